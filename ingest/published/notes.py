@@ -15,31 +15,34 @@ from ingest.published.publications import Published
 _CODED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
 
 
-class Note(NamedTuple):
+class PublishedNote(NamedTuple):
     """A code with its value; or a text without a code."""
 
     key: str
     value: str
 
 
-def notes(row: Published) -> tuple[Note, ...]:
+def notes(row: Published) -> tuple[PublishedNote, ...]:
     """Return what is said of a figure: where its precision is not the printed one, and what its table notes."""
     return (*_of_precision(row), *written(row.note))
 
 
-def written(text: str) -> tuple[Note, ...]:
+def written(text: str) -> tuple[PublishedNote, ...]:
     """Return the notes of a cell: `printed_unit=MB; Measured again.` are two."""
     parts = filter(None, (each.strip() for each in text.split(";")))
-    return tuple(Note(*found.groups()) if (found := _CODED.fullmatch(each)) else Note("", each) for each in parts)
+    return tuple(
+        PublishedNote(*found.groups()) if (found := _CODED.fullmatch(each)) else PublishedNote("", each)
+        for each in parts
+    )
 
 
-def of_places(rows: Sequence[Published]) -> tuple[tuple[Note, tuple[int, ...]], ...]:
+def of_places(rows: Sequence[Published]) -> tuple[tuple[PublishedNote, tuple[int, ...]], ...]:
     """Return what is said of a figure that several places print, each with the numbers of the places that say it.
 
     To a reader who sees the case, the notes add what the places print instead. That they print the same is known.
     """
     places = {row.place for row in rows} if len(rows) > 1 else set()
-    found: dict[Note, list[int]] = {}
+    found: dict[PublishedNote, list[int]] = {}
     for number, row in enumerate(rows, 1):
         for note in (*_as_printed(row), *notes(row)):
             if not (note.key == "same_value_in" and note.value in places):
@@ -47,14 +50,14 @@ def of_places(rows: Sequence[Published]) -> tuple[tuple[Note, tuple[int, ...]], 
     return tuple((note, tuple(dict.fromkeys(numbers))) for note, numbers in found.items())
 
 
-def _as_printed(row: Published) -> Iterator[Note]:
+def _as_printed(row: Published) -> Iterator[PublishedNote]:
     """Yield what a source prints instead of what the case says."""
     for name in ("printed_precision", "printed_batch_size", "row_batch_size"):
         if value := getattr(row, name):
-            yield Note(name, str(value))
+            yield PublishedNote(name, str(value))
 
 
-def _of_precision(row: Published) -> tuple[Note, ...]:
+def _of_precision(row: Published) -> tuple[PublishedNote, ...]:
     if not row.printed_precision:
         return ()
-    return (Note("log_precision" if row.log else "counted_precision", row.precision),)
+    return (PublishedNote("log_precision" if row.log else "counted_precision", row.precision),)

@@ -10,7 +10,7 @@ from ingest.common.words import Phrase, Text, phrase, word_for
 from ingest.published import audit
 from ingest.published.declarations import ROW_BATCH_SIZE, Facts
 from ingest.published.likeness import comparisons
-from ingest.published.notes import Note
+from ingest.published.notes import PublishedNote
 from ingest.published.publications import Published, Publisher
 from ingest.published.slices import (
     CELL_BATCH_SIZE,
@@ -64,7 +64,7 @@ def _notes(found: Slice) -> tuple[Text, ...]:
     return (*map(note, found.notes), *of_columns)
 
 
-def note(said: Note) -> Text:
+def note(said: PublishedNote) -> Text:
     """Return a note as a sentence; one without a word is somebody's own text and stays as it is."""
     if not said.key:
         return said.value
@@ -72,7 +72,7 @@ def note(said: Note) -> Text:
     return Phrase(f"note.{said.key}", (("value", value),), f"{said.key}={said.value}")
 
 
-def together(notes: Sequence[Note]) -> Text:
+def together(notes: Sequence[PublishedNote]) -> Text:
     """Return the notes of one place as one text; empty if there are none."""
     return joined([note(each) for each in notes])
 

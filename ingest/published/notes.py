@@ -39,22 +39,26 @@ def written(text: str) -> tuple[PublishedNote, ...]:
 def of_places(rows: Sequence[Published]) -> tuple[tuple[PublishedNote, tuple[int, ...]], ...]:
     """Return what is said of a figure that several places print, each with the numbers of the places that say it.
 
-    To a reader who sees the case, the notes add what the places print instead. That they print the same is known.
+    The reader sees what the first place prints, and what its log says instead; notes say what the others print.
     """
     places = {row.place for row in rows} if len(rows) > 1 else set()
     found: dict[PublishedNote, list[int]] = {}
     for number, row in enumerate(rows, 1):
-        for note in (*_as_printed(row), *notes(row)):
-            if not (note.key == "same_value_in" and note.value in places):
+        for note in (*_printed_otherwise(row, rows[0]), *notes(row)):
+            if note.key != "log_precision" and not (note.key == "same_value_in" and note.value in places):
                 found.setdefault(note, []).append(number)
     return tuple((note, tuple(dict.fromkeys(numbers))) for note, numbers in found.items())
 
 
-def _as_printed(row: Published) -> Iterator[PublishedNote]:
-    """Yield what a source prints instead of what the case says."""
-    for name in ("printed_precision", "printed_batch_size", "row_batch_size"):
-        if value := getattr(row, name):
-            yield PublishedNote(name, str(value))
+def _printed_otherwise(row: Published, first: Published) -> Iterator[PublishedNote]:
+    """Yield what a place prints in place of what the first one does, and the batch size of its row."""
+    here, there = row.as_printed, first.as_printed
+    if here.precision != there.precision:
+        yield PublishedNote("printed_precision", here.precision)
+    if here.batch_size != there.batch_size:
+        yield PublishedNote("printed_batch_size", str(here.batch_size))
+    if row.row_batch_size:
+        yield PublishedNote("row_batch_size", str(row.row_batch_size))
 
 
 def _of_precision(row: Published) -> tuple[PublishedNote, ...]:

@@ -15,46 +15,53 @@ from ingest.published.publications import Published
 _CODED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
 
 
-class Note(NamedTuple):
+class PublishedNote(NamedTuple):
     """A code with its value; or a text without a code."""
 
     key: str
     value: str
 
 
-def notes(row: Published) -> tuple[Note, ...]:
+def notes(row: Published) -> tuple[PublishedNote, ...]:
     """Return what is said of a figure: where its precision is not the printed one, and what its table notes."""
     return (*_of_precision(row), *written(row.note))
 
 
-def written(text: str) -> tuple[Note, ...]:
+def written(text: str) -> tuple[PublishedNote, ...]:
     """Return the notes of a cell: `printed_unit=MB; Measured again.` are two."""
     parts = filter(None, (each.strip() for each in text.split(";")))
-    return tuple(Note(*found.groups()) if (found := _CODED.fullmatch(each)) else Note("", each) for each in parts)
+    return tuple(
+        PublishedNote(*found.groups()) if (found := _CODED.fullmatch(each)) else PublishedNote("", each)
+        for each in parts
+    )
 
 
-def of_places(rows: Sequence[Published]) -> tuple[tuple[Note, tuple[int, ...]], ...]:
+def of_places(rows: Sequence[Published]) -> tuple[tuple[PublishedNote, tuple[int, ...]], ...]:
     """Return what is said of a figure that several places print, each with the numbers of the places that say it.
 
-    To a reader who sees the case, the notes add what the places print instead. That they print the same is known.
+    The reader sees what the first place prints, and what its log says instead; notes say what the others print.
     """
     places = {row.place for row in rows} if len(rows) > 1 else set()
-    found: dict[Note, list[int]] = {}
+    found: dict[PublishedNote, list[int]] = {}
     for number, row in enumerate(rows, 1):
-        for note in (*_as_printed(row), *notes(row)):
-            if not (note.key == "same_value_in" and note.value in places):
+        for note in (*_printed_otherwise(row, rows[0]), *notes(row)):
+            if note.key != "log_precision" and not (note.key == "same_value_in" and note.value in places):
                 found.setdefault(note, []).append(number)
     return tuple((note, tuple(dict.fromkeys(numbers))) for note, numbers in found.items())
 
 
-def _as_printed(row: Published) -> Iterator[Note]:
-    """Yield what a source prints instead of what the case says."""
-    for name in ("printed_precision", "printed_batch_size", "row_batch_size"):
-        if value := getattr(row, name):
-            yield Note(name, str(value))
+def _printed_otherwise(row: Published, first: Published) -> Iterator[PublishedNote]:
+    """Yield what a place prints in place of what the first one does, and the batch size of its row."""
+    here, there = row.as_printed, first.as_printed
+    if here.precision != there.precision:
+        yield PublishedNote("printed_precision", here.precision)
+    if here.batch_size != there.batch_size:
+        yield PublishedNote("printed_batch_size", str(here.batch_size))
+    if row.row_batch_size:
+        yield PublishedNote("row_batch_size", str(row.row_batch_size))
 
 
-def _of_precision(row: Published) -> tuple[Note, ...]:
+def _of_precision(row: Published) -> tuple[PublishedNote, ...]:
     if not row.printed_precision:
         return ()
-    return (Note("log_precision" if row.log else "counted_precision", row.precision),)
+    return (PublishedNote("log_precision" if row.log else "counted_precision", row.precision),)

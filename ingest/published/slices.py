@@ -19,7 +19,7 @@ from operator import attrgetter
 from ingest.common.words import Text
 from ingest.published.cases import case_without_devices, one_device_figures
 from ingest.published.declarations import CASE, REST, ROW_BATCH_SIZE, TABLE, Block, Report, ReportError, Where
-from ingest.published.notes import Note, notes
+from ingest.published.notes import PublishedNote, notes
 from ingest.published.publications import Published
 
 Values = tuple[tuple[str, str], ...]
@@ -42,7 +42,7 @@ class Head:
     values: Values
     text: Text | None = None
     marks: Values = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PublishedNote, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class SliceFigure:
     marks: Values = ()
     speedup: str = ""
     delta: tuple[float, float] | None = None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PublishedNote, ...] = ()
 
     @property
     def beside(self) -> Values:
@@ -70,7 +70,7 @@ class Slice:
     columns: tuple[Head, ...]
     cells: Mapping[tuple[int, int], tuple[SliceFigure, ...]]
     same: Values
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PublishedNote, ...] = ()
 
     @property
     def figures(self) -> tuple[SliceFigure, ...]:
@@ -89,7 +89,7 @@ class Cut:
 
     slices: tuple[tuple[Slice, ...], ...]
     common: Values
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PublishedNote, ...] = ()
 
     @property
     def rows(self) -> tuple[Published, ...]:
@@ -111,12 +111,12 @@ def cut(report: Report, rows: Sequence[Published]) -> Cut:
     return Cut(apart, common(used), shared)
 
 
-def _without(part: Slice, shared: Sequence[Note]) -> Slice:
+def _without(part: Slice, shared: Sequence[PublishedNote]) -> Slice:
     """Return a slice without the notes that are stated of the whole page."""
     return replace(part, notes=tuple(each for each in part.notes if each not in shared))
 
 
-def common_notes(rows: Iterable[Published]) -> tuple[Note, ...]:
+def common_notes(rows: Iterable[Published]) -> tuple[PublishedNote, ...]:
     """Return the notes that all of these figures share."""
     said = [notes(row) for row in rows]
     return tuple(note for note in said[0] if all(note in each for each in said)) if said else ()
@@ -362,7 +362,7 @@ def _marked(
     )
 
 
-def _column(head: Head, block: Block, marks: Values, notes: tuple[Note, ...]) -> Head:
+def _column(head: Head, block: Block, marks: Values, notes: tuple[PublishedNote, ...]) -> Head:
     """Return a column's head; options behind its first key become marks."""
     if head.text is not None:
         return Head(head.values, head.text, marks, notes)
@@ -396,7 +396,7 @@ def _outermost(groups: Groups, rows: Sequence[Published], stated: set[str]) -> M
     return found
 
 
-def _said(groups: Groups, rows: Sequence[Published]) -> Mapping[Note, str]:
+def _said(groups: Groups, rows: Sequence[Published]) -> Mapping[PublishedNote, str]:
     """Return every note of the figures, and whether all share it, each column, each row, or none of them."""
     of = {id(row): notes(row) for row in rows}
     # In a table with one column, what is said of a row is said of its figure.
@@ -406,8 +406,8 @@ def _said(groups: Groups, rows: Sequence[Published]) -> Mapping[Note, str]:
     return {note: _scope(rows, lambda row, note=note: note in of[id(row)], apart) for note in known}  # type: ignore[misc]
 
 
-def _noter(said: Mapping[Note, str]) -> Callable[[Published, str], tuple[Note, ...]]:
-    def notes_of(row: Published, scope: str) -> tuple[Note, ...]:
+def _noter(said: Mapping[PublishedNote, str]) -> Callable[[Published, str], tuple[PublishedNote, ...]]:
+    def notes_of(row: Published, scope: str) -> tuple[PublishedNote, ...]:
         return tuple(note for note in notes(row) if said[note] == scope)
 
     return notes_of

@@ -14,7 +14,7 @@ from ingest.published.audit import SCORES, Audited
 from ingest.published.declarations import CASE, Report, reports
 from ingest.published.notes import of_places
 from ingest.published.publications import REPEATS, Published, options_cell
-from ingest.published.slices import case_fact, common, select
+from ingest.published.slices import Values, case_fact, common, select
 from ingest.site import addresses, our_results
 from ingest.site import published_tables as tables
 from ingest.site.model import Row, Site, Suite
@@ -77,7 +77,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     return [
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
-            "same": [tables.stated(*each) for each in common(of_table, case_fact) if each[0] != "hardware"],
+            "same": [tables.stated(*each) for each in _same(of_table) if each[0] != "hardware"],
             "table": _figures(site, of_table, verdicts, of_case),
             "ours": any(id(row) in of_case for row in of_table),
         }
@@ -95,6 +95,12 @@ def is_shown(row: Published) -> bool:
     return row.metric not in REPEATS and row.state != "not_measured"
 
 
+def _same(rows: Sequence[Published]) -> Values:
+    """Return the facts that all of these figures share, where that is what their sources print, too."""
+    printed = common(rows)
+    return tuple(each for each in common(rows, case_fact) if each in printed)
+
+
 def _figures(
     site: Site,
     rows: Sequence[Published],
@@ -106,7 +112,7 @@ def _figures(
         groups.setdefault(_case(row), []).append(row)
     said = [_said(group) for group in groups.values()]
     everywhere = [note for note in said[0] if all(note in each for each in said)]
-    same = {key for key, _ in common(rows, case_fact)}
+    same = {key for key, _ in _same(rows)}
     keys = [key for key in CASE if key not in same and any(case_fact(row, key) for row in rows)]
     options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
     audited = any(id(row) in verdicts for row in rows)
@@ -118,7 +124,7 @@ def _figures(
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
     for group, notes in zip(groups.values(), said, strict=True):
-        line = [_label(tables.label(group[0], key)) for key in keys]
+        line = [tables.label(group[0], key) for key in keys]
         line += [_label(_options(group[0], options))] if options else []
         line += [_value(site, group, [each for each in notes if each not in everywhere])]
         line += [_ours(site, of_case.get(id(group[0]), ()))] if has_ours else []
@@ -172,7 +178,7 @@ def _value(site: Site, group: Sequence[Published], notes: Sequence[Text]) -> Cel
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
     labels = tuple(dict.fromkeys(each.label for each in group if each.label))
     entry = Entry(tables.printed(row), _address(site, row), labels, places, value=row.value)
-    return replace(tables.state(row) or Cell((entry,)), note=tables.joined(notes) or None)
+    return replace(tables.state(row) or Cell((entry,)), note=tables.sentences(notes) or None)
 
 
 def _ours(site: Site, found: Sequence[Ours]) -> Cell:

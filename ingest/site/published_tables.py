@@ -10,7 +10,7 @@ from ingest.common.words import Phrase, Text, phrase, word_for
 from ingest.published import audit
 from ingest.published.declarations import ROW_BATCH_SIZE, Facts
 from ingest.published.likeness import comparisons
-from ingest.published.notes import Note
+from ingest.published.notes import PublishedNote
 from ingest.published.publications import Published, Publisher
 from ingest.published.slices import (
     CELL_BATCH_SIZE,
@@ -20,6 +20,7 @@ from ingest.published.slices import (
     SliceFigure,
     Values,
     case_fact,
+    fact,
 )
 from ingest.site.model import precision_name
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
@@ -64,7 +65,7 @@ def _notes(found: Slice) -> tuple[Text, ...]:
     return (*map(note, found.notes), *of_columns)
 
 
-def note(said: Note) -> Text:
+def note(said: PublishedNote) -> Text:
     """Return a note as a sentence; one without a word is somebody's own text and stays as it is."""
     if not said.key:
         return said.value
@@ -72,9 +73,16 @@ def note(said: Note) -> Text:
     return Phrase(f"note.{said.key}", (("value", value),), f"{said.key}={said.value}")
 
 
-def together(notes: Sequence[Note]) -> Text:
+def together(notes: Sequence[PublishedNote]) -> Text:
     """Return the notes of one place as one text; empty if there are none."""
-    return joined([note(each) for each in notes])
+    return sentences([note(each) for each in notes])
+
+
+def sentences(texts: Sequence[Text]) -> Text:
+    """Return sentences one after the other."""
+    if len(texts) < 2:
+        return texts[0] if texts else ""
+    return phrase("report.sentences", first=texts[0], rest=sentences(texts[1:]))
 
 
 def _column(found: Slice, index: int) -> Column:
@@ -120,7 +128,7 @@ def stated(key: str, text: str) -> Text:
     if key in _BATCH_SIZES:
         return phrase("report.batch_size", n=grouped_digits(text))
     if key == LOG_BATCH_SIZE:
-        return phrase("report.log_batch_size", n=grouped_digits(text))
+        return phrase("report.log_says", value=grouped_digits(text))
     if key == CELL_BATCH_SIZE:
         return f"[BS={text}]"
     if key.startswith("options."):
@@ -187,12 +195,23 @@ def head_text(found: Slice, head: Head) -> Text:
     return phrase("report.head", head=text, marks=marks) if head.marks else text
 
 
-def label(row: Published, key: str) -> Text:
-    """Return what the case of a figure states under a key, for a column with the key's title."""
-    text = case_fact(row, key)
+def label(row: Published, key: str) -> Cell:
+    """Return what is printed of a figure under a key, for a column with the key's title, and what its log says instead.
+
+    The log's is that of the case, by which figures are compared.
+    """
+    text, said = fact(row, key), case_fact(row, key)
+    if not text:
+        return absent(None)
+    if text == said or not row.log:
+        return cell(_label(key, text))
+    return cell(_label(key, text), None, phrase("report.log_says", value=_label(key, said)), details=(("log", said),))
+
+
+def _label(key: str, text: str) -> Text:
     if key == "devices":
-        return _devices(text) if text else ""
-    return stated(key, text) if key == "precision" and text else _grouped(key, text)
+        return _devices(text)
+    return stated(key, text) if key == "precision" else _grouped(key, text)
 
 
 def _title(found: Slice, key: str, text: str) -> Text:

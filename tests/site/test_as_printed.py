@@ -15,7 +15,9 @@ from ingest.common.words import LANGUAGES
 from ingest.published import publications
 from ingest.published.declarations import reports
 from ingest.published.slices import Slice, cut
+from ingest.site import published_figures
 from ingest.site import published_tables as tables
+from ingest.site.model import Site, suites
 from ingest.site.pages import reports as report_pages
 from tests.site.conftest import ROOT
 
@@ -168,3 +170,38 @@ def test_no_two_groups_of_a_chart_have_one_name() -> None:
             if "bars" in part.block.show or "panels" in part.block.show:
                 names = [report_pages._group(part.block, part, head) for head in part.rows]
                 assert len(set(names)) == len(names), (part.block.place, names)
+
+
+# --- the pages of models ----------------------------------------------------------------------------------------------
+
+
+@cache
+def on_model_page(language: str) -> list[str]:
+    """Return the rows of ResNet-50's published figures as its page shows them, and the notes of their tables."""
+    published = publications.read([ROOT / "raw_logs" / "published"])
+    site = Site((), (), suites(), lambda _: (), published)
+    (suite,) = (each for each in suites() if each.id == "resnet50")
+    found = []
+    for each in published_figures.published_tables(site, suite):
+        for row in each["table"].rows:
+            texts = [(*(t for e in cell.entries for t in (e.text, *e.marks)), cell.note or "") for cell in row]
+            found.append(" | ".join(" ".join(WORDS.say(language, t) for t in cell if t) for cell in texts))
+    return found
+
+
+@pytest.mark.parametrize(("language", "log"), [("en", "the log says 128"), ("zh", "日志为 128")])
+def test_a_model_page_says_what_is_printed_and_what_its_log_says(language: str, log: str) -> None:
+    rows = [row for row in on_model_page(language) if re.search(r"\| (389\.54|2,957\.8|380\.55|3,002\.8)\b", row)]
+    assert len(rows) == 4
+    assert all(f"| 256 {log} |" in row for row in rows)
+    # The framework's own page prints 128.
+    assert sum(" 128" in row.partition(log)[2] for row in rows) == 2
+
+
+def test_a_model_page_has_labels_and_notes() -> None:
+    (row,) = (each for each in on_model_page("en") if "1,438.518" in each)
+    assert "| FP16 | 256 | 1,438.518 (O2) As the log writes it: pure_fp16 (AMP O2). Printed as AMP. (place 2)" in row
+    (row,) = (each for each in on_model_page("zh") if "1,444.94" in each)
+    assert "| AMP 日志为 FP16 | 256 |" in row
+    (row,) = (each for each in on_model_page("en") if "6,230.1" in each)
+    assert "| 248 | 6,230.1 Printed in the row of batch size 256; the cell states its own." in row

@@ -16,7 +16,7 @@ from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
 from ingest.site.published_figures import rows_of, source_anchors
-from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch, value
+from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart
 from ingest.site.render.table import Link
@@ -302,7 +302,7 @@ def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = Tru
     if key == CELL_BATCH_SIZE:
         return f"[BS={text}]"
     if key == LOG_BATCH_SIZE:
-        return f"[@log@ {text}]"
+        return f"[@log@ BS={text}]"
     return f"{name}={text}" if key.startswith("options.") and not brief else text
 
 
@@ -320,7 +320,7 @@ def _descriptions(found: Slice) -> tuple[Phrase, ...]:
         phrase(
             "chart.value_of",
             name=head_text(found, found.columns[column]),
-            group=joined([value(found, *each) for each in found.rows[row].values]),
+            group=_group(found.block, found, found.rows[row]),
             value=joined([_figure(figure), *(tables.mark(found, each) for each in figure.beside)]),
         )
         for (row, column), figures in sorted(found.cells.items())

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from made_logs import seg
 
+from ingest import build
 from ingest.read import plans
 from ingest.read.walk import walk
 from schema.plans import Plan
@@ -58,3 +60,18 @@ def test_a_secret_in_a_plan_is_redacted(tmp_path: Path) -> None:
     key = "AKIA" + "ABCDEFGHIJKLMNOP"
     written(tmp_path, builders.plan("a", notes=f"aws_access_key_id={key}"))
     assert key not in plans.found([tmp_path]).by_recipe["a"].notes
+
+
+def test_ingest_reads_plans_beside_the_logs_and_writes_again_when_one_changed(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "train.log").write_text("".join(f"{each}\n" for each in seg([4.0] * 20)), "utf-8")
+    path = written(tmp_path / "logs", builders.plan("a", model="ResNet-50"))
+    inputs = build.Inputs((tmp_path / "logs",), out=tmp_path / "docs")
+    state = build.read(inputs)
+    assert sorted(state.plans.by_recipe) == ["a"]
+    assert [each.code for each in state.problems if each.code == "plan"] == []
+    before = state.sources
+    path.write_bytes(path.read_bytes().replace(b"Title of a", b"Title of b"))
+    changed = build.read(inputs)
+    assert changed.plans.by_recipe["a"].title == "Title of b"
+    assert changed.sources != before

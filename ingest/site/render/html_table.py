@@ -205,7 +205,7 @@ class Writer:
         if entry.anchor:
             text = f'<span id="{escape_html(entry.anchor)}">{text}</span>'
         if entry.best:
-            text = f'<strong class="pl-best">{text}</strong>'
+            text = f'<strong class="pl-best" title="{self.say(phrase("table.best_figure"))}">{text}</strong>'
         if entry.tone:
             text = f'<span class="pl-tone pl-{escape_html(entry.tone)}">{text}</span>'
         small = [str(self.say(each)) for each in entry.marks if each]
@@ -251,7 +251,7 @@ class Writer:
         """Return what bold figures mean, for a table that has one."""
         views = table.switching
         marked = [view for view in views if any(entry.best for at in table.cells_in(view) for entry in at.entries)]
-        return {"view": _view(marked, views[0]), "text": self.say(phrase("table.best"))} if marked else None
+        return {"view": _view(marked, views[0]), "text": self.say(table.best)} if marked else None
 
     def _tags(self, table: Table) -> Mapping[str, object] | None:
         """Return what the tags of a table mean, which only its first view has."""

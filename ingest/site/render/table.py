@@ -17,6 +17,7 @@ from ingest.site.render.text import slug
 
 Value = float | int | str
 
+BEST_OF_ROW = phrase("table.best")
 _PLAIN = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
 
 
@@ -119,7 +120,7 @@ class Table:
 
     The first of `views` is what the cells' own entries show. `name` is that of its files, numbered within a page.
     `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. Of a `relative`
-    table, a reader may choose a row that the figures of the others are divided by.
+    table, a reader may choose a row that the figures of the others are divided by. `best` says what bold figures are.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.
@@ -133,6 +134,7 @@ class Table:
     name: str = "table"
     prose: bool = False
     relative: bool = False
+    best: Text = BEST_OF_ROW
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def _is_row(label: str, cells: list[str]) -> bool:
     name, _, without = label.partition(" W/O ")
     if ("W/O" in text) != bool(without):
         return False
-    return cells[0] == name if not name[0].isdigit() else set(name.split()) <= set(re.findall(r"\d+", text))
+    return cells[0] == name if not name[0].isdigit() else Counter(name.split()) <= Counter(re.findall(r"\d+", text))
 
 
 def _shows(cell: str, shown: str, states: dict[str, str]) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ingest.common import words
@@ -362,3 +365,39 @@ def test_a_published_figure_that_is_ours_but_for_its_rounding_is_not_repeated(pr
     (table,) = (each.table for each in source_form.summaries(site, suite))
     found = entries(cell(table, 1, 64, "PaddlePaddle"))
     assert len(found) == 1 + beside
+
+
+RAN = st.lists(
+    st.builds("{}{}x{}".format, st.sampled_from("PTYM"), st.sampled_from((2, 3, 4, 8)), st.sampled_from((1, 8))),
+    min_size=1, max_size=8, unique=True,
+)  # fmt: skip
+
+
+@settings(max_examples=30)
+@given(RAN, st.integers(0, 8))
+def test_every_result_stands_in_one_row_and_one_of_each_has_its_batch_size(ran: list[str], failed: int) -> None:
+    runs = [of(each + "!" * (place == failed)) for place, each in enumerate(ran)]
+    site, suite = site_of(runs)
+    found = source_form.lines(site, suite, site.rows[suite.id])
+    assert sorted(each for line in found for row in line.results for each in row.run_ids) == sorted(r.id for r in runs)
+    assert len({(line.place, line.batch_size) for line in found}) == len(found)
+    assert all(line.batch_size in {row.batch_size for row in line.results} for line in found)
+    for line in found:
+        figures_of = [row.framework for row in line.results if row.value is not None]
+        assert len(figures_of) == len(set(figures_of)), "two figures of a framework in one cell"
+
+
+# ---- the pages ----
+
+
+def test_the_summary_comes_before_the_comparison_and_one_framework_alone_is_folded(real: Path) -> None:
+    for language in ("", "zh/"):
+        folded = {}
+        for name in ("resnet50", "bert", "lenet5"):
+            page = (real / f"{language}models/{name}/index.html").read_text("utf-8")
+            start, end = (page.index(f'<h2 id="{each}"') for each in ("summary", "comparison"))
+            summary = page[start:end]
+            folded[name] = '<details class="pl-single">' in summary
+            assert 'data-name="summary-1"' in summary
+            assert (summary.find("<table") < summary.find("<details")) is (name == "resnet50")
+        assert folded == {"resnet50": True, "bert": True, "lenet5": True}

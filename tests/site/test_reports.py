@@ -24,6 +24,7 @@ from ingest.site import published_tables as tables
 from ingest.site.model import Site, suites
 from ingest.site.pages import reports as report_pages
 from ingest.site.render import jinja
+from ingest.site.render.drawing import shortened
 from ingest.site.render.table import Cell, Table
 from ingest.site.report_links import Shelf
 from tests import builders
@@ -308,17 +309,20 @@ def test_what_is_named_by_data_has_its_words() -> None:
 
 
 @pytest.mark.parametrize("report", ["perf-bert", "dlperf-round", "perf-front"])
-def test_bars_carry_the_figures_as_they_were_printed(report: str) -> None:
+def test_bars_say_figures_as_they_were_printed_and_carry_them_shortened(report: str) -> None:
     drawn = [
         each for each in report_pages.report_charts(named(report), cut_of(named(report))) if each.name.endswith("-bars")
     ]
     assert drawn
     for chart in drawn:
         said = {value for each in chart.values if (value := dict(each.args)["value"])}
-        shown = {each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", chart.draw())}
-        figures = {str(each).rpartition(" ")[0] for each in said if re.match("[0-9]", str(each))}
+        svg = chart.draw()
+        shown = {each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", svg)}
+        pointed = {each.rpartition(" · ")[2] for each in re.findall(r"<g><title>([^<]*)</title>", svg)}
+        figures = {str(each) for each in said if re.match("[0-9]", str(each))}
         assert figures
-        assert figures <= shown, chart.name
+        assert figures == pointed, chart.name
+        assert {shortened(each.rpartition(" ")[0]) for each in figures} <= shown, chart.name
 
 
 def test_charts_are_drawn_alike_every_time() -> None:

@@ -465,6 +465,11 @@ def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
         yield f"image {image.image} {image.digest}".rstrip()
     if recipe.setup.packages:
         yield f"{recipe.setup.python} with {', '.join(recipe.setup.packages)}"
+    data = recipe.data
+    if stated := ", ".join(filter(None, (data.name, data.address, data.checksum))):
+        yield f"data {stated}"
+    if data.layout:
+        yield f"in {data.below}: {', '.join(data.layout)}"
 
 
 def _case_option(recipe: LaunchRecipe, case: RecipeCase) -> str:

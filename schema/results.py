@@ -27,12 +27,29 @@ class Both(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     zh: Annotated[Text, Meta(description="Chinese.")]
 
 
+class PrintedCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a place prints where the case says something else, since the log does; and what it prints besides."""
+
+    batch_size: Annotated[Count | UnsetType, Meta(description="Samples per device and step.")] = UNSET
+    row_batch_size: Annotated[
+        Count | UnsetType, Meta(description="Samples per device and step in the head of the row; the cell has its own.")
+    ] = UNSET
+    precision: Annotated[str | UnsetType, Meta(description="A precision of the vocabulary.")] = UNSET
+    label: Annotated[str | UnsetType, Meta(description="Text beside the figure, such as `(O2)`.")] = UNSET
+
+
+_Printed = Annotated[
+    PrintedCase | UnsetType, Meta(description="What is printed there, where it is not what the case says.")
+]
+
+
 class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A place that prints a figure."""
 
     address: Annotated[Address, Meta(description="Address of the page where the figure stands.")]
     place: Annotated[str, Meta(description="Page and heading.")]
     line: Annotated[str | None, Meta(description="Line or lines, where known.")]
+    printed: _Printed = UNSET
 
 
 class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,6 +64,7 @@ class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str | None,
         Meta(description="Repository and version of the trainer, as far as the source says."),
     ]
+    printed: _Printed = UNSET
     also: Annotated[tuple[Place, ...], Meta(description="Further places that print the same figures.")]
 
 

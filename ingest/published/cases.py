@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 
+from ingest.common import suites
 from ingest.common.suites import folded
 from ingest.published.publications import Published, options_cell
+from schema.plans import Plan, PlanCase
 from schema.records import Plain, Result
 
 Case = tuple[object, ...]
 #: PaddlePaddle's own libraries of models. NVIDIA's trainers are not those of the frameworks in their names:
 #: `NGC PyTorch` is never `PyTorch`.
 _LIBRARIES = frozenset({"paddleclas", "paddleseg", "paddlenlp", "paddlerec", "paddledetection", "paddleocr"})
+#: Sources call any of these AMP.
+_HALF = frozenset({"amp", "fp16", "bf16"})
 _SWITCH = {"yes": "true", "no": "false"}
 _BATCH_OF_JOB = "batch_size_of_job"
 #: What tables state of runs that update the weights with every batch, beside those that gather several.
@@ -61,6 +65,19 @@ def one_device_figures(rows: Iterable[Published]) -> Mapping[Case, list[float]]:
             if row.value not in known:
                 known.append(row.value)
     return found
+
+
+def may_be_of(figure: Published, plan: Plan, case: PlanCase) -> bool:
+    """Return whether a published figure may be of a planned case: they differ in nothing that both state."""
+    same = {figure.precision, case.precision} <= _HALF or figure.precision in ("", case.precision)
+    return (
+        same
+        and (figure.model, library(figure.framework)) == (suites.model(plan.model), library(plan.framework))
+        and figure.nodes in (None, case.nodes)
+        and figure.devices in (None, case.devices)
+        and figure.batch_size in (None, case.batch_size)
+        and options_agree(_as_logs_say(figure.options), in_one_spelling(case.options))
+    )
 
 
 def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:

@@ -23,8 +23,11 @@ SHARED = "_shared.toml"
 SECTIONS = ("summary", "model", "framework", "history")
 #: What tells one figure from another.
 CASE = ("model", "framework", "hardware", "devices", "precision", "batch_size", "metric")
-#: The columns of published figures that a declaration may name; besides them there is `options.NAME`.
-PLAIN = (*CASE, "source", "place", "line", "nodes", "state", "framework_source", "unit")
+#: The batch size that the head of a row prints; where a cell prints another one, it is marked there.
+ROW_BATCH_SIZE = "row_batch_size"
+#: The columns of published figures that a declaration may name; besides them there is `options.NAME`. Batch sizes and
+#: precisions are those that the source prints, which those of the logs need not be.
+PLAIN = (*CASE, ROW_BATCH_SIZE, "source", "place", "line", "nodes", "state", "framework_source", "unit")
 REST = "*"  # of rows: and whatever else differs between the figures
 TABLE = "table"  # of split: as the figures stand in the source, lines without a gap
 
@@ -114,6 +117,7 @@ class _PageHead(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     section: Section | None = None
     order: int | None = None
     date: str = ""
+    recipes: tuple[str, ...] = ()
     edition_of: str = ""
     where: Where = {}
     block: tuple[BlockEntry, ...] = ()
@@ -130,7 +134,8 @@ class _ReportFile(_PageHead, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 class Report(Struct, frozen=True, kw_only=True):
     """One report. `id` is the name of its page and charts; `date` is when its source published it, where that is known
-    better than by the source's year. `edition_of` is the id of the report of which it is another edition."""
+    better than by the source's year. `edition_of` is the id of the report of which it is another edition. `recipes`
+    launch its cases."""
 
     id: str
     source: str
@@ -140,6 +145,7 @@ class Report(Struct, frozen=True, kw_only=True):
     order: int
     blocks: tuple[Block, ...]
     date: str
+    recipes: tuple[str, ...] = ()
     edition_of: str = ""
 
 
@@ -267,6 +273,7 @@ def _report(file: TomlFile[_ReportFile], keys: Keys, page: _PageHead, name: str)
         source=head.source,
         blocks=tuple(_block(file, at, each, around, f"{name}, block {n}") for n, (at, each) in enumerate(blocks, 1)),
         date=page.date or head.date,
+        recipes=page.recipes or head.recipes,
         edition_of=page.edition_of or head.edition_of,
         **inherited,
     )

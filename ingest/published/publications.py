@@ -115,6 +115,9 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             raise WrongValueError(("value",), f"expected a positive number, got {self.value!r}")
         if self.speedup and _number(self.speedup) is None:
             raise WrongValueError(("speedup",), f"expected a positive number, got {self.speedup!r}")
+        if self.printed_batch_size and not self.log:
+            fault = f"expected nothing without a log that says another one, got {self.printed_batch_size!r}"
+            raise WrongValueError(("printed_batch_size",), fault)
         self._check_printed("printed_batch_size", "batch_size", self.batch_size)
         self._check_printed("row_batch_size", "batch size of the figure", self.printed_batch_size or self.batch_size)
         self._check_printed("printed_precision", "precision", self.precision)
@@ -184,7 +187,7 @@ class Published:
         """The suite that compares the model, if there is one."""
         return suites.suite(self.model)
 
-    @property
+    @cached_property
     def as_printed(self) -> AsPrinted:
         """What the source prints of the figure where its case may be another."""
         batch_size = self.printed_batch_size or self.batch_size

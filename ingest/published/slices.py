@@ -2,7 +2,8 @@
 
 A slice is independent of language. Tables and charts are both made from it, so that they cannot show different figures.
 A fact that is neither row nor column is marked at the column or the row whose figures all share it, or else at the
-figure; a fact that all figures share is stated once, above them.
+figure; a fact that all figures share is stated once, above them. So are notes. Facts are those that the source prints:
+where a log says something else, the figure has a mark or a note.
 """
 
 from __future__ import annotations
@@ -11,48 +12,65 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 
 from ingest.common.words import Text
 from ingest.published.cases import case_without_devices, one_device_figures
-from ingest.published.declarations import CASE, REST, TABLE, Block, Report, ReportError, Where
+from ingest.published.declarations import CASE, REST, ROW_BATCH_SIZE, TABLE, Block, Report, ReportError, Where
+from ingest.published.notes import Note, notes
 from ingest.published.publications import Published
 
 Values = tuple[tuple[str, str], ...]
-TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "precision", "metric", "unit", "state"})
+TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "metric", "unit", "state"})
+#: What stands beside a figure, however many others share it: the batch size of its cell where its row's head prints
+#: another one, what its log says instead, and its label.
+CELL_BATCH_SIZE, LOG_BATCH_SIZE = "cell_batch_size", "log_batch_size"
+BESIDE = (CELL_BATCH_SIZE, LOG_BATCH_SIZE, "label")
 GAP = 2  # lines between two rows of a printed table: some tables have a blank line between groups
+
+
+#: Returns what a figure states under a key.
+State = Callable[[Published, str], str]
 
 
 @dataclass(frozen=True)
 class Head:
-    """A row's or column's head: keys with their values, or the words of a declaration; and its marks."""
+    """A row's or column's head: keys with their values, or the words of a declaration; its marks and notes."""
 
     values: Values
     text: Text | None = None
     marks: Values = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
 class SliceFigure:
-    """A published figure in its cell: marks, speed-up over one device, and its difference from the base."""
+    """A published figure in its cell: marks, speed-up over one device, its difference from the base, and notes."""
 
     row: Published
     marks: Values = ()
     speedup: str = ""
     delta: tuple[float, float] | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def beside(self) -> Values:
+        """The marks that stand beside the figure wherever it is shown, in charts too."""
+        return tuple(each for each in self.marks if each[0] in BESIDE)
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The figures of one table. `same` is what all of them have in common."""
+    """The figures of one table. `same` is what all of them have in common, and `notes` what is said of all."""
 
     block: Block
     rows: tuple[Head, ...]
     columns: tuple[Head, ...]
     cells: Mapping[tuple[int, int], tuple[SliceFigure, ...]]
     same: Values
+    notes: tuple[Note, ...] = ()
 
     @property
     def figures(self) -> tuple[SliceFigure, ...]:
@@ -67,10 +85,11 @@ class Slice:
 
 @dataclass(frozen=True)
 class Cut:
-    """The slices of a report, block by block, and what all its figures have in common."""
+    """The slices of a report, block by block, and what all its figures have in common: facts and notes."""
 
     slices: tuple[tuple[Slice, ...], ...]
     common: Values
+    notes: tuple[Note, ...] = ()
 
     @property
     def rows(self) -> tuple[Published, ...]:
@@ -87,17 +106,47 @@ def cut(report: Report, rows: Sequence[Published]) -> Cut:
     """
     found = Cut(tuple(tuple(slices(block, rows)) if block.rows else () for block in report.blocks), ())
     used = found.rows
-    return Cut(found.slices, common(used))
+    shared = common_notes(used)
+    apart = tuple(tuple(_without(part, shared) for part in parts) for parts in found.slices)
+    return Cut(apart, common(used), shared)
 
 
-def common(rows: Sequence[Published]) -> Values:
-    """Return the facts that all of these figures share."""
-    same = [key for key in case_keys(rows) if _is_uniform(rows, key, lambda _: 0)] if rows else []
-    return tuple((key, value) for key in same if (value := fact(rows[0], key)))
+def _without(part: Slice, shared: Sequence[Note]) -> Slice:
+    """Return a slice without the notes that are stated of the whole page."""
+    return replace(part, notes=tuple(each for each in part.notes if each not in shared))
+
+
+def common_notes(rows: Iterable[Published]) -> tuple[Note, ...]:
+    """Return the notes that all of these figures share."""
+    said = [notes(row) for row in rows]
+    return tuple(note for note in said[0] if all(note in each for each in said)) if said else ()
+
+
+def common(rows: Sequence[Published], state: State | None = None) -> Values:
+    """Return the facts that all of these figures share, as their source prints them unless `state` says otherwise."""
+    known = {key: {(state or fact)(row, key) for row in rows} for key in case_keys(rows)}
+    return tuple((key, next(iter(values))) for key, values in known.items() if len(values) == 1 and values != {""})
 
 
 def fact(row: Published, key: str) -> str:
-    """Return what a figure states under a key; empty where it states nothing.
+    """Return what the source prints of a figure under a key; empty where it prints nothing."""
+    if key not in _PRINTED:
+        return case_fact(row, key)
+    value = _PRINTED[key](row)
+    return "" if value is None else str(value)
+
+
+_PRINTED: Mapping[str, Callable[[Published], object]] = {
+    "precision": lambda row: row.as_printed.precision,
+    "batch_size": lambda row: row.as_printed.batch_size,
+    ROW_BATCH_SIZE: lambda row: row.as_printed.row_batch_size,
+    CELL_BATCH_SIZE: lambda row: row.as_printed.batch_size if row.row_batch_size else None,
+    LOG_BATCH_SIZE: lambda row: row.batch_size if row.printed_batch_size else None,
+}
+
+
+def case_fact(row: Published, key: str) -> str:
+    """Return what the case of a figure states under a key; empty where it states nothing.
 
     A metric goes with its unit, and a number of devices with that of the machines.
     """
@@ -230,13 +279,15 @@ def _pins(where: Where, key: str) -> bool:
 
 
 def _row_keys(block: Block, rows: Sequence[Published], column_of: Mapping[int, int]) -> tuple[str, ...]:
-    """Return the keys of the rows; `*` adds whatever differs within a column."""
-    given = tuple(each for each in block.rows if each != REST)
+    """Return the keys of the rows, without those that no figure states; `*` adds whatever differs within a column."""
+    given = tuple(each for each in block.rows if each != REST and any(fact(row, each) for row in rows))
     if REST not in block.rows:
         return given
     stated = {*given, *block.columns}
     rest = [
-        key for key in case_keys(rows) if key not in stated and not _is_uniform(rows, key, lambda r: column_of[id(r)])
+        key
+        for key in case_keys(rows)
+        if key not in stated and not _is_uniform(rows, partial(fact, key=key), lambda row: column_of[id(row)])
     ]
     return (*given, *rest)
 
@@ -246,10 +297,12 @@ def case_keys(rows: Iterable[Published]) -> list[str]:
     return [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
 
 
-def _is_uniform(rows: Iterable[Published], key: str, group: Callable[[Published], int]) -> bool:
-    """Return whether all figures of each group state the same under a key."""
-    found: dict[int, str] = {}
-    return all(found.setdefault(group(row), fact(row, key)) == fact(row, key) for row in rows)
+def _is_uniform(
+    rows: Iterable[Published], state: Callable[[Published], object], group: Callable[[Published], int]
+) -> bool:
+    """Return whether all figures of each group state the same."""
+    found: dict[int, object] = {}
+    return all(found.setdefault(group(row), said) == said for row in rows for said in (state(row),))
 
 
 def _check_cells(block: Block, places: Mapping[tuple[int, int], Sequence[Published]]) -> None:
@@ -271,52 +324,93 @@ def _marked(
     places: Mapping[tuple[int, int], Sequence[Published]],
     rows: Sequence[Published],
 ) -> Slice:
-    """Return the slice, with each fact stated once: above it, or at the column, the row or the figure."""
-    marks = _outermost(places, rows, {*keys, *(key for head in columns for key, _ in head.values)})
-    marks_of = _marker(block)
+    """Return the slice, with each fact and note stated once: above it, or at the column, the row or the figure."""
+    groups = _groups(places)
+    marks = _outermost(groups, rows, {*keys, *(key for head in columns for key, _ in head.values)})
+    said = _said(groups, rows)
+    marks_of, notes_of = _marker(block), _noter(said)
     of_row = {row: each for (row, _), found in places.items() for each in found}
     of_column = {column: each for (_, column), found in places.items() for each in found}
     ones = one_device_figures(rows)
     return Slice(
         block,
-        tuple(Head(head, None, marks_of(of_row[index], marks["row"])) for index, head in enumerate(heads)),
         tuple(
-            _column(head, block, marks_of(of_column[index], marks["column"]) if index in of_column else ())
+            Head(head, None, marks_of(of_row[index], marks["row"]), notes_of(of_row[index], "row"))
+            for index, head in enumerate(heads)
+        ),
+        tuple(
+            _column(head, block, marks_of(of_column[index], marks["column"]), notes_of(of_column[index], "column"))
+            if index in of_column
+            else _column(head, block, (), ())
             for index, head in enumerate(columns)
         ),
         {
             place: tuple(
-                SliceFigure(row, marks_of(row, marks["cell"]), _speedup(block, row, ones), _delta(block, row, rows))
+                SliceFigure(
+                    row,
+                    marks_of(row, marks["cell"]),
+                    _speedup(block, row, ones),
+                    _delta(block, row, rows),
+                    notes_of(row, "cell"),
+                )
                 for row in found
             )
             for place, found in places.items()
         },
         tuple((key, value) for key in marks["all"] if (value := fact(rows[0], key))),
+        notes_of(rows[0], "all"),
     )
 
 
-def _column(head: Head, block: Block, marks: Values) -> Head:
+def _column(head: Head, block: Block, marks: Values, notes: tuple[Note, ...]) -> Head:
     """Return a column's head; options behind its first key become marks."""
     if head.text is not None:
-        return Head(head.values, head.text, marks)
+        return Head(head.values, head.text, marks, notes)
     options = tuple(each for each in head.values[1:] if each[0].startswith("options."))
     own = tuple((key, value) for key, value in options if value and not _is_unmarked(block, key, value))
-    return Head(tuple(each for each in head.values if each not in options), None, (*own, *marks))
+    return Head(tuple(each for each in head.values if each not in options), None, (*own, *marks), notes)
 
 
-def _outermost(
-    places: Mapping[tuple[int, int], Sequence[Published]], rows: Sequence[Published], stated: set[str]
-) -> Mapping[str, list[str]]:
-    """Return the keys that are the same for all figures, within each column, within each row, and in none of them."""
+Groups = Mapping[str, Callable[[Published], int]]
+
+
+def _groups(places: Mapping[tuple[int, int], Sequence[Published]]) -> Groups:
+    """Return how figures are grouped where something can be stated of many at once, the largest groups first."""
     at = {id(row): place for place, found in places.items() for row in found}
-    groups: Mapping[str, Callable[[Published], int]] = {
-        "all": lambda _: 0, "column": lambda row: at[id(row)][1], "row": lambda row: at[id(row)][0]
-    }  # fmt: skip
+    return {"all": lambda _: 0, "column": lambda row: at[id(row)][1], "row": lambda row: at[id(row)][0]}
+
+
+def _scope(rows: Sequence[Published], state: Callable[[Published], object], groups: Groups) -> str:
+    """Return of which group all figures state the same; `cell` where there is none."""
+    return next((name for name, group in groups.items() if _is_uniform(rows, state, group)), "cell")
+
+
+def _outermost(groups: Groups, rows: Sequence[Published], stated: set[str]) -> Mapping[str, list[str]]:
+    """Return the keys that are the same for all figures, within each column, within each row, and in none of them."""
     found: dict[str, list[str]] = {"all": [], "column": [], "row": [], "cell": []}
+    elsewhere = {"devices": "nodes", "batch_size": ROW_BATCH_SIZE}
     for key in case_keys(rows):
-        if key not in stated and not (key == "devices" and "nodes" in stated):
-            found[next((name for name, group in groups.items() if _is_uniform(rows, key, group)), "cell")].append(key)
+        if key not in stated and elsewhere.get(key) not in stated:
+            found[_scope(rows, partial(fact, key=key), groups)].append(key)
+    found["cell"] += [key for key in BESIDE if key != CELL_BATCH_SIZE or ROW_BATCH_SIZE in stated]
     return found
+
+
+def _said(groups: Groups, rows: Sequence[Published]) -> Mapping[Note, str]:
+    """Return every note of the figures, and whether all share it, each column, each row, or none of them."""
+    of = {id(row): notes(row) for row in rows}
+    # In a table with one column, what is said of a row is said of its figure.
+    wide = len({groups["column"](row) for row in rows}) > 1
+    apart = groups if wide else {name: group for name, group in groups.items() if name != "row"}
+    known = dict.fromkeys(note for row in rows for note in of[id(row)])
+    return {note: _scope(rows, lambda row, note=note: note in of[id(row)], apart) for note in known}  # type: ignore[misc]
+
+
+def _noter(said: Mapping[Note, str]) -> Callable[[Published, str], tuple[Note, ...]]:
+    def notes_of(row: Published, scope: str) -> tuple[Note, ...]:
+        return tuple(note for note in notes(row) if said[note] == scope)
+
+    return notes_of
 
 
 def _marker(block: Block) -> Callable[[Published, Sequence[str]], Values]:

@@ -56,13 +56,12 @@ class Suite:
 
     def row_key(self, row: Row) -> RowKey:
         """Return what has to be equal for results to share a row."""
-        return (row.nodes or 1, row.devices or 0, row.batch_size or 0, self.workload_text(row))
+        return (row.nodes or 1, row.devices or 0, row.batch_size or 0, self.workload_text(row.model, row.options))
 
-    def workload_text(self, row: Row, *left_out: str) -> str:
+    def workload_text(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> str:
         """Return the model if it does not name the page, and the options that make another workload but `left_out`."""
-        parts = {name: value for name, value in row.options.items() if self._parts(name, value)}
-        workload = options_text({name: value for name, value in parts.items() if name not in left_out})
-        return " ".join(filter(None, (self.variant(row), workload)))
+        parts = {name: value for name, value in options.items() if self._parts(name, value) and name not in left_out}
+        return " ".join(filter(None, (self._variant(model), options_text(parts))))
 
     @property
     def workload(self) -> Mapping[str, Any]:
@@ -75,9 +74,10 @@ class Suite:
 
     def variant(self, row: Row) -> str:
         """Return the model if it is not the one that names the page; empty otherwise."""
-        if not self.models or row.model is None:
-            return ""
-        return row.model if row.model != self.models[0] else ""
+        return self._variant(row.model)
+
+    def _variant(self, model: str | None) -> str:
+        return model if self.models and model is not None and model != self.models[0] else ""
 
     def _parts(self, name: str, value: Any) -> bool:
         """Return whether an option puts a result into another row than those that do not state it."""

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ingest.common.suites import model
+from ingest.common.words import phrase
 from ingest.compute.results import counts
 from ingest.published.cases import in_one_spelling, library
-from ingest.site.model import Site, Suite
+from ingest.site.model import Site, Suite, options_text, precision_name
+from ingest.site.render.table import Column, Table, cell
 from schema.plans import Plan, PlanCase
 from schema.records import Case, Plain
 from schema.vocabulary import FACTS, OPTIONS
@@ -43,6 +45,11 @@ def planned(site: Site, suite: Suite) -> tuple[PlannedCase, ...]:
     )
 
 
+def fits(plan: Plan, hardware: str) -> bool:
+    """Return whether a plan's cases may be run on this hardware."""
+    return (plan.device == "cpu") == hardware.endswith(_CPU)
+
+
 def _identity(plan: Plan, case: PlanCase) -> Identity:
     return (model(plan.model), library(plan.framework), case.nodes, case.devices, case.batch_size, case.precision)
 
@@ -71,3 +78,20 @@ def _agrees(name: str, value: str, options: Mapping[str, Plain]) -> bool:
     states: only runs of such a recipe have them.
     """
     return name in OPTIONS if name not in options else in_one_spelling({name: options[name]})[name] == value
+
+
+def table(found: Iterable[PlannedCase]) -> Table | None:
+    """Return planned cases, those in one row that differ in their machines and devices only; None of none."""
+    rows: dict[tuple[str, int, str, str], list[str]] = {}
+    for plan, case in ((each.plan, each.case) for each in found):
+        key = (plan.recipe, case.batch_size, case.precision, options_text(case.options))
+        rows.setdefault(key, []).append(f"{case.nodes} × {case.devices // case.nodes}")
+    columns = tuple(
+        Column(phrase(f"table.{each}")) for each in ("recipe", "shapes", "batch_size", "precision", "options")
+    )
+    lines = (
+        (recipe, ", ".join(shapes), str(batch_size), precision_name(precision), options, phrase("report.pending"))
+        for (recipe, batch_size, precision, options), shapes in rows.items()
+    )
+    body = tuple(tuple(map(cell, line)) for line in lines)
+    return Table((*columns, Column(phrase("table.figure"))), body, name="pending") if body else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ingest.common import numbers
@@ -11,8 +12,9 @@ from ingest.common.words import Text, phrase
 from ingest.published import cases
 from ingest.published.audit import SCORES, Audited
 from ingest.published.declarations import CASE, Report, reports
+from ingest.published.notes import of_places
 from ingest.published.publications import REPEATS, Published, options_cell
-from ingest.published.slices import common, fact, select
+from ingest.published.slices import case_fact, common, select
 from ingest.site import addresses, our_results
 from ingest.site import published_tables as tables
 from ingest.site.model import Row, Site, Suite
@@ -75,7 +77,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     return [
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
-            "same": [tables.stated(*each) for each in common(of_table) if each[0] != "hardware"],
+            "same": [tables.stated(*each) for each in common(of_table, case_fact) if each[0] != "hardware"],
             "table": _figures(site, of_table, verdicts, of_case),
             "ours": any(id(row) in of_case for row in of_table),
         }
@@ -102,8 +104,10 @@ def _figures(
     groups: dict[tuple[object, ...], list[Published]] = {}
     for row in sorted(rows, key=_order):
         groups.setdefault(_case(row), []).append(row)
-    same = {key for key, _ in common(rows)}
-    keys = [key for key in CASE if key not in same and any(fact(row, key) for row in rows)]
+    said = [_said(group) for group in groups.values()]
+    everywhere = [note for note in said[0] if all(note in each for each in said)]
+    same = {key for key, _ in common(rows, case_fact)}
+    keys = [key for key in CASE if key not in same and any(case_fact(row, key) for row in rows)]
     options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
     audited = any(id(row) in verdicts for row in rows)
     has_ours = any(id(row) in of_case for row in rows)
@@ -113,14 +117,24 @@ def _figures(
     head += [Column(phrase("report.ours"), True)] if has_ours else []
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
-    for group in groups.values():
+    for group, notes in zip(groups.values(), said, strict=True):
         line = [_label(tables.label(group[0], key)) for key in keys]
         line += [_label(_options(group[0], options))] if options else []
-        line += [_value(site, group)]
+        line += [_value(site, group, [each for each in notes if each not in everywhere])]
         line += [_ours(site, of_case.get(id(group[0]), ()))] if has_ours else []
         line += [_verdict(group, verdicts)] if audited else []
         body.append(tuple(line))
-    return Table(tuple(head), tuple(body))
+    return Table(tuple(head), tuple(body), notes=tuple(everywhere))
+
+
+def _said(group: Sequence[Published]) -> list[Text]:
+    """Return what is said of a figure; of which of its places, if not of all."""
+    return [
+        tables.note(note)
+        if len(places) == len(group)
+        else phrase("report.note_at", places=", ".join(map(str, places)), note=tables.note(note))
+        for note, places in of_places(group)
+    ]
 
 
 def _options(row: Published, names: Sequence[str]) -> str:
@@ -144,7 +158,7 @@ def _rank(text: str) -> tuple[bool, float, str]:
 
 def _case(row: Published) -> tuple[object, ...]:
     """Return what identifies a figure: rows that agree in it are one figure, printed at several places."""
-    stated = tuple(fact(row, key) for key in CASE)
+    stated = tuple(case_fact(row, key) for key in CASE)
     return (*stated, options_cell(row.options), row.value if row.value is not None else row.state)
 
 
@@ -152,12 +166,13 @@ def _label(text: Text) -> Cell:
     return cell(text) if text else absent(None)
 
 
-def _value(site: Site, group: Sequence[Published]) -> Cell:
-    """Return a figure with links to the place where it was printed first, and to the other places."""
+def _value(site: Site, group: Sequence[Published], notes: Sequence[Text]) -> Cell:
+    """Return a figure with links to the place where it was printed first, and to the other places; labels beside it."""
     row, *others = group
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
-    entry = Entry(tables.printed(row), _address(site, row), (), places, value=row.value)
-    return tables.state(row) or Cell((entry,))
+    labels = tuple(dict.fromkeys(each.label for each in group if each.label))
+    entry = Entry(tables.printed(row), _address(site, row), labels, places, value=row.value)
+    return replace(tables.state(row) or Cell((entry,)), note=tables.joined(notes) or None)
 
 
 def _ours(site: Site, found: Sequence[Ours]) -> Cell:

@@ -6,12 +6,21 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
+from ingest.common.words import Phrase, Text, phrase, word_for
 from ingest.published import audit
-from ingest.published.declarations import Facts
+from ingest.published.declarations import ROW_BATCH_SIZE, Facts
 from ingest.published.likeness import comparisons
+from ingest.published.notes import Note
 from ingest.published.publications import Published, Publisher
-from ingest.published.slices import Head, Slice, SliceFigure, Values, fact
+from ingest.published.slices import (
+    CELL_BATCH_SIZE,
+    LOG_BATCH_SIZE,
+    Head,
+    Slice,
+    SliceFigure,
+    Values,
+    case_fact,
+)
 from ingest.site.model import precision_name
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
 
@@ -19,6 +28,8 @@ from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, ab
 COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
 #: Options that are on or off, as the heads of benchmark tables write them in every language.
 SWITCHES = {"xla": "XLA", "dali": "DALI", "clip": "clip"}
+#: Facts that count something large, besides options.
+_BATCH_SIZES = ("batch_size", ROW_BATCH_SIZE)
 #: Options of which the value says what it is.
 _NAMED_BY_VALUE = ("parallel", "dataset", "reader")
 #: How a verdict is coloured; the tones are those of outcomes.
@@ -35,13 +46,35 @@ def of_slice(found: Slice) -> Table:
     for index, row in enumerate(found.rows):
         marks = tuple(mark(found, each) for each in row.marks)
         labels = [cell(value(found, key, each)) for key, each in row.values]
-        if marks and labels:
-            labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),))
+        if labels:
+            labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),), together(row.notes) or None)
         figures = [_cell(found, found.cells.get((index, column), ()), best) for column in range(len(found.columns))]
         body.append((*labels, *figures))
-    return Table(
-        tuple(head), tuple(body), notes=(*found.block.notes, *_speedup_note(found)), best=phrase("report.best")
+    notes = (*found.block.notes, *_notes(found), *_speedup_note(found))
+    return Table(tuple(head), tuple(body), notes=notes, best=phrase("report.best"))
+
+
+def _notes(found: Slice) -> tuple[Text, ...]:
+    """Return what is said of all figures, and of those of a column; the rest is said where it applies."""
+    of_columns = (
+        phrase("report.note_of", head=head_text(found, head), note=together(head.notes))
+        for head in found.columns
+        if head.notes
     )
+    return (*map(note, found.notes), *of_columns)
+
+
+def note(said: Note) -> Text:
+    """Return a note as a sentence; one without a word is somebody's own text and stays as it is."""
+    if not said.key:
+        return said.value
+    value = precision_name(said.value) if said.key.endswith("_precision") else said.value
+    return Phrase(f"note.{said.key}", (("value", value),), f"{said.key}={said.value}")
+
+
+def together(notes: Sequence[Note]) -> Text:
+    """Return the notes of one place as one text; empty if there are none."""
+    return joined([note(each) for each in notes])
 
 
 def _column(found: Slice, index: int) -> Column:
@@ -84,8 +117,12 @@ def caption(found: Slice, common: Values) -> tuple[Text, ...]:
 
 def stated(key: str, text: str) -> Text:
     """Return a fact as a caption states it."""
-    if key == "batch_size":
+    if key in _BATCH_SIZES:
         return phrase("report.batch_size", n=grouped_digits(text))
+    if key == LOG_BATCH_SIZE:
+        return phrase("report.log_batch_size", n=grouped_digits(text))
+    if key == CELL_BATCH_SIZE:
+        return f"[BS={text}]"
     if key.startswith("options."):
         return _option(key.removeprefix("options."), text)
     if key == "metric":
@@ -151,8 +188,8 @@ def head_text(found: Slice, head: Head) -> Text:
 
 
 def label(row: Published, key: str) -> Text:
-    """Return what a figure states under a key, for a column with the key's title."""
-    text = fact(row, key)
+    """Return what the case of a figure states under a key, for a column with the key's title."""
+    text = case_fact(row, key)
     if key == "devices":
         return _devices(text) if text else ""
     return stated(key, text) if key == "precision" and text else _grouped(key, text)
@@ -186,7 +223,7 @@ def mark(found: Slice, each: tuple[str, str]) -> Text:
 
 
 def _grouped(key: str, text: str) -> str:
-    counted = key == "batch_size" or key.removeprefix("options.") in COUNTS
+    counted = key in _BATCH_SIZES or key.removeprefix("options.") in COUNTS
     return grouped_digits(text) if counted else text
 
 
@@ -228,16 +265,18 @@ def state(row: Published) -> Cell | None:
 
 
 def _cell(found: Slice, figures: Sequence[SliceFigure], best: Container[int]) -> Cell:
-    known = [each for each in figures if each.row.state != "not_measured"]
+    """Return the figures of a cell; one that was not measured is there if something is printed beside it."""
+    known = [each for each in figures if each.row.state != "not_measured" or each.beside]
     entries = tuple(entry for each in known for entry in _entries(found, each, best=id(each.row) in best))
-    return Cell(entries)
+    return Cell(entries, together([note for each in figures for note in each.notes]) or None)
 
 
 def _entries(found: Slice, figure: SliceFigure, *, best: bool) -> tuple[Entry, ...]:
     marks = tuple(mark(found, each) for each in figure.marks)
     details = tuple(figure.marks)
     if stated := state(figure.row):
-        return tuple(Entry(each.text, None, marks, tone=each.tone, details=details) for each in stated.entries)
+        shown = stated.entries or (Entry(numbers.ABSENT),)
+        return tuple(Entry(each.text, None, marks, tone=each.tone, details=details) for each in shown)
     speedup = (f"{figure.speedup}×",) if figure.speedup and figure.row.devices != 1 else ()
     delta = (_delta(*figure.delta),) if figure.delta else ()
     values: tuple[tuple[str, Value | None], ...] = (*details, ("speedup", _number(figure.speedup) if speedup else None))

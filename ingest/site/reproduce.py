@@ -1,7 +1,7 @@
 """How to repeat runs, from what their run.json states: recipe, command, variables, source, image and set-up.
 
 Nothing here is written by hand, so that it states what was run. A recipe, or without one a command, is shown once, with
-all its cases.
+all its cases. What was not run yet is told in the same form, from the plans of recipes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +17,20 @@ from msgspec.structs import replace
 
 from ingest.common.words import Text, phrase
 from ingest.compute.comparison import image_of
-from ingest.site.model import Site, framework_of, named
+from ingest.published import cases
+from ingest.published.declarations import Report
+from ingest.published.publications import Published
+from ingest.site.model import Site, Suite, framework_of, named
 from ingest.site.render.table import Link
 from ingest.site.run_tables import case_text, source_of
+from schema.plans import EXAMPLE_DATA, DataSet, Plan, PlanCase
 from schema.records import Run, text_of, to_json
 from schema.vocabulary import CASE
 
 #: How many cases of a recipe, and commands without one, a block spells out.
-CASES_SHOWN, COMMANDS_SHOWN = 50, 6
-#: Stands for the folder of the data set, where one was named.
-DATA = "/path/to/data"
+CASES_SHOWN, COMMANDS_SHOWN = 80, 6
+#: What a plan names an image for.
+_CONTAINER_TOOL = "docker"
 #: A word that only the machine itself can fill in.
 _LATE = re.compile(r"\{[a-z_]+\}")
 
@@ -46,7 +50,8 @@ class CommandBlock:
 
     `again` has a line per case that makes it again, `more` counts those left out, `hosts` and `data` say whether the
     reader has to fill such in; `facts` are source, image and launcher; `install` the steps of the set-up, and `setup`
-    the command that takes them.
+    the command that takes them. Only plans have `told`, the recipe's own words, which are English; the data set's
+    `folder` and the `layout` in it; and the `planned` commands of the trainer, in the order of `again`.
     """
 
     title: Text
@@ -60,6 +65,10 @@ class CommandBlock:
     template: str
     executed: tuple[Executed, ...]
     late: bool
+    told: str = ""
+    folder: str = ""
+    layout: tuple[str, ...] = ()
+    planned: tuple[str, ...] = ()
 
 
 def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
@@ -71,16 +80,49 @@ def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
     return [_block(site, each) for each in found.values()]
 
 
+def of_suite(site: Site, suite: Suite) -> list[CommandBlock]:
+    """Return a block per recipe of a suite, with the cases of its plan that no block of runs tells."""
+    runs = (run.recipe for run in site.runs_of(suite) if run.published and run.recipe)
+    told = {(recipe.name, frozenset(recipe.case.items())) for recipe in runs}
+    left = (
+        replace(plan, cases=tuple(each for each in plan.cases if (plan.recipe, _choices(each)) not in told))
+        for plan in site.plans_of(suite)
+    )
+    return [_of_plan(each) for each in left if each.cases]
+
+
+def of_report(site: Site, report: Report, rows: Sequence[Published]) -> list[CommandBlock]:
+    """Return a block per recipe of a report, with the cases that its figures are of.
+
+    Where they are of none, as in an edition with other batch sizes, all are told.
+    """
+    plans = [plan for name in report.recipes if (plan := site.plans.by_recipe.get(name))]
+    return [_of_plan(replace(each, cases=_of_figures(each, rows) or each.cases)) for each in plans]
+
+
+def _of_figures(plan: Plan, rows: Sequence[Published]) -> tuple[PlanCase, ...]:
+    return tuple(case for case in plan.cases if any(cases.may_be_of(row, plan, case) for row in rows))
+
+
 def command(run: Run) -> str:
     """Return the command that repeats a run's case by its recipe; empty for a run without recipe."""
     recipe = run.recipe
     if not recipe:
         return ""
-    choices = ",".join(f"{name}={recipe.case[name]}" for name in sorted(recipe.case, key=_by_vocabulary))
-    words = ["python", "-m", "runners", "run", recipe.name, "--on", _place(run)]
-    words += ["--case", choices] if choices else []
-    words += ["--container", recipe.container.tool] if recipe.container and recipe.container.tool else []
-    return shlex.join([*words, *(["--data", DATA] if recipe.data else [])])
+    tool = recipe.container.tool if recipe.container else ""
+    return _command(recipe.name, recipe.case, run.case.nodes or 1, tool, recipe.data)
+
+
+def _command(recipe: str, choices: Mapping[str, str], nodes: int, tool: str, data: bool) -> str:
+    chosen = ",".join(f"{name}={choices[name]}" for name in sorted(choices, key=_by_vocabulary))
+    words = ["python", "-m", "runners", "run", recipe, "--on", _place(nodes)]
+    words += ["--case", chosen] if chosen else []
+    words += ["--container", tool] if tool else []
+    return shlex.join([*words, *(["--data", EXAMPLE_DATA] if data else [])])
+
+
+def _setup(recipe: str, nodes: int) -> str:
+    return shlex.join(["python", "-m", "runners", "setup", recipe, "--on", _place(nodes)])
 
 
 def _by_vocabulary(name: str) -> tuple[int, str]:
@@ -96,9 +138,8 @@ def executed(run: Run) -> str:
     return " ".join([*variables, shlex.join(run.argv)])
 
 
-def _place(run: Run) -> str:
+def _place(nodes: int) -> str:
     """Return the target for a case: this machine, or hosts that the reader has to name."""
-    nodes = run.case.nodes or 1
     return "local" if nodes == 1 else "ssh:" + ",".join(f"HOST{number}" for number in range(1, nodes + 1))
 
 
@@ -130,11 +171,57 @@ def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
         data=bool(recipe and recipe.data),
         facts=tuple(_facts(runs)),
         install=recipe.setup if recipe else (),
-        setup=shlex.join(["python", "-m", "runners", "setup", recipe.name, "--on", _place(runs[0])]) if recipe else "",
+        setup=_setup(recipe.name, runs[0].case.nodes or 1) if recipe else "",
         template=shlex.join(recipe.command if recipe else ()),
         executed=tuple(shown),
         late=any(_LATE.search(each.code) for each in shown),
     )
+
+
+def _of_plan(plan: Plan) -> CommandBlock:
+    shown, data_set = plan.cases[:CASES_SHOWN], plan.data_set
+    tool = _CONTAINER_TOOL if plan.image else ""
+    again = tuple(_command(plan.recipe, each.choices, each.nodes, tool, each.data) for each in shown)
+    return CommandBlock(
+        title=phrase("reproduce.plan", framework=plan.framework, name=plan.recipe, cases=len(plan.cases)),
+        again=again,
+        more=len(plan.cases) - len(shown),
+        hosts=any("HOST1" in each for each in again),
+        data=any(each.data for each in shown),
+        facts=tuple(_facts_of_plan(plan)),
+        install=plan.setup,
+        setup=_setup(plan.recipe, min(each.nodes for each in plan.cases)),
+        template="",
+        executed=(),
+        late=any(_LATE.search(each.command) for each in shown),
+        told=" ".join(
+            f"{each}." if each[-1].isalnum() else each for each in (plan.title, plan.text, plan.notes) if each
+        ),
+        folder=data_set.below.replace("{data}", EXAMPLE_DATA),
+        layout=data_set.layout,
+        planned=tuple(each.command for each in shown),
+    )
+
+
+def _choices(case: PlanCase) -> frozenset[tuple[str, str]]:
+    return frozenset(case.choices.items())
+
+
+def _facts_of_plan(plan: Plan) -> Iterable[Text]:
+    if source := " @ ".join(filter(None, (plan.source.repository, plan.source.commit))):
+        yield phrase("reproduce.source", source=source)
+    image = "@".join(filter(None, (plan.image.image, plan.image.digest))) if plan.image else ""
+    yield phrase("reproduce.image", image=image) if image else phrase("reproduce.no_image")
+    if plan.launcher != "plain":
+        yield phrase("reproduce.launcher", launcher=plan.launcher)
+    if plan.packages:
+        yield phrase("reproduce.packages", packages=", ".join(plan.packages))
+    if data := ", ".join(filter(None, _stated(plan.data_set))):
+        yield phrase("reproduce.data_set", data=data)
+
+
+def _stated(data: DataSet) -> Sequence[str]:
+    return data.name, data.address, data.checksum
 
 
 def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:

@@ -13,25 +13,28 @@ accumulate. A log that states nothing about it is not known to do without.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ingest.common import numbers
+from ingest.common.suites import model
 from ingest.common.words import Text, phrase
 from ingest.published import audit
 from ingest.published.audit import Audited
+from ingest.published.cases import library
 from ingest.published.publications import Published
 from ingest.site import addresses, published_tables
 from ingest.site import result_tables as tables
 from ingest.site.model import Row, Site, Suite, group_name, named, options_text, or_unknown, ordered, precision_name
+from ingest.site.planned import PlannedCase, fits, planned
 from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 
 ACCUMULATION = "accumulation"
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class TablePlace:
     """What results have in common that may share a row although their batch sizes differ."""
 
     without_accumulation: bool
@@ -42,21 +45,22 @@ class Place:
 
 @dataclass(frozen=True)
 class Awaited:
-    """A case that somebody is to measure, and nobody has."""
+    """A case that somebody is to measure, and nobody has; `everywhere` if it is not of this hardware in particular."""
 
     framework: str
-    place: Place
+    place: TablePlace
     batch_size: int
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)
-class Line:
+class SummaryRow:
     """A row of a summary; `batch_size` is that of the row, and may differ from that of some of its results.
 
     `pending` are the frameworks of which the case is yet to be measured.
     """
 
-    place: Place
+    place: TablePlace
     batch_size: int
     results: tuple[Row, ...] = ()
     pending: frozenset[str] = frozenset()
@@ -64,7 +68,7 @@ class Line:
     def of(self, framework: str) -> list[Row]:
         """Return the results in the cell of a framework: figures first, and those of the row's own batch size."""
         mine = [row for row in self.results if (row.framework or "") == framework]
-        return sorted(mine, key=lambda row: (not numbers.known(row.value), row.batch_size != self.batch_size))
+        return sorted(mine, key=lambda row: (not numbers.known(row.value), (row.batch_size or 0) != self.batch_size))
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,12 @@ class Summary:
 
 def summaries(site: Site, suite: Suite) -> list[Summary]:
     """Return a summary per hardware and precision group, in the order of the page."""
-    verdicts, found = _by_run(site.audited), []
+    verdicts, unrun, found = _by_run(site.audited), planned(site, suite), []
     for hardware, group, rows in tables.sections(site, suite):
-        awaited = _awaited(site, suite, hardware, group)
+        awaited = [
+            *_printed_pending(site, suite, hardware, group),
+            *_planned(suite, unrun, hardware, group, rows),
+        ]
         writer = _Writer(site, suite, rows, lines(site, suite, rows, awaited), verdicts)
         about = named(hardware, "site.unknown_hardware"), group_name(group), tables.units(rows)
         found.append(Summary(*about, writer.table(), len(writer.frameworks) > 1))
@@ -101,47 +108,56 @@ def _by_run(found: Iterable[Audited]) -> Mapping[str, list[Audited]]:
 # ---- which rows there are ----
 
 
-def lines(site: Site, suite: Suite, rows: Sequence[Row], awaited: Iterable[Awaited] = ()) -> list[Line]:
+def lines(site: Site, suite: Suite, rows: Sequence[Row], awaited: Iterable[Awaited] = ()) -> list[SummaryRow]:
     """Return the rows of a table of results, in their order."""
     places = _places(site, suite, rows)
     ran = Counter(size for of_place in places.values() for _, size in _sizes(of_place))
     found = {
-        (place, size): Line(place, size, tuple(results))
+        (place, size): SummaryRow(place, size, tuple(results))
         for place, of_place in places.items()
         for size, results in _by_batch_size(of_place, ran).items()
     }
     for each in awaited:
         key = (each.place, each.batch_size)
-        if (each.framework, each.batch_size) not in _sizes(places.get(each.place, ())):
-            line = found.get(key, Line(*key))
+        was_run = (each.framework, each.batch_size) in _sizes(places.get(each.place, ()))
+        # What is planned for any hardware makes no row of its own: it would stand in the tables of all.
+        if not was_run and (key in found or not each.everywhere):
+            line = found.get(key, SummaryRow(*key))
             found[key] = replace(line, pending=line.pending | {each.framework})
     return [found[key] for key in sorted(found)]
 
 
-def _awaited(site: Site, suite: Suite, hardware: str, group: str) -> list[Awaited]:
-    """Return the cases of this hardware that a source prints as pending."""
-    rows = site.published.by_suite.get(suite.id, ())
-    pending = (row for row in rows if row.state == "pending" and row.hardware == hardware)
-    return [
-        Awaited(row.framework, _place_of(row), row.batch_size or 0)
-        for row in pending
-        if suite.group(row.precision) == group
-    ]
+def _printed_pending(site: Site, suite: Suite, hardware: str, group: str) -> Iterator[Awaited]:
+    """Yield the cases of this hardware that a source prints as pending."""
+    for row in site.published.by_suite.get(suite.id, ()):
+        if row.state == "pending" and row.hardware == hardware and suite.group(row.precision) == group:
+            without = row.options.get("gradient_accumulation") == "no"
+            place = TablePlace(without, row.nodes or 1, row.devices or 0, "")
+            yield Awaited(row.framework, place, row.batch_size or 0)
 
 
-def _place_of(row: Published) -> Place:
-    without = row.options.get("gradient_accumulation") == "no"
-    return Place(without, row.nodes or 1, row.devices or 0, "")
+def _planned(
+    suite: Suite, cases: Iterable[PlannedCase], hardware: str, group: str, rows: Sequence[Row]
+) -> Iterator[Awaited]:
+    """Yield the cases of plans that may be run on this hardware, under the names that its results give frameworks."""
+    names = {library(row.framework or ""): row.framework or "" for row in rows}
+    for plan, case in ((each.plan, each.case) for each in cases if fits(each.plan, hardware)):
+        if library(plan.framework) in names and suite.group(case.precision) == group:
+            workload = suite.workload_text(model(plan.model), case.options, ACCUMULATION)
+            place = TablePlace(case.options.get(ACCUMULATION) == 1, case.nodes, case.devices, workload)
+            yield Awaited(names[library(plan.framework)], place, case.batch_size, everywhere=True)
 
 
-def _places(site: Site, suite: Suite, rows: Sequence[Row]) -> Mapping[Place, list[Row]]:
+def _places(site: Site, suite: Suite, rows: Sequence[Row]) -> Mapping[TablePlace, list[Row]]:
     """Return results by their place."""
-    keys = [(row.nodes or 1, row.devices or 0, suite.workload_text(row, ACCUMULATION)) for row in rows]
+    keys = [
+        (row.nodes or 1, row.devices or 0, suite.workload_text(row.model, row.options, ACCUMULATION)) for row in rows
+    ]
     steps = [accumulated(site, row) for row in rows]
     accumulating = {key for key, each in zip(keys, steps, strict=True) if (each or 1) > 1}
-    found: dict[Place, list[Row]] = {}
+    found: dict[TablePlace, list[Row]] = {}
     for row, key, each in zip(rows, keys, steps, strict=True):
-        found.setdefault(Place(each == 1 and key in accumulating, *key), []).append(row)
+        found.setdefault(TablePlace(each == 1 and key in accumulating, *key), []).append(row)
     return found
 
 
@@ -191,7 +207,7 @@ class _Writer:
     site: Site
     suite: Suite
     rows: Sequence[Row]
-    lines: Sequence[Line]
+    lines: Sequence[SummaryRow]
     verdicts: Mapping[str, Sequence[Audited]]
 
     def table(self) -> Table:
@@ -213,9 +229,9 @@ class _Writer:
         return ordered(measured.union(*(each.pending for each in self.lines)), self.suite.frameworks)
 
     @cached_property
-    def _steps(self) -> Mapping[Place, set[int | None]]:
+    def _steps(self) -> Mapping[TablePlace, set[int | None]]:
         """The batches per update that the results of a place state."""
-        found: dict[Place, set[int | None]] = {}
+        found: dict[TablePlace, set[int | None]] = {}
         for line in self.lines:
             found.setdefault(line.place, set()).update(accumulated(self.site, row) for row in line.results)
         return found
@@ -231,36 +247,37 @@ class _Writer:
         known = framework in self.site.frameworks(self.suite)
         return addresses.framework_page(self.site, self.suite, framework) if known else None
 
-    def _cell(self, line: Line, framework: str) -> Cell:
+    def _cell(self, line: SummaryRow, framework: str) -> Cell:
         """Return the results of a cell, each followed by what was published of it."""
         found = line.of(framework)
         parts = [self._result(line, row, found) for row in found]
         entries = [entry for each in parts for entry in each.entries]
-        entries += [Entry(phrase("report.pending"))] if framework in line.pending else []
+        if framework in line.pending:
+            entries.append(Entry(phrase("report.pending"), marks=(_size(line.batch_size),) if found else ()))
         if not found and not entries:
             return absent(phrase("table.not_measured"))
         return Cell(tuple(entries), next((each.note for each in parts if each.note), None))
 
-    def _result(self, line: Line, row: Row, beside: Sequence[Row]) -> Cell:
+    def _result(self, line: SummaryRow, row: Row, beside: Sequence[Row]) -> Cell:
         about, printed = self._about(line, row, beside), self._published(row)
         if numbers.known(row.value):
             entry = tables.figure_entry(self.site, row, about)
-            size = ("batch_size", row.batch_size if row.batch_size != line.batch_size else None)
+            size = ("batch_size", row.batch_size if row.batch_size != (line.batch_size or None) else None)
             return Cell((replace(entry, details=(*entry.details, size)), *printed))
         ended = tables.without_figure(self.site, row)
         entries = ended.entries or ((Entry(numbers.ABSENT),) if about or printed or len(beside) > 1 else ())
         return Cell((*(replace(each, marks=(*about, *each.marks)) for each in entries), *printed), ended.note)
 
-    def _about(self, line: Line, row: Row, beside: Sequence[Row]) -> tuple[Text, ...]:
+    def _about(self, line: SummaryRow, row: Row, beside: Sequence[Row]) -> tuple[Text, ...]:
         """Return what a reader has to know of a figure beyond its row and column."""
         marks: list[Text] = [row.unit] if "unit" in self._differing else []
-        marks += [_override(row)] if (row.batch_size or 0) != line.batch_size else []
+        marks += [_size(row.batch_size)] if any((each.batch_size or 0) != line.batch_size for each in beside) else []
         marks += [precision_name(row.precision)] if "precision" in self._differing else []
         marks += self._accumulation(line, row)
         marks += [*tables.summary_mark(row), _distinction(row, beside), *tables.version_marks(row, beside)]
         return tuple(each for each in marks if each)
 
-    def _accumulation(self, line: Line, row: Row) -> list[Text]:
+    def _accumulation(self, line: SummaryRow, row: Row) -> list[Text]:
         """Return the batches per update of a result, where those of its row differ in them."""
         found = self._steps[line.place]
         if len(found) < 2 or not any((each or 1) > 1 for each in found):
@@ -270,14 +287,13 @@ class _Writer:
 
     def _published(self, row: Row) -> tuple[Entry, ...]:
         """Return the published figures of the logs behind a result, where they are not the result itself."""
-        shown: list[Audited] = []
-        for each in (each for run in row.run_ids for each in self.verdicts.get(run, ())):
-            if not _is_result(each, row) and not any(audit.same(each.row, other.row) for other in shown):
-                shown.append(each)
-        return tuple(_printed(each, row) for each in sorted(shown, key=lambda each: audit.VERDICTS.index(each.verdict)))
+        found = [each for run in row.run_ids for each in self.verdicts.get(run, ())]
+        others = [each for each in found if not _says_the_same(each.row, row)]
+        ordered = sorted(_by_figure(others), key=lambda group: audit.VERDICTS.index(group[0].verdict))
+        return tuple(_printed(group, row) for group in ordered)
 
 
-def _heads(line: Line, with_options: bool) -> list[Cell]:
+def _heads(line: SummaryRow, with_options: bool) -> list[Cell]:
     """Return the head of a row."""
     place, size = line.place, line.batch_size or None
     without = [phrase("source_form.without")] if place.without_accumulation else []
@@ -288,8 +304,8 @@ def _heads(line: Line, with_options: bool) -> list[Cell]:
     return [*found, *([cell(place.workload)] if with_options else [])]
 
 
-def _override(row: Row) -> Text:
-    return phrase("source_form.override", n=row.batch_size)
+def _size(batch_size: int | None) -> Text:
+    return phrase("source_form.batch_size", n=or_unknown(batch_size))
 
 
 def _distinction(row: Row, beside: Sequence[Row]) -> str:
@@ -298,17 +314,37 @@ def _distinction(row: Row, beside: Sequence[Row]) -> str:
     return options_text(row.options, several - {ACCUMULATION})
 
 
-def _is_result(published: Audited, row: Row) -> bool:
-    """Return whether a published figure is that of a result, but for its rounding."""
-    return row.value is not None and published.row.unit == row.unit and audit.is_printed(published.row, row.value)
+def _says_the_same(printed: Published, row: Row) -> bool:
+    """Return whether a published figure is a result, but for its rounding, and is printed as of the same batch size."""
+    equal = row.value is not None and printed.unit == row.unit and audit.is_printed(printed, row.value)
+    return equal and not printed.printed_batch_size
 
 
-def _printed(found: Audited, row: Row) -> Entry:
-    """Return a published figure with its verdict, linked to the audit."""
-    unit = [found.row.unit] if row.unit not in ("", found.row.unit) else []
+def _by_figure(found: Iterable[Audited]) -> list[list[Audited]]:
+    """Return published figures by their number, of which several places may print more or fewer digits."""
+    groups: list[list[Audited]] = []
+    for each in found:
+        there = next((group for group in groups if audit.same(group[0].row, each.row)), None)
+        if there:
+            there.append(each)
+        else:
+            groups.append([each])
+    return groups
+
+
+def _printed(group: Sequence[Audited], row: Row) -> Entry:
+    """Return a published figure with its verdict, linked to the audit; and what its places print of the case."""
+    first = group[0]
+    value, verdict = published_tables.printed(first.row), phrase(f"verdict.{first.verdict}")
+    unit = [first.row.unit] if row.unit not in ("", first.row.unit) else []
+    marks = dict.fromkeys((*unit, *(mark for each in group for mark in _printed_case(each.row))))
     return Entry(
-        phrase("source_form.published", value=published_tables.printed(found.row)),
-        addresses.AUDIT,
-        (*unit, phrase(f"verdict.{found.verdict}")),
-        tone="aside",
+        phrase("source_form.published", value=value, verdict=verdict), addresses.AUDIT, tuple(marks), tone="aside"
     )
+
+
+def _printed_case(row: Published) -> list[Text]:
+    """Return what the source prints of a case where the log says otherwise, and its own label."""
+    size = [_size(row.printed_batch_size)] if row.printed_batch_size else []
+    precision = [precision_name(row.printed_precision)] if row.printed_precision else []
+    return [*(phrase("source_form.printed_as", what=each) for each in (*size, *precision)), *filter(None, [row.label])]

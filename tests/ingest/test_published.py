@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from made_trees import ROOT, Called, make_tree
 
-from ingest.common import suites
+from ingest.common import suites, words
 from ingest.published import publications
+from ingest.published.notes import notes, written
 from ingest.published.publications import COLUMNS, METRICS, OPTIONAL, AsPrinted
 from ingest.read.walk import walk
 from parsers.contract import FACTS
@@ -251,6 +252,85 @@ def test_a_precision_is_kept_as_it_is_printed() -> None:
     }
     rest = {(row.model, row.as_printed.precision) for row in perf if row.model != "ResNet-50 v1.5"}
     assert rest == {("BERT-base", "amp"), ("DeepLabV3+", "amp"), ("HRNet-W18", "amp"), ("Transformer big", "fp16")}
+
+
+#: What the catalogue says of a figure in its own words, and the note that says it here.
+NOTED = [
+    ("dlperf.csv", r"; dir=", "output_of="),
+    ("dlperf.csv", r"extractor console output \(final dict\)", "final_output=yes"),
+    ("dlperf.csv", r"(?<!copy)same value in (?P<value>[^;]+)", "same_value_in"),
+    ("dlperf.csv", r"batch size = max for this device", "largest_batch_size=yes"),
+    ("dlperf.csv", r"Dec 2021", "measured=2021-12"),
+    ("dlperf.csv", r"device 0 only", "memory_of_device=0"),
+    ("dlperf.csv", r"dali from runner default", "dali_by_default=yes"),
+    ("dlperf.csv", r"log excerpt", "log_excerpt=yes"),
+    ("dlperf.csv", r"All Results", "under_heading=All Results"),
+    ("dlperf.csv", r"derived global_batch/latency", "from_latency=yes"),
+    ("dlperf.csv", r"extractor output example in README(?!.*BERT numbers)", "example_output=yes"),
+    ("dlperf.csv", r"BERT numbers", "output_of_model=BERT-base"),
+    ("dlperf.csv", r"BERT numbers", "example_on_page_of=ResNet-50"),
+    ("dlperf.csv", r"table title says (?P<value>[^;,]+)", "table_title"),
+    ("dlperf.csv", r"script is (?P<value>v1b)", "script_trains"),
+    ("dlperf.csv", r"differs from table caption \((?P<value>\d+)\)", "caption_batch_size"),
+    ("dlperf.csv", r"caption \(\d+\): OOM at (?P<value>\d+)", "oom_at"),
+    ("dlperf.csv", r"footnote: bsz \d+ because (?P<value>\d+) is OOM", "footnote_oom_at"),
+    ("dlperf.csv", r"\((?P<value>HugeCTR) OOM\)", "oom_of"),
+    ("dlperf.csv", r"(?P<value>AMP) not supported", "unsupported"),
+    ("dlperf.csv", r"(?:published|printed) as \"(?P<value>[^\"]+)\"", "printed_as"),
+    ("dlperf.csv", r"annotation (?P<value>[^;]+)", "printed_beside"),
+    ("dlperf.csv", r"\(stale\)", "stale=yes"),
+    ("dlperf.csv", r"--amp, dynamic loss scaling", "amp_flag=yes"),
+    ("dlperf.csv", r"--amp removed", "no_amp_flag=yes"),
+    ("paddle-perf.csv", r"TF32 not disabled", "tf32_not_disabled=yes"),
+    ("paddle-perf.csv", r"\(CPU\)", "on_cpus=yes"),
+    ("paddle-perf.csv", r"TF-AMP graph rewrite", "tf_amp_rewrite=yes"),
+    ("paddle-perf.csv", r"fp16 cast", "cast_to=fp16"),
+    ("paddle-perf.csv", r"(?P<value>FP16) \(file name\)", "file_name_says"),
+    ("paddle-perf.csv", r"dtype float16, amp False", "log_writes=dtype float16, amp False"),
+    ("paddle-perf.csv", r"--fp16", "log_writes=fp16 (--fp16)"),
+    ("paddle-perf.csv", r"--amp", "log_writes=amp (--amp)"),
+    ("paddle-perf.csv", r"\(O1\)", "log_writes=amp (O1)"),
+    ("paddle-perf.csv", r"^pure_fp16 \(AMP O2\)", "log_writes=pure_fp16 (AMP O2)"),
+    ("paddle-perf.csv", r"^pure_fp16 \(O2\)", "log_writes=pure_fp16 (O2)"),
+    ("paddle-perf.csv", r"^fp16 \(AMP O2\)", "log_writes=fp16 (AMP O2)"),
+    ("paddle-perf.csv", r"^fp16 O2", "log_writes=fp16 (O2)"),
+    ("paddle-perf.csv", r"Fp16OptimizerHook", "log_writes=fp16 (Fp16OptimizerHook)"),
+]
+
+
+@pytest.mark.parametrize(("name", "said", "note"), NOTED)
+def test_every_note_of_the_catalogue_is_a_note_here(name: str, said: str, note: str) -> None:
+    """Row by row, since both tables have one order; `said` may capture the note's value."""
+    met = 0
+    for before, after in zip(given(name), kept((FOLDER / name).read_text("utf-8")), strict=True):
+        found = re.search(said, before.get("note", before["precision"]))
+        value = f"={found['value'].strip()}" if found and "value" in found.groupdict() else ""
+        noted = [each for each in after["note"].split("; ") if each.startswith(note)]
+        assert bool(noted) == (found is not None), (before, after["note"])
+        assert not value or noted == [note + value]
+        met += bool(noted)
+    assert met
+
+
+def test_every_note_has_its_sentence_in_both_languages() -> None:
+    known = words.load()
+    codes = {each.key for row in ROWS for each in notes(row)}
+    noted = {note.partition("=")[0] for _, _, note in NOTED}
+    assert codes == noted | {"log_precision", "counted_precision", "printed_unit", "peak"}
+    assert not [each for each in codes if not known.has(f"note.{each}")]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", []),
+        ("printed_unit=MB", [("printed_unit", "MB")]),
+        ("oom_at=256; Measured again; a=b=c", [("oom_at", "256"), ("", "Measured again"), ("a", "b=c")]),
+        ("Batch = 4", [("", "Batch = 4")]),
+    ],
+)
+def test_notes_are_codes_with_values_or_free_text(text: str, wanted: list[tuple[str, str]]) -> None:
+    assert list(written(text)) == wanted
 
 
 def test_precisions_of_dlperf_are_those_of_the_catalogue() -> None:

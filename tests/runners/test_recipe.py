@@ -110,6 +110,8 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (("[records]", '[environment_variables]\nA = "{x}"\n[records]'), 14, "`environment_variables.A` names {x}"),
         (("[records]", '[slots.x]\nby = "nodes"\n1 = ["{y}"]\n[records]'), 13, "`slots.x` names {y}, which has no"),
         (("[records]", '[slots]\nx = 1\ny = "{x}"\n[records]'), 15, "`slots.y` names {x}, which has no value"),
+        (("[records]", '[data]\nlayout = "x"\n[records]'), 14, "`data.layout` is 'x', but must be a list of texts"),
+        (("[records]", '[data]\nmd5 = "x"\n[records]'), 14, "`data.md5` is not a key of a recipe; the keys here"),
         (("[records]", '[files]\nx = ""\n[records]'), 14, "`files.x` is '', but must be a text that is not empty"),
         (("[records]", '[files]\nx = "no/*.py"\n[records]'), 14, "`files.x` is 'no/*.py', but no file is there;"),
         (('command = ["a"]', "command = []"), 10, "`command` is [], but must be a list of texts, the program first"),

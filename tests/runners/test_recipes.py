@@ -104,11 +104,25 @@ def test_recipes_state_source_setup_and_repeats(name):
     assert recipe.repeats >= 3
     assert recipe.source.repository
     assert recipe.setup.steps or recipe.container
-    assert recipe.setup.text
+    assert recipe.setup.text or recipe.data.layout
     assert recipe.records.at_least <= recipe.iterations
     if recipe.source.commit:
         checkouts = [step for step in recipe.setup.steps if re.search(rf"checkout {recipe.source.commit}$", step)]
         assert len(checkouts) == 1
+
+
+@pytest.mark.parametrize("name", OF_THE_SOURCES)
+def test_recipes_say_what_the_folder_of_data_holds(name):
+    recipe = load(name)
+    if any("{data}" in word for word in (*recipe.command, *recipe.environment_variables.values())):
+        assert (recipe.data.layout and recipe.data.below == "{data}") or "--data names" in recipe.setup.text
+
+
+def test_the_checksum_is_of_what_the_address_gives():
+    stated = [load(name).data for name in NAMES if load(name).data.checksum]
+    assert [(each.address.rpartition("/")[2], each.checksum) for each in stated] == [
+        ("cityscapes.tar", "md5 37724b19b6e5d41f9f147936d60b3c29")
+    ]
 
 
 @pytest.mark.parametrize("name", OF_THE_SOURCES)

@@ -20,6 +20,7 @@ import pytest
 
 from ingest.compute.comparison_tables import tables
 from ingest.published import publications
+from ingest.read import plans
 from ingest.site import builder
 from ingest.site.data import results
 from ingest.site.model import suites
@@ -109,6 +110,7 @@ def _of_repository(folder: Path, cache: Path) -> None:
         builder.build(
             [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]), limits=FEW_PAGES,
+            plans=plans.found([ROOT / "raw_logs"]),
         )  # fmt: skip
     shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
 

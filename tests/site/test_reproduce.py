@@ -119,9 +119,9 @@ def test_a_folder_of_data_is_left_to_the_reader() -> None:
 
 
 def test_no_more_cases_than_a_page_can_bear() -> None:
-    many = [told(f"a-{size}", size) for size in range(1, 61)]
+    many = [told(f"a-{size}", size) for size in range(1, 91)]
     (block,) = blocks(*many)
-    assert (len(block.again), block.more) == (reproduce.CASES_SHOWN, 60 - reproduce.CASES_SHOWN)
+    assert (len(block.again), block.more) == (reproduce.CASES_SHOWN, 90 - reproduce.CASES_SHOWN)
     stated = [builders.run(f"b-{size}", batch_size=size) for size in range(1, 11)]
     (block,) = blocks(*stated)
     assert (len(block.executed), block.more) == (reproduce.COMMANDS_SHOWN, 10 - reproduce.COMMANDS_SHOWN)

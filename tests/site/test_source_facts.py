@@ -62,12 +62,10 @@ FACTS = {
     "dlperf-gpt": (("V100-SXM2-16GB",), ("5118", "440.33.01", "384 GB")),
     "fluid-guide": (FLUID, ()),
 }
-#: Where each image that Paddle's reports and recipes name was seen printed.
-SEEN = {
-    RESNET_IMAGE: "ResNet50V1.5/README.md of PaddlePaddle/Perf",
-    "paddlepaddle/paddle:latest-dev": "the Fluid benchmark guide",
-    SEG_IMAGE: "DeepLabV3P/README.md of PaddlePaddle/Perf, the edition with pending cells",
-}
+#: Image to the place where somebody saw its full name printed.
+SEEN = tomllib.loads(Path(__file__).with_name("images.toml").read_text("utf-8"))
+#: Names of images: of any registry where a recipe names them, and of these makers in texts.
+IMAGE = re.compile(r"(?:nvcr\.io/[\w./-]+|paddlepaddle/[\w.-]+|oneflowinc/[\w.-]+|nvidia/cuda):[\w.-]*\w")
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
@@ -79,10 +77,12 @@ def test_a_report_prints_the_facts_of_its_own_source(real: Path, page: str, lang
     assert [each for each in absent if each in text] == []
 
 
-def test_paddle_images_are_those_that_a_source_prints() -> None:
-    recipes = [tomllib.loads(path.read_text("utf-8")) for path in (ROOT / "runners" / "recipes").rglob("*.toml")]
-    named = [each["container"]["image"] for each in recipes if "container" in each]
-    paddle = {each for each in named if each.startswith("paddle")}
-    for path in (ROOT / "report_templates" / "reports").glob("*.toml"):
-        paddle |= set(re.findall(r"paddlepaddle/[\w.-]+:[\w.-]+", path.read_text("utf-8")))
-    assert paddle == set(SEEN)
+def test_images_are_those_that_somebody_saw_printed() -> None:
+    recipes = [path.read_text("utf-8") for path in (ROOT / "runners" / "recipes").rglob("*.toml")]
+    containers = (tomllib.loads(each).get("container") for each in recipes)
+    named = {each["image"] for each in containers if each}
+    for path in (ROOT / "report_templates").rglob("*.toml"):
+        named |= set(IMAGE.findall(path.read_text("utf-8")))
+    named |= {image for each in recipes for image in IMAGE.findall(each)}
+    assert named == set(SEEN)
+    assert all(place.strip() for place in SEEN.values())

@@ -9,6 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET
 
 from ingest.common.words import Words
 from ingest.published.likeness import better
@@ -20,7 +23,7 @@ from ingest.site.published_figures import is_shown
 from ingest.site.published_tables import printed
 from schema import results
 from schema.records import Reason
-from schema.results import Both, Conditions, Metric, Place, ResultRecord
+from schema.results import Both, Conditions, Metric, Place, PrintedCase, ResultRecord
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
@@ -168,12 +171,27 @@ def _source(source: Publisher, places: Sequence[Published]) -> results.Source:
         place=first.place,
         line=first.line,
         trainer=places[0].framework_source or None,
+        printed=first.printed,
         also=tuple(others),
     )
 
 
 def _place(source: Publisher, row: Published) -> Place:
-    return Place(address=source.address_of(row), place=row.place, line=row.line or None)
+    return Place(
+        address=source.address_of(row), place=row.place, line=row.line or None, printed=_printed_case(row) or UNSET
+    )
+
+
+def _printed_case(row: Published) -> PrintedCase | None:
+    """Return what is printed of a figure in place of its case; None where that is all."""
+    said = {
+        "batch_size": row.printed_batch_size,
+        "row_batch_size": row.row_batch_size,
+        "precision": row.printed_precision,
+        "label": row.label,
+    }
+    known: dict[str, Any] = {name: value for name, value in said.items() if value}
+    return PrintedCase(**known) if known else None
 
 
 def _metric(metric: str, row: Published) -> Metric:

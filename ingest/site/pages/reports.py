@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from ingest.common.words import Bilingual, Phrase, Text, phrase
-from ingest.published.declarations import SECTIONS, Block, Report, ReportError
+from ingest.published.declarations import ROW_BATCH_SIZE, SECTIONS, Block, Report, ReportError
 from ingest.published.publications import Published
-from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
-from ingest.site import addresses, report_links
+from ingest.published.slices import CELL_BATCH_SIZE, LOG_BATCH_SIZE, Cut, Head, Slice, SliceFigure, Values, cut
+from ingest.site import addresses, report_links, reproduce
 from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
@@ -26,12 +26,13 @@ from ingest.site.report_links import Shelf
 #: What the groups of a chart are, by the keys of its rows: tokens. Of several keys the first counts.
 ACROSS = {
     ("devices", "batch_size"): "groups",
+    ("devices", ROW_BATCH_SIZE): "groups",
+    ("devices", "options.gradient_accumulation", ROW_BATCH_SIZE): "groups",
     ("devices",): "devices",
     ("nodes",): "nodes",
     ("batch_size",): "batch_size",
     ("place",): "version",
     ("options.vocabulary",): "vocabulary",
-    ("line",): "groups",
 }
 #: Metrics that have a token; others are written as their unit.
 UP = ("throughput", "latency", "memory")
@@ -103,10 +104,11 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
         "section": phrase(f"report.section_{report.section}"),
         "links": report_links.links(shelf, report),
         "index": addresses.REPORTS,
-        "common": [tables.stated(*each) for each in found.common],
+        "common": [*(tables.stated(*each) for each in found.common), *map(tables.note, found.notes)],
         "models": _models(site, used),
         "software": tables.software(used),
         "log_links": tables.logs(used, site.published.sources),
+        "plans": reproduce.of_report(site, report, used),
         "blocks": [
             _block(site, report, block, parts, found.common)
             for block, parts in zip(report.blocks, found.slices, strict=True)
@@ -247,8 +249,15 @@ def _series(block: Block, found: Slice, column: int) -> drawing.Series:
         _name(block, found, found.columns[column]),
         tuple(each[0].row.value if each else None for each in cells),
         missing=tuple("OOM" if each and each[0].row.state == "oom" else "" for each in cells),
-        labels=tuple(printed(each[0].row) if each and each[0].row.value is not None else "" for each in cells),
+        labels=tuple(_bar_label(block, found, each[0]) if each else "" for each in cells),
     )
+
+
+def _bar_label(block: Block, found: Slice, figure: SliceFigure) -> str:
+    """Return a figure as it stands on its bar, with what is printed beside it: `9,099.5 [BS=208]`."""
+    if figure.row.value is None:
+        return ""
+    return " ".join([printed(figure.row), *(_plain(block, found, *each, brief=False) for each in figure.beside)])
 
 
 def _across(keys: Sequence[str]) -> str:
@@ -260,8 +269,10 @@ def _up(metric: str, unit: str) -> str:
 
 
 def _group(block: Block, found: Slice, head: Head) -> str:
-    between = " × " if found.keys == ("devices", "batch_size") else " "
-    return between.join(_plain(block, found, key, text) for key, text in head.values)
+    """Return the name of a group: its numbers, such as devices and batch size, and then its words."""
+    said = [_plain(block, found, key, text) for key, text in head.values if text]
+    counts = [each for each in said if each.isdecimal()]
+    return " ".join(filter(None, (" × ".join(counts), *(each for each in said if each not in counts))))
 
 
 def _name(block: Block, found: Slice, head: Head) -> str:
@@ -289,6 +300,10 @@ def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = Tru
         return short
     if key == "batch_size" and not brief:
         return f"bsz={text}"
+    if key == CELL_BATCH_SIZE:
+        return f"[BS={text}]"
+    if key == LOG_BATCH_SIZE:
+        return f"[@log@ {text}]"
     return f"{name}={text}" if key.startswith("options.") and not brief else text
 
 
@@ -307,7 +322,7 @@ def _descriptions(found: Slice) -> tuple[Phrase, ...]:
             "chart.value_of",
             name=head_text(found, found.columns[column]),
             group=joined([value(found, *each) for each in found.rows[row].values]),
-            value=_figure(figure),
+            value=joined([_figure(figure), *(tables.mark(found, each) for each in figure.beside)]),
         )
         for (row, column), figures in sorted(found.cells.items())
         for figure in figures

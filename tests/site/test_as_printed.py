@@ -1,0 +1,170 @@
+"""Reports show what their source prints: batch sizes of rows and cells, labels, precisions; and notes beside it.
+
+The expectations are typed from the sources; where a log says something else, that stands beside the figure.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from ingest.common import words
+from ingest.common.words import LANGUAGES
+from ingest.published import publications
+from ingest.published.declarations import reports
+from ingest.published.slices import Slice, cut
+from ingest.site import published_tables as tables
+from ingest.site.pages import reports as report_pages
+from tests.site.conftest import ROOT
+
+WORDS = words.load()
+Rows = dict[str, dict[str, str]]
+
+
+@cache
+def slices_of(report: str) -> tuple[Slice, ...]:
+    """Return the slices of a report of this project, block by block."""
+    (found,) = (each for each in reports() if each.id == report)
+    rows = [row for row in publications.read([ROOT / "raw_logs" / "published"]).rows if row.source == found.source]
+    return tuple(part for parts in cut(found, rows).slices for part in parts)
+
+
+def slice_of(report: str, place: str) -> Slice:
+    """Return the one slice with figures that a place of the source prints."""
+    (found,) = (part for part in slices_of(report) if any(each.row.place.startswith(place) for each in part.figures))
+    return found
+
+
+def shown(found: Slice, language: str) -> Rows:
+    """Return a table as a page shows it: per row's head and column's head the cell with its small print and notes."""
+
+    def said(text: words.Text) -> str:
+        return WORDS.say(language, text)
+
+    table = tables.of_slice(found)
+    keys = len(found.keys)
+    heads = [said(each.title) for each in table.columns[keys:]]
+    made: Rows = {}
+    for cells in table.rows:
+        written = [
+            " ".join([*(said(text) for entry in cell.entries for text in (entry.text, *entry.marks) if text)])
+            + (f" ({said(cell.note)})" if cell.note else "")
+            for cell in cells
+        ]
+        made[" ".join(filter(None, written[:keys]))] = dict(zip(heads, written[keys:], strict=True))
+    return made
+
+
+def without_speed_up(text: str) -> str:
+    return re.sub(r" [0-9.]+×", "", text)
+
+
+RESNET = "ResNet50V1.5/README.md 五.2 对比 "
+#: Rows as the source prints them, in its order, and what its cells say.
+AMP_2021 = {
+    "1 128": ["1,335.1", "954.9", "828.7", "1,380.6"],
+    "1 256": ["1,400.1 [BS=208]", "978.8", "841.6", "1,447.6 [BS=192]"],
+    "8 128": ["8,322.9", "7,829.9", "6,014.7", "9,218.9"],
+    "8 256": ["9,099.5 [BS=208]", "7,810.8", "6,230.1 [BS=248]", "9,765.6 [BS=192]"],
+    "32 128": ["29,524.6", "21,826.6", "17,940.7", ""],
+    "32 256": ["31,036.8 [BS=208]", "23,280.9", "21,588.1", "— [BS=192]"],
+}
+FP32_2021 = {
+    "1 128": ["383 [BS=96]", "408.3", "364.2", "387.1 [BS=96]"],
+    "8 128": ["2,753.3 [BS=96]", "3,105.3", "2,826.8", "2,998.1 [BS=96]"],
+    "32 128": ["10,715.3 [BS=96]", "11,622.9", "10,393.2", "— [BS=96]"],
+}
+
+
+def of_2021(model: str, precision: str) -> Slice:
+    parts = [part for part in slices_of("perf-2021") if part.figures[0].row.model == model]
+    (found,) = (part for part in parts if part.figures[0].row.precision == precision)
+    return found
+
+
+@pytest.mark.parametrize(("precision", "wanted"), [("fp32", FP32_2021), ("amp", AMP_2021)])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_cell_of_2021_says_the_batch_size_that_its_row_does_not(
+    language: str, precision: str, wanted: dict[str, list[str]]
+) -> None:
+    part = of_2021("ResNet-50 v1.5", precision)
+    heads = [dict(head.values) for head in part.rows]
+    assert [f"{each['devices'].partition('x')[2]} {each['row_batch_size']}" for each in heads] == list(wanted)
+    found = shown(part, language)
+    assert [list(row.values()) for row in found.values()] == list(wanted.values())
+
+
+@pytest.mark.parametrize("precision", ["fp32", "amp"])
+def test_rows_of_bert_with_and_without_accumulation_are_told_apart(precision: str) -> None:
+    small, large = (32, 48) if precision == "fp32" else (64, 96)
+    found = of_2021("BERT-base", precision)
+    heads = [dict(head.values) for head in found.rows]
+    assert [
+        (head["devices"], head["options.gradient_accumulation"], head["row_batch_size"]) for head in heads
+    ] == [
+        ("1x1", "", str(small)), ("1x1", "", str(large)), ("1x8", "", str(small)), ("1x8", "", str(large)),
+        ("4x32", "", str(small)), ("4x32", "", str(large)), ("4x32", "no", str(small)), ("4x32", "no", str(large)),
+    ]  # fmt: skip
+    assert [head for head in shown(found, "zh") if "W/O AccGrad" in head] == list(shown(found, "zh"))[-2:]
+
+
+def test_the_logs_of_mxnet_contradict_the_printed_batch_size() -> None:
+    place = RESNET + "FP32 "
+    found = {language: shown(slice_of("perf-resnet50", place), language).values() for language in LANGUAGES}
+    said = {language: [without_speed_up(row["NGC MXNet"]) for row in rows] for language, rows in found.items()}
+    assert said == {
+        "en": ["389.54 the log says 128", "2,957.8 the log says 128", ""],
+        "zh": ["389.54 日志为 128", "2,957.8 日志为 128", ""],
+    }
+    heads = [dict(head.values)["row_batch_size"] for head in slice_of("perf-resnet50", place).rows]
+    assert heads == ["256", "256", "256"]
+
+
+def test_the_log_of_mmsegmentation_contradicts_the_printed_batch_size() -> None:
+    found = shown(slice_of("perf-deeplabv3p", "DeepLabV3P/README.md 五.2 对比 FP32"), "en")
+    assert [without_speed_up(row["PyTorch"]) for row in found.values()] == ["4.25", "25.65", "60.95 the log says 8"]
+
+
+@pytest.mark.parametrize(
+    ("place", "wanted"),
+    [
+        (RESNET + "AMP ", ["1,438.518 (O2)", "10,936.815 (O2)", "39,972.131"]),
+        (RESNET + "A100-AMP ", ["2,602.629 (O2)", "17,587.654 (O2)"]),
+    ],
+)
+def test_o2_stands_at_its_cells(place: str, wanted: list[str]) -> None:
+    found = shown(slice_of("perf-resnet50", place), "zh")
+    assert [without_speed_up(next(iter(row.values()))) for row in found.values()] == wanted
+
+
+def test_a_head_says_fp16_where_the_source_does() -> None:
+    for part in slices_of("perf-resnet50"):
+        if any("五.1" in each.row.place for each in part.figures):
+            assert [dict(head.values)["precision"] for head in part.columns] == ["fp32", "fp16"]
+    assert ("precision", "amp") in slice_of("perf-resnet50", RESNET + "AMP ").same
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "The log says FP16;"), ("zh", "日志中为 FP16，")])
+def test_a_log_that_names_another_precision_is_noted(language: str, said: str) -> None:
+    table = tables.of_slice(slice_of("perf-resnet50", RESNET + "AMP "))
+    noted = [text for text in (WORDS.say(language, each) for each in table.notes) if said in text]
+    assert [re.match(r"PaddlePaddle|NGC MXNet", each) is not None for each in noted] == [True, True]
+
+
+def test_bars_say_what_their_group_does_not() -> None:
+    (report,) = (each for each in reports() if each.id == "perf-2021")
+    found = of_2021("ResNet-50 v1.5", "amp")
+    (chart,) = report_pages.slice_charts(report, found.block, [found], 0, ())
+    drawn = {each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", chart.draw())}
+    assert {"9,099.5 [BS=208]", "6,230.1 [BS=248]", "9,765.6 [BS=192]", "31,036.8 [BS=208]"} <= drawn
+    assert "9,099.5" not in drawn
+
+
+def test_no_two_groups_of_a_chart_have_one_name() -> None:
+    for report in reports():
+        for part in slices_of(report.id):
+            if "bars" in part.block.show or "panels" in part.block.show:
+                names = [report_pages._group(part.block, part, head) for head in part.rows]
+                assert len(set(names)) == len(names), (part.block.place, names)

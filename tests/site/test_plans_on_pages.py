@@ -1,0 +1,203 @@
+"""How to reproduce what was not run here: recipes with commands, image, commit and data on pages."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.common.words import load
+from ingest.compute.results import results
+from ingest.published import publications
+from ingest.published.declarations import reports
+from ingest.published.slices import cut
+from ingest.read import plans
+from ingest.read.plans import Plans
+from ingest.site import planned, reproduce
+from ingest.site.model import Site, suites
+from ingest.site.reproduce import CommandBlock
+from runners import recipe as recipes
+from schema.plans import Plan
+from schema.records import Run
+from tests import builders
+from tests.runners.test_recipe_sources import COVERAGE
+from tests.site import markup
+from tests.site.conftest import ROOT
+
+WORDS = load()
+#: The guide's cases are of Fluid 1.4, which no recipe launches.
+WITHOUT_RECIPES = {"fluid-guide"}
+MD5 = "37724b19b6e5d41f9f147936d60b3c29"
+#: Per page what its section on reproducing must print.
+PRINTED = {
+    "reports/perf-resnet50": (
+        "python -m runners run resnet50-paddleclas --on ssh:HOST1,HOST2,HOST3,HOST4 --case nodes=4,devices=32,",
+        "batch_size=256,precision=fp32,dali=false --container docker --data /path/to/data",
+        "python -m runners setup resnet50-paddleclas --on local",
+        "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2-cudnn8-runtime-ubuntu16.04",
+        "PaddlePaddle/PaddleClas @ 5bb2e8c", "train/<class>/*.jpeg", "train_list.txt", "nvcr.io/nvidia/mxnet:22.10-py3",
+        "ppcls/configs/ImageNet/ResNet/ResNet50_amp_O2_ultra.yaml",
+    ),
+    "reports/perf-deeplabv3p": (
+        "https://paddleseg.bj.bcebos.com/dataset/cityscapes.tar", MD5, "data/cityscapes",
+        "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82",
+        "open-mmlab/mmsegmentation @ 29f7969",
+    ),
+    "models/deeplabv3p": (MD5, "deeplabv3p-paddleseg-gpu", "deeplabv3p-mmseg"),
+    "models/transformer": ("transformer-big-paddlenlp", "nvcr.io/nvidia/pytorch:22.06-py3"),
+    "models/bert": ("bert-paddlenlp", "bert-oneflow", "bert-ngc-tensorflow-2020"),
+}  # fmt: skip
+
+
+def block_of(*found: Plan, runs: tuple[Run, ...] = ()) -> list[CommandBlock]:
+    site = Site(runs, (), suites(), results, plans=Plans({each.recipe: each for each in found}))
+    (suite,) = [each for each in site.known if each.id == "resnet50"]
+    return reproduce.of_suite(site, suite)
+
+
+def said(text: Any, language: str = "en") -> str:
+    return WORDS.say(language, text)
+
+
+def test_a_plan_is_told_with_all_of_its_cases() -> None:
+    image = {"image": "example.org/torch:1", "digest": "sha256:" + "c" * 64}
+    data = {"name": "ImageNet-1k", "layout": ["train/"], "address": "https://example.org/a.tar", "checksum": "md5 1"}
+    source = {"repository": "example/trainer", "commit": "d" * 8, "folder": "trainer"}
+    plan = builders.plan("a", image=image, data_set=data, source=source, setup=["pip install x"], packages=["torch"])
+    (block,) = block_of(plan)
+    beginning, end = "python -m runners run a --on", "--container docker --data /path/to/data"
+    assert block.again == (
+        f"{beginning} local --case nodes=1,devices=8 {end}",
+        f"{beginning} ssh:HOST1,HOST2 --case nodes=2,devices=16 {end}",
+    )
+    assert said(block.title) == "PyTorch, recipe a (cases: 2)"
+    assert [said(each) for each in block.facts] == [
+        "Code: example/trainer @ dddddddd",
+        f"Image: example.org/torch:1@sha256:{'c' * 64}",
+        "Launcher of the recipe, where there are ranks to start: torchrun",
+        "Packages: torch",
+        "Data: ImageNet-1k, https://example.org/a.tar, md5 1",
+    ]
+    assert (block.folder, block.layout, block.install) == ("/path/to/data", ("train/",), ("pip install x",))
+    assert block.setup == "python -m runners setup a --on local"
+    assert block.planned == tuple(each.command for each in plan.cases)
+    assert (block.hosts, block.data, block.late, block.more) == (True, True, False, 0)
+
+
+def test_a_plan_without_an_image_says_so_and_names_no_container() -> None:
+    (block,) = block_of(builders.plan("a"))
+    assert "none named" in said(block.facts[0])
+    assert "未指定" in said(block.facts[0], "zh")
+    assert not any("--container" in each for each in block.again)
+
+
+def test_what_is_told_of_runs_is_not_told_again() -> None:
+    run = builders.run("a-1", devices=8, recipe={"name": "a", "case": {"nodes": "1", "devices": "8"}})
+    (block,) = block_of(builders.plan("a"), runs=(run,))
+    assert [shlex.split(each)[7:9] for each in block.again] == [["--case", "nodes=2,devices=16"]]
+    assert block_of(builders.plan("a", cases=[{"devices": 8}]), runs=(run,)) == []
+
+
+def test_no_more_cases_of_a_plan_than_a_page_can_bear() -> None:
+    (block,) = block_of(builders.plan("a", cases=[{"devices": size} for size in range(1, 91)]))
+    assert len(block.again) == len(block.planned) == reproduce.CASES_SHOWN
+    assert block.more == 90 - reproduce.CASES_SHOWN
+
+
+def test_pending_cases_that_differ_in_devices_only_share_a_row() -> None:
+    cases = [{"devices": 1}, {"devices": 8}, {"nodes": 2, "devices": 16}, {"devices": 1, "precision": "amp"}]
+    plan = builders.plan("a", cases=cases)
+    site = Site((), (), suites(), results, plans=Plans({"a": plan}))
+    (suite,) = [each for each in site.known if each.id == "resnet50"]
+    table = planned.table(planned.planned(site, suite))
+    assert table
+    rows = [[said(each.entries[0].text, "zh") for each in row] for row in table.rows]
+    assert rows == [
+        ["a", "1 × 1, 1 × 8, 2 × 8", "64", "FP32", "", "待测"],
+        ["a", "1 × 1", "64", "AMP", "", "待测"],
+    ]
+    assert planned.table(()) is None
+
+
+# ---- the reports' recipes ----
+
+
+@pytest.fixture(scope="module")
+def published() -> Any:
+    return publications.read([ROOT / "raw_logs" / "published"])
+
+
+@pytest.mark.parametrize("report", reports(), ids=lambda each: each.id)
+def test_a_report_names_the_recipes_of_its_figures(published: Any, report: Any) -> None:
+    rows = cut(report, [each for each in published.rows if each.source == report.source]).rows
+    wanted = {name for row in rows for name in _recipes_of(row)}
+    assert set(report.recipes) == (set() if report.id in WITHOUT_RECIPES else wanted)
+    assert set(report.recipes) <= set(recipes.names())
+    assert list(report.recipes) == sorted(set(report.recipes))
+
+
+def _recipes_of(row: Any) -> tuple[str, ...]:
+    """Return the recipes of the first entry whose code is part of the row's code."""
+    found = (
+        names
+        for (model, framework, code), names in COVERAGE.items()
+        if (model, framework) == (row.model, row.framework) and code in row.framework_source
+    )
+    return next(found, ())
+
+
+def test_a_report_tells_the_cases_that_it_prints_and_all_where_it_prints_none(published: Any) -> None:
+    site = Site((), (), suites(), results, published, plans=plans.found([ROOT / "raw_logs"]))
+    told = {each.id: each for each in reports()}
+
+    def cases(name: str, recipe: str) -> int:
+        report = told[name]
+        rows = cut(report, [each for each in published.rows if each.source == report.source]).rows
+        blocks = reproduce.of_report(site, report, rows)
+        (found,) = [each for each in blocks if recipe in said(each.title)]
+        return len(found.again) + found.more
+
+    assert cases("dlperf-round", "resnet50-oneflow") == 8  # 1, 8, 16 and 32 devices, FP32 at 128 and AMP at 256
+    assert cases("dlperf-round", "resnet50-oneflow") < len(site.plans.by_recipe["resnet50-oneflow"].cases)
+    assert cases("perf-resnet50", "resnet50-paddleclas") == len(site.plans.by_recipe["resnet50-paddleclas"].cases)
+    assert cases("perf-2021", "bert-paddlenlp") > 0
+
+
+# ---- pages ----
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+@pytest.mark.parametrize("page", PRINTED)
+def test_pages_say_how_to_reproduce(real: Path, page: str, language: str) -> None:
+    written = html.unescape((real / language / page / "index.html").read_text("utf-8"))
+    _, _, section = written.partition('id="reproduce"')
+    assert [each for each in PRINTED[page] if each not in section] == []
+
+
+def test_every_report_with_recipes_says_how_to_reproduce_it(real: Path) -> None:
+    for report in reports():
+        written = (real / "reports" / report.id / "index.html").read_text("utf-8")
+        assert ('id="reproduce"' in written) == (report.id not in WITHOUT_RECIPES), report.id
+        for name in report.recipes:
+            assert f"python -m runners run {name} --on " in written, (report.id, name)
+
+
+@pytest.mark.parametrize(("language", "word"), [("", "pending"), ("zh/", "待测")])
+def test_models_pages_count_and_list_pending_cases(real: Path, language: str, word: str) -> None:
+    page = real / language / "models" / "transformer" / "index.html"
+    written = page.read_text("utf-8")
+    assert re.search(r'<h3 id="pending">[^<]*23', written)
+    (table,) = [each for each in markup.article(page).elements("table") if each.given.get("data-name") == "pending"]
+    text = table.text()
+    assert "transformer-ngc-pytorch" in text
+    assert text.count(word) == len(table.elements("tr")) - 1 > 5
+
+
+def test_a_case_that_was_run_here_is_not_pending_on_its_page(real: Path) -> None:
+    page = real / "models" / "lenet5" / "index.html"
+    assert 'id="pending"' not in page.read_text("utf-8")
+    assert "python -m runners run lenet5-mindspore" in page.read_text("utf-8")

@@ -55,6 +55,24 @@ def test_names_of_others_stay_text_in_what_a_chart_says() -> None:
     assert f"{name} · 1 · 1.25 x/s" in {each.text for each in root.iter() if each.tag.endswith("title")}
 
 
+def test_names_of_groups_that_are_too_long_for_one_line_take_several() -> None:
+    groups = (
+        "1 × 32",
+        "8 × 32",
+        "16 × 32",
+        "16 × 48",
+        "32 × 32",
+        "32 × 48",
+        "32 × 32 W/O AccGrad",
+        "32 × 48 W/O AccGrad",
+    )
+    svg = drawing.bars(drawing.Bars(groups, (drawing.Series("A", (1.0,) * 8),), "x"))
+    below = [each for each in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if "×" in each or "Acc" in each]
+    assert below.count("32 × 32") == 2
+    assert below.count("AccGrad") == 2
+    assert "rotate(-90" not in "".join(re.findall(r"<text[^>]*>[^<]*×[^<]*</text>", svg))
+
+
 #: Labels that cover each other, by more than a hair.
 OVERLAPS = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
   const texts = [...svg.querySelectorAll("text")].filter((each) => each.textContent.trim());

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -109,7 +110,7 @@ class DrawnTrace:
 def bars(data: Bars) -> str:
     """Draw throughput as grouped bars, with lines from the slowest to the fastest repeat."""
     plot = 2.3 + max(0.0, _longest(data) - ROOM)
-    figure, axes = _canvas(plot, [series.name for series in data.series], below=_below(data.groups))
+    figure, axes = _canvas(plot, [series.name for series in data.series], below=_named(data.groups).below)
     _draw_groups(axes, data)
     _finish(axes)
     return _svg(figure)
@@ -117,7 +118,8 @@ def bars(data: Bars) -> str:
 
 def panels(data: Sequence[Bars]) -> str:
     """Draw grouped bars below each other, over the same groups and for the same series."""
-    figure, axes = _canvas(2.0, [series.name for series in data[0].series], len(data))
+    names = [series.name for series in data[0].series]
+    figure, axes = _canvas(2.0, names, len(data), below=_named(data[0].groups).below)
     for panel, each in zip(figure.axes, data, strict=True):
         _draw_groups(panel, each)
         _labelled(panel)
@@ -130,7 +132,7 @@ def panels(data: Sequence[Bars]) -> str:
 
 def trend(data: Bars) -> str:
     """Draw a line per series with a marker per group, for groups that have an order, such as versions."""
-    figure, axes = _canvas(2.3, [series.name for series in data.series])
+    figure, axes = _canvas(2.3, [series.name for series in data.series], below=_named(data.groups).below)
     for series, style in zip(data.series, _styles([series.name for series in data.series]), strict=True):
         found = [(group, value) for group, value in enumerate(series.values) if value is not None]
         across, values = zip(*found, strict=True) if found else ((), ())
@@ -334,18 +336,39 @@ def _write_values(axes: Axes, series: Series, places: Sequence[float], turned: i
 
 
 def _over_groups(axes: Axes, data: Bars) -> None:
-    rotation = 90 if _below(data.groups) > BELOW else 0
-    axes.set_xticks(list(range(len(data.groups))), list(data.groups), rotation=rotation)
+    named = _named(data.groups)
+    axes.set_xticks(list(range(len(named.texts))), list(named.texts), rotation=90 if named.turned else 0)
     axes.set_ylabel(data.unit)
     axes.set_xlabel(f"@{data.across}@")
     middle, half = (len(data.groups) - 1) / 2, max(len(data.groups), 3) / 2 + 0.1
     axes.set_xlim(middle - half, middle + half)
 
 
-def _below(groups: Sequence[str]) -> float:
-    """Return the inches below a plot: labels that would overlap are turned."""
-    crowded = sum(0.085 * (len(each) + 2) for each in groups) > 6.3
-    return BELOW + (0.085 * max(map(len, groups)) if crowded else 0)
+@dataclass(frozen=True)
+class _Named:
+    """The names of groups as they stand below a plot, and the inches that they need there."""
+
+    texts: tuple[str, ...]
+    below: float
+    turned: bool = False
+
+
+def _named(groups: Sequence[str]) -> _Named:
+    """Return names that do not overlap: in one line, else in several, else turned."""
+    if sum(0.085 * (len(each) + 2) for each in groups) <= 6.3:
+        return _Named(tuple(groups), BELOW)
+    most = int(6.3 / len(groups) / 0.085) - 1
+    lines = [_wrapped(each, most) for each in groups]
+    if max(map(len, lines)) <= 3 and all(len(line) <= most for each in lines for line in each):
+        return _Named(tuple("\n".join(each) for each in lines), BELOW + 0.17 * (max(map(len, lines)) - 1))
+    return _Named(tuple(groups), BELOW + 0.085 * max(map(len, groups)), turned=True)
+
+
+def _wrapped(name: str, most: int) -> list[str]:
+    """Return the lines of a name; what is multiplied stays together, and a code may go on after an underscore."""
+    kept = name.replace(" × ", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}").replace("_", "_ ")
+    lines = textwrap.wrap(kept, max(most, 1), break_long_words=False, break_on_hyphens=False)
+    return [each.replace("\N{NO-BREAK SPACE}", " ").replace("_ ", "_") for each in lines] or [name]
 
 
 def _highest(values: Iterable[float | None]) -> float:

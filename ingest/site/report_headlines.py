@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, phrase
+from ingest.published.declarations import ROW_BATCH_SIZE
 from ingest.published.likeness import MANNER, LikeFigures, comparisons
 from ingest.published.publications import Published
 from ingest.published.slices import Cut, Slice, SliceFigure, fact
@@ -21,7 +22,7 @@ from ingest.site.published_tables import joined, metric_name, printed, stated
 METRICS = ("throughput", "flops", "latency", "memory", "max_num_classes")
 #: What tells lines from each other begins with these; the batch size is last, and the rest is said elsewhere.
 _FIRST = ("model", "hardware", "place", "precision")
-_SAID = frozenset({"batch_size", "devices", "nodes", "metric", "framework", "line", "options.repeat"})
+_SAID = frozenset({"batch_size", ROW_BATCH_SIZE, "devices", "nodes", "metric", "framework", "line", "options.repeat"})
 MOST_LINES = 6
 MOST_SPEEDUPS = 4
 
@@ -92,12 +93,9 @@ def _of_case(row: Published) -> tuple[str, str]:
 
 
 def _without_batch_size(found: Iterable[LikeFigures]) -> list[Phrase]:
-    unknown = [each for each in found if not (_batch_size(each.rows[0]) or "batch_size_of_job" in each.rows[0].options)]
+    first = [each.rows[0] for each in found]
+    unknown = [row for row in first if not (row.batch_size or "batch_size_of_job" in row.options)]
     return [phrase("headline.no_batch_size")] if unknown else []
-
-
-def _batch_size(row: Published) -> str:
-    return fact(row, "batch_size")
 
 
 def _largest(sentences: Sequence[Text], parts: Iterable[Slice]) -> Headline:
@@ -249,6 +247,8 @@ def _keys(part: Slice) -> Iterator[str]:
 
 
 def _case(part: Slice, row: Published, keys: Sequence[str]) -> Text:
-    stated_keys = [key for key in (*keys, "batch_size") if fact(row, key)]
-    texts = [part.block.labels.get(key, {}).get(fact(row, key)) or stated(key, fact(row, key)) for key in stated_keys]
+    known = [(key, fact(row, key)) for key in keys if fact(row, key)]
+    texts = [part.block.labels.get(key, {}).get(text) or stated(key, text) for key, text in known]
+    # The batch size is that of the case, by which figures are compared, and not one that a source prints instead.
+    texts += [stated("batch_size", str(row.batch_size))] if row.batch_size else []
     return joined(texts or [metric_name(row.metric)])

@@ -24,6 +24,7 @@ from ingest.site import published_tables as tables
 from ingest.site.model import Site, suites
 from ingest.site.pages import reports as report_pages
 from ingest.site.render import jinja
+from ingest.site.render.drawing import shortened
 from ingest.site.render.table import Cell, Table
 from ingest.site.report_links import Shelf
 from tests import builders
@@ -319,18 +320,21 @@ def figure_of(said: object) -> str:
 
 
 @pytest.mark.parametrize("report", ["perf-bert", "dlperf-round", "perf-front"])
-def test_bars_carry_the_figures_as_they_were_printed(report: str) -> None:
+def test_bars_say_figures_as_they_were_printed_and_carry_them_shortened(report: str) -> None:
     drawn = [
         each for each in report_pages.report_charts(named(report), cut_of(named(report))) if each.name.endswith("-bars")
     ]
     assert drawn
     for chart in drawn:
         said = {value for each in chart.values if (value := dict(each.args)["value"])}
-        # Beside a figure may stand what its log says, as in `873.714 [log: 128]`.
-        shown = {each.split()[0] for each in re.findall(r"<text[^>]*>([^<]*)</text>", chart.draw()) if each.strip()}
+        svg = chart.draw()
+        # Beside a figure may stand what its log says, as in `873.714 [log: 128] images/s`.
+        pointed = {each.rpartition(" · ")[2].split()[0] for each in re.findall(r"<g><title>([^<]*)</title>", svg)}
+        shown = {each.split()[0] for each in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if each.strip()}
         figures = {each.rpartition(" ")[0] for each in map(figure_of, said) if re.match("[0-9]", each)}
         assert figures
-        assert figures <= shown, chart.name
+        assert figures == pointed, chart.name
+        assert set(map(shortened, figures)) <= shown, chart.name
 
 
 def test_charts_are_drawn_alike_every_time() -> None:

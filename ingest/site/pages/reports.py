@@ -209,13 +209,14 @@ def _speedup(block: Block, found: Slice) -> Drawn | None:
 
 def _curve(block: Block, found: Slice) -> Drawn | None:
     """Draw throughput over the computed time of a step: a line per number of devices, a point per batch size."""
-    points: dict[int, list[tuple[float, float, str]]] = {}
+    points: dict[int, list[tuple[float, float, str, str]]] = {}
     for figure in found.figures:
         row = figure.row
         if not (row.value and row.devices and row.batch_size and row.metric == "throughput"):
             raise ReportError(f"{block.place}: show: a curve needs throughput, devices and batch size of every figure")
         milliseconds = row.batch_size * row.devices / row.value * 1000
-        points.setdefault(row.devices, []).append((milliseconds, row.value, f"bsz={row.batch_size}"))
+        point = (milliseconds, row.value, f"bsz={row.batch_size}", f"{printed(row)} {row.unit}")
+        points.setdefault(row.devices, []).append(point)
     series = tuple(
         drawing.Curve(f"{devices} @cards@", *map(tuple, zip(*sorted(found), strict=True)))
         for devices, found in sorted(points.items())

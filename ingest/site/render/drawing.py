@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
 from ingest.site.render import colours
@@ -26,6 +28,7 @@ FULLNESS = (1.0, 0.45, 0.2, 0.08)
 DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
 LETTER = 0.078  # inches of a label's letter at nine points, as wide as a browser may draw it
+ROOM = 0.6  # inches that turned labels take of a plot before it grows with them
 LINE = 0.13  # inches that a line of such letters needs
 MOST_ENDS = 8  # lines that can be labelled at their ends
 #: Inches across a chart, and where plots begin and end in it.
@@ -41,7 +44,8 @@ class Series:
     """One framework: a value per group (None where there is none), and low and high of its repeats.
 
     `missing` are words for groups without a value, to stand where the bar would: `OOM`. `labels` are the values as they
-    are written, and stand on the bars where there is room for all of them.
+    are written, with what stands beside them: in full where a reader points, and shortened on the bars where there is
+    room for all of them.
     """
 
     name: str
@@ -72,12 +76,13 @@ class Lines:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one series, in the order in which they are joined, and a label at each."""
+    """Points of one series, in the order in which they are joined, a label at each, and its value as it is written."""
 
     name: str
     across: tuple[float, ...]
     values: tuple[float, ...]
     labels: tuple[str, ...]
+    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,8 @@ class DrawnTrace:
 
 def bars(data: Bars) -> str:
     """Draw throughput as grouped bars, with lines from the slowest to the fastest repeat."""
-    figure, axes = _canvas(2.3, [series.name for series in data.series], below=_below(data.groups))
+    plot = 2.3 + max(0.0, _longest(data) - ROOM)
+    figure, axes = _canvas(plot, [series.name for series in data.series], below=_named(data.groups).below)
     _draw_groups(axes, data)
     _finish(axes)
     return _svg(figure)
@@ -112,7 +118,8 @@ def bars(data: Bars) -> str:
 
 def panels(data: Sequence[Bars]) -> str:
     """Draw grouped bars below each other, over the same groups and for the same series."""
-    figure, axes = _canvas(2.0, [series.name for series in data[0].series], len(data))
+    names = [series.name for series in data[0].series]
+    figure, axes = _canvas(2.0, names, len(data), below=_named(data[0].groups).below)
     for panel, each in zip(figure.axes, data, strict=True):
         _draw_groups(panel, each)
         _labelled(panel)
@@ -125,11 +132,12 @@ def panels(data: Sequence[Bars]) -> str:
 
 def trend(data: Bars) -> str:
     """Draw a line per series with a marker per group, for groups that have an order, such as versions."""
-    figure, axes = _canvas(2.3, [series.name for series in data.series])
+    figure, axes = _canvas(2.3, [series.name for series in data.series], below=_named(data.groups).below)
     for series, style in zip(data.series, _styles([series.name for series in data.series]), strict=True):
         found = [(group, value) for group, value in enumerate(series.values) if value is not None]
         across, values = zip(*found, strict=True) if found else ((), ())
         _line(axes, across, values, series.name, style)
+        _point_out(axes, across, values, [_said(data, series, group) for group in across])
     _over_groups(axes, data)
     axes.set_ylim(0, _highest(value for series in data.series for value in series.values) * 1.1)
     _finish(axes)
@@ -141,6 +149,8 @@ def curves(data: Curves) -> str:
     figure, axes = _canvas(2.6, [series.name for series in data.series])
     for index, series in enumerate(data.series):
         _line(axes, series.across, series.values, series.name, _plain_style(index))
+        said = [f"{series.name} · {label} · {each}" for label, each in zip(series.labels, series.written, strict=False)]
+        _point_out(axes, series.across, series.values, said)
         for at, value, label in zip(series.across, series.values, series.labels, strict=True):
             axes.annotate(label, (at, value), (0, 6), textcoords="offset points", ha="center", fontsize=8, color=INK)
     axes.set_xlabel(data.across)
@@ -160,6 +170,8 @@ def speedup(data: Lines) -> str:
     axes.plot([1, most], [1, most], color=INK, linewidth=1, linestyle=(0, (4, 3)), label=_token("ideal"), alpha=0.7)
     for (name, devices, values), style in zip(data.series, _styles(names), strict=True):
         _line(axes, devices, values, name, style)
+        said = [f"{name} · {n} · {value:.2f}×" for n, value in zip(devices, values, strict=True)]
+        _point_out(axes, devices, values, said)
     axes.set_xticks(sorted({device for _, devices, _ in data.series for device in devices} | {1}))
     axes.set_xlabel("@devices@")
     axes.set_ylabel("@speedup@")
@@ -282,7 +294,7 @@ def _draw_groups(axes: Axes, data: Bars) -> None:
     ):
         shift = (index - (len(data.series) - 1) / 2) * width
         places = [group + shift for group in range(len(data.groups))]
-        _draw_bars(axes, series, places, width, style)
+        _draw_bars(axes, series, places, width, style, [_said(data, series, at) for at in range(len(data.groups))])
         if turned is not None:
             axes.margins(y=_headroom(axes, data) if turned else 0.12)
             _write_values(axes, series, places, turned)
@@ -301,7 +313,8 @@ def _turned(data: Bars, width: float) -> int | None:
 
 def _longest(data: Bars) -> float:
     """Return the inches of the longest value."""
-    return max((len(label) for series in data.series for label in series.labels), default=0) * LETTER * 0.95
+    labels = (shortened(label) for series in data.series for label in series.labels)
+    return max(map(len, labels), default=0) * LETTER * 0.95
 
 
 def _headroom(axes: Axes, data: Bars) -> float:
@@ -316,38 +329,64 @@ def _write_values(axes: Axes, series: Series, places: Sequence[float], turned: i
     for at, top, label in zip(places, tops, series.labels, strict=True):
         if top is not None and label:
             axes.annotate(
-                label, (at, top), (0, 3), textcoords="offset points", ha="center", va="bottom", rotation=turned,
+                shortened(label), (at, top), (0, 3), textcoords="offset points", ha="center", va="bottom",
+                rotation=turned,
                 fontsize=9, color=INK,
             )  # fmt: skip
 
 
 def _over_groups(axes: Axes, data: Bars) -> None:
-    rotation = 90 if _below(data.groups) > BELOW else 0
-    axes.set_xticks(list(range(len(data.groups))), list(data.groups), rotation=rotation)
+    named = _named(data.groups)
+    axes.set_xticks(list(range(len(named.texts))), list(named.texts), rotation=90 if named.turned else 0)
     axes.set_ylabel(data.unit)
     axes.set_xlabel(f"@{data.across}@")
     middle, half = (len(data.groups) - 1) / 2, max(len(data.groups), 3) / 2 + 0.1
     axes.set_xlim(middle - half, middle + half)
 
 
-def _below(groups: Sequence[str]) -> float:
-    """Return the inches below a plot: labels that would overlap are turned."""
-    crowded = sum(0.085 * (len(each) + 2) for each in groups) > 6.3
-    return BELOW + (0.085 * max(map(len, groups)) if crowded else 0)
+@dataclass(frozen=True)
+class _Named:
+    """The names of groups as they stand below a plot, and the inches that they need there."""
+
+    texts: tuple[str, ...]
+    below: float
+    turned: bool = False
+
+
+def _named(groups: Sequence[str]) -> _Named:
+    """Return names that do not overlap: in one line, else in several, else turned."""
+    if sum(0.085 * (len(each) + 2) for each in groups) <= 6.3:
+        return _Named(tuple(groups), BELOW)
+    most = int(6.3 / len(groups) / 0.085) - 1
+    lines = [_wrapped(each, most) for each in groups]
+    if max(map(len, lines)) <= 3 and all(len(line) <= most for each in lines for line in each):
+        return _Named(tuple("\n".join(each) for each in lines), BELOW + 0.17 * (max(map(len, lines)) - 1))
+    return _Named(tuple(groups), BELOW + 0.085 * max(map(len, groups)), turned=True)
+
+
+def _wrapped(name: str, most: int) -> list[str]:
+    """Return the lines of a name; what is multiplied stays together, and a code may go on after an underscore."""
+    kept = name.replace(" × ", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}").replace("_", "_ ")
+    lines = textwrap.wrap(kept, max(most, 1), break_long_words=False, break_on_hyphens=False)
+    return [each.replace("\N{NO-BREAK SPACE}", " ").replace("_ ", "_") for each in lines] or [name]
 
 
 def _highest(values: Iterable[float | None]) -> float:
     return max((value for value in values if value is not None), default=0) or 1
 
 
-def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float, style: _Style) -> None:
-    found = [(at, value) for at, value in zip(places, series.values, strict=True) if value is not None]
-    lefts, heights = [at for at, _ in found], [value for _, value in found]
+def _draw_bars(
+    axes: Axes, series: Series, places: Sequence[float], width: float, style: _Style, said: Sequence[str]
+) -> None:
+    found = [each for each in zip(places, series.values, said, strict=True) if each[1] is not None]
+    lefts, heights = [at for at, _, _ in found], [value or 0 for _, value, _ in found]
     edge = PAPER if style.variant == 0 else style.colour  # a hatch takes the edge's colour
-    axes.bar(
+    drawn = axes.bar(
         lefts, heights, width * 0.9, label=series.name, hatch=style.hatch or None, edgecolor=edge,
         facecolor=(style.colour, style.full), linewidth=0 if style.variant == 0 else 1.2,
     )  # fmt: skip
+    for bar, (_, _, text) in zip(drawn, found, strict=True):
+        bar.set_gid(f"{_POINTED}{text}" if text else None)
     for at, word in zip(places, series.missing, strict=False):
         if word:
             axes.annotate(
@@ -356,6 +395,36 @@ def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float
     for at, low, high in zip(places, series.low, series.high, strict=False):
         if low is not None and high is not None and low < high:
             axes.plot([at, at], [low, high], color=INK, linewidth=1.2)
+
+
+def _said(data: Bars, series: Series, group: int) -> str:
+    """Return what a reader sees who points at a bar or a point: its series, its group, and the value in full."""
+    label = series.labels[group] if group < len(series.labels) else ""
+    unit = re.sub(r"@\w+@ \((.+)\)", r"\1", data.unit)
+    return f"{series.name} · {data.groups[group]} · {label} {unit}".strip() if label else ""
+
+
+def _point_out(axes: Axes, across: Sequence[float], values: Sequence[float], said: Sequence[str]) -> None:
+    """Lay a disc over each point that nobody sees and that says what it is when a reader points at it."""
+    for at, value, text in zip(across, values, said, strict=False):
+        if text:
+            axes.plot([at], [value], marker="o", markersize=13, alpha=0, gid=f"{_POINTED}{text}", label="_nolegend_")
+
+
+def shortened(label: str) -> str:
+    """Return a written value with four significant digits, but no digit before the point less; the rest stays."""
+    found = _LONG.match(label)
+    if not found:
+        return label
+    whole, fraction = found[1], found[2]
+    value = Decimal(f"{whole.replace(',', '')}.{fraction}")
+    digits = max(0, 3 - value.adjusted())
+    if len(fraction) <= digits:
+        return label
+    rounded = value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    # 999.99 becomes 1,000 and not 1,000.0.
+    rounded = rounded.quantize(Decimal(1).scaleb(-max(0, 3 - rounded.adjusted())))
+    return f"{rounded:,f}{label[found.end() :]}"
 
 
 def _draw_window(axes: Axes, data: DrawnTrace, across: Sequence[float]) -> None:
@@ -466,8 +535,12 @@ def _svg(figure: Figure) -> str:
     return _themed(out.getvalue())
 
 
+#: What begins the id of a shape that says something; the rest of it is what it says.
+_POINTED = "says:"
+_LONG = re.compile(r"([0-9][0-9,]*)\.([0-9]+)(?![0-9.])")
 #: What matplotlib writes and what takes its place, in this order.
 _REWRITTEN = (
+    (rf"""<g id=(["']){_POINTED}([^>]*)\1>""", r"<g><title>\2</title>"),
     (r"(?s)\s*<metadata>.*?</metadata>|<!--.*?-->", ""),
     (r"(?s)<defs>\s*<style.*?</style>\s*</defs>", ""),  # it would style the whole page
     (r"font: ([\d.]+px) [^;\"]+", r"font-size: \1"),  # the page's own font

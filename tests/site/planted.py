@@ -221,7 +221,8 @@ def _published(folder: Path) -> None:
         writer.writerows(
             kinds.figure(
                 source=text, place=text, line=text, log=text, framework=text, framework_source=text, hardware=text,
-                options=f"named={text.replace(';', ' ')}", note=text, model="Hostile net" if number % 10 else text,
+                options=f"named={text.replace(';', ' ')}", label=text, note=text,
+                model="Hostile net" if number % 10 else text,
             )
             for number, text in enumerate(PRINTABLE)
         )  # fmt: skip

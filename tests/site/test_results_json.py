@@ -205,7 +205,7 @@ def test_a_published_figure_is_written_as_it_was_printed() -> None:
 
 def test_what_several_places_print_alike_is_one_result_and_what_they_print_otherwise_is_several() -> None:
     row = next(each for each in publications().rows if each.metric == "throughput" and each.value)
-    elsewhere = replace(row, place="OTHER.md", line="7")
+    elsewhere = replace(row, place="OTHER.md", line="7", framework_source="the same trainer@another-commit")
     otherwise = replace(row, place="THIRD.md", printed="1.5", value=1.5)
     beside = replace(row, metric="latency", unit="ms", printed="9.25", value=9.25)
     found = published_figures.Publications((row, beside, elsewhere, otherwise), publications().sources)

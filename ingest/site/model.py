@@ -156,8 +156,10 @@ class Site:
         return tuple(self.by_id[each] for each in self._ids_by_suite.get(suite.id, ()))
 
     def plans_of(self, suite: Suite) -> tuple[Plan, ...]:
-        """Return the plans whose model is of a suite, by the names of their recipes."""
-        return self._plans_by_suite.get(suite.id, ())
+        """Return the plans whose model is of a suite: by framework, in the suite's order, then by recipe."""
+        found = self._plans_by_suite.get(suite.id, ())
+        frameworks = ordered({each.framework for each in found}, suite.frameworks)
+        return tuple(sorted(found, key=lambda each: frameworks.index(each.framework)))
 
     def frameworks(self, suite: Suite) -> list[str]:
         """Return the frameworks of the runs of a suite that count, in the suite's order."""

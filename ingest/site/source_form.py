@@ -265,8 +265,11 @@ class _Writer:
             size = ("batch_size", row.batch_size if row.batch_size != (line.batch_size or None) else None)
             return Cell((replace(entry, details=(*entry.details, size)), *printed))
         ended = tables.without_figure(self.site, row)
-        entries = ended.entries or ((Entry(numbers.ABSENT),) if about or printed or len(beside) > 1 else ())
-        return Cell((*(replace(each, marks=(*about, *each.marks)) for each in entries), *printed), ended.note)
+        if not (ended.entries or about or printed or len(beside) > 1):
+            return ended
+        # Why there is none stands beside the dash: a footnote would follow all that is in the cell.
+        entries = ended.entries or (Entry(numbers.ABSENT, marks=tuple(filter(None, [ended.note]))),)
+        return Cell((*(replace(each, marks=(*about, *each.marks)) for each in entries), *printed))
 
     def _about(self, line: SummaryRow, row: Row, beside: Sequence[Row]) -> tuple[Text, ...]:
         """Return what a reader has to know of a figure beyond its row and column."""

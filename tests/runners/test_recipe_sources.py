@@ -35,6 +35,8 @@ COVERAGE: Mapping[tuple[str, str, str], tuple[str, ...]] = {
     ("ResNet-50 v1.5", "NGC TensorFlow", "fed7ba99"): ("resnet50-ngc-tensorflow-2020",),
     ("ResNet-50 v1.5", "NGC TensorFlow", ""): ("resnet50-ngc-tensorflow",),
     ("ResNet-50 v1.5", "NGC PyTorch", "5cc03caa"): ("resnet50-ngc-pytorch-2020",),
+    # The round's report names other commits of these trainers than the pages with their logs.
+    ("ResNet-50 v1.5", "NGC PyTorch", "46ff3707"): ("resnet50-ngc-pytorch-2020",),
     ("ResNet-50 v1.5", "NGC PyTorch", ""): ("resnet50-ngc-pytorch",),
     ("ResNet-50 v1.5", "TensorFlow", ""): ("resnet50-tensorflow-models",),
     ("ResNet-50 v1.5", "PyTorch", ""): ("resnet50-pytorch-examples",),
@@ -46,6 +48,7 @@ COVERAGE: Mapping[tuple[str, str, str], tuple[str, ...]] = {
     ("BERT-base", "NGC TensorFlow", "fed7ba99"): ("bert-ngc-tensorflow-2020",),
     ("BERT-base", "NGC TensorFlow", ""): ("bert-ngc-tensorflow",),
     ("BERT-base", "NGC PyTorch", "5cc03caa"): ("bert-ngc-pytorch-2020",),
+    ("BERT-base", "NGC PyTorch", "26c26761"): ("bert-ngc-pytorch-2020",),
     ("BERT-base", "NGC PyTorch", ""): ("bert-ngc-pytorch",),
     ("BERT-base", "TensorFlow", ""): ("bert-tensorflow-models",),
     ("BERT-base", "PaddlePaddle", "PaddlePaddle/models"): ("bert-paddle-models",),

@@ -95,3 +95,11 @@ def test_a_plan_of_a_model_without_a_page_is_on_the_page_of_its_runs() -> None:
     plan = builders.plan("a", cases=[{"devices": 8}], model="Test net 7", suite="anything")
     site = site_of(plan, builders.run("a-1", model="Test net 7", devices=1))
     assert [each.plan.recipe for each in planned(site, site.suite_of["a-1"])] == ["a"]
+
+
+def test_plans_stand_in_the_order_of_the_suites_frameworks() -> None:
+    found = [builders.plan("a", framework="JAX"), builders.plan("b", framework="NGC PyTorch"), builders.plan("c"),
+             builders.plan("d", framework="PaddleClas")]  # fmt: skip
+    site = Site((), (), suites(), results, plans=Plans({each.recipe: each for each in found}))
+    (suite,) = [each for each in site.known if each.id == "resnet50"]
+    assert [each.recipe for each in site.plans_of(suite)] == ["d", "b", "c", "a"]

@@ -141,7 +141,7 @@ def test_a_report_names_the_recipes_of_its_figures(published: Any, report: Any) 
     wanted = set() if report.id in WITHOUT_RECIPES else {name for row in rows for name in _recipes_of(row)}
     assert set(report.recipes) == wanted - AT_ANOTHER_COMMIT.get(report.id, set())
     assert set(report.recipes) <= set(recipes.names())
-    assert list(report.recipes) == sorted(set(report.recipes))
+    assert len(report.recipes) == len(set(report.recipes))
 
 
 def _recipes_of(row: Any) -> tuple[str, ...]:

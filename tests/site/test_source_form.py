@@ -183,7 +183,7 @@ def test_a_batch_size_other_than_the_rows_is_said_in_the_cell_and_so_is_the_prin
     overridden = [c for row in table.rows for c in row if any("BS=128" in each for each in entries(c))]
     assert len(overridden) == 2
     seg = entries(cell(tables(perf, "deeplabv3p")[V100, "FP32"], 32, 4, "PyTorch"))
-    assert seg[0] == "— BS=8"
+    assert seg[0].startswith("— BS=8")
     assert any(each.startswith("published 60.95: not supported by its log printed as BS=4") for each in seg)
 
 
@@ -385,6 +385,18 @@ def test_every_result_stands_in_one_row_and_one_of_each_has_its_batch_size(ran: 
     for line in found:
         figures_of = [row.framework for row in line.results if row.value is not None]
         assert len(figures_of) == len(set(figures_of)), "two figures of a framework in one cell"
+
+
+def test_why_there_is_no_figure_stands_beside_the_dash_if_anything_else_is_in_the_cell() -> None:
+    short = {"sustained": {"value": None, "reason": {"code": "too_few_records", "args": {"records": 1, "needed": 2}}}}
+    larger = edited(of("P8"), figures=short)
+    for runs, shown in (([larger], 0), ([larger, of("T4"), of("Y4")], 1)):
+        site, suite = site_of(runs)
+        (table,) = (each.table for each in source_form.summaries(site, suite))
+        found = table.rows[0][-3 if shown else -1]
+        assert len(found.entries) == shown
+        assert bool(found.note) is not bool(shown)
+        assert [each.startswith("— BS=8 ") and len(each) > 10 for each in entries(found)] == [True] * shown
 
 
 # ---- the pages ----

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from schema.records import Amount, Container, Count, Plain, Text
+from schema.records import Amount, Container, Count, Plain, Text, WrongError
 from schema.vocabulary import PRECISIONS
 
 SCHEMA: Literal["perfledger.plan/1"] = "perfledger.plan/1"
@@ -56,6 +56,10 @@ class PlanCase(Struct, frozen=True):
     choices: dict[str, str]
     command: str
     data: bool = False
+
+    def __post_init__(self) -> None:
+        if self.devices % self.nodes:
+            raise WrongError(f".devices is {self.devices}, which {self.nodes} nodes cannot share")
 
 
 class Plan(Struct, frozen=True):

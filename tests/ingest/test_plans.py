@@ -36,15 +36,17 @@ def test_a_plan_that_is_none_is_a_problem_and_the_others_count(tmp_path: Path) -
     for name, text in {
         "broken": '{"schema": "perfledger.plan/1", ',
         "other": '{"schema": "perfledger.plan/9"}',
+        "shared": written(tmp_path, builders.plan("d")).read_text("utf-8").replace('"nodes": 2', '"nodes": 3'),
         "negative": written(tmp_path, builders.plan("c")).read_text("utf-8").replace('"devices": 8', '"devices": 0'),
     }.items():
         (tmp_path / "plans" / f"{name}.json").write_text(text, "utf-8")
     found = plans.found([tmp_path])
-    assert sorted(found.by_recipe) == ["a", "c"]
+    assert sorted(found.by_recipe) == ["a", "c", "d"]
     assert [(each.code, each.path) for each in found.problems] == [
-        ("plan", f"plans/{name}.json") for name in ("broken", "negative", "other")
+        ("plan", f"plans/{name}.json") for name in ("broken", "negative", "other", "shared")
     ]
     assert "$.cases[0].devices" in found.problems[1].args["cause"]
+    assert ".devices is 16, which 3 nodes cannot share" in found.problems[3].args["cause"]
 
 
 def test_no_log_is_looked_for_among_plans_but_in_another_folder_of_that_name(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ingest.published import publications
 from ingest.read import walk
+from ingest.read.plans import Plans
 from ingest.site import builder
 from ingest.site.run_paging import Limits
 from schema.records import Problem, Run
@@ -69,6 +70,22 @@ MOVED: dict[str, Any] = {
 }  # fmt: skip
 _UNKNOWN = dict.fromkeys(("before", "before_text", "share", "share_text"))
 CHANGES = (MOVED, {**MOVED, **_UNKNOWN, "date": "2026-11-19", "kind": "new"})
+#: A recipe of which nothing was run, and that states all it can.
+PLAN = builders.plan(
+    "planned",
+    cases=[{"devices": size, "options": {"dali": True}} for size in range(1, 13)],
+    image={"image": "example.org/torch:1"},
+    data_set={
+        "name": "ImageNet-1k",
+        "layout": ["train/"],
+        "address": "https://example.org/data.tar",
+        "checksum": "md5 0",
+    },
+    source={"repository": "example/trainer", "commit": "d" * 8},
+    setup=["pip install torch"],
+    packages=["torch"],
+    text="Needs a driver of that year.",
+)
 
 
 def languages(kind: str) -> tuple[str, ...]:
@@ -106,7 +123,7 @@ def build(folder: Path, problem: Problem, cache: Path) -> None:
     run, log = logged(folder)
     builder.build(
         [*builders.runs(), run], [problem], folder / "docs", cache=cache,
-        published=found, logs={run.path: (log,)}, limits=LIMITS,
+        published=found, logs={run.path: (log,)}, limits=LIMITS, plans=Plans({"planned": PLAN}),
     )  # fmt: skip
     (folder / "docs" / "data" / "changes.json").write_text(json.dumps({"version": 1, "changes": CHANGES}), "utf-8")
 

@@ -1,8 +1,8 @@
 """A tree of logs of which every text wants to become something else, and the site that the commands make of it.
 
 Nothing of it was measured. The texts stand in the names of files and folders, in logs, in every key of run.json and
-environment.json, in telemetry, in tables of published figures and their sources, in a layout, in a suite, and in what a
-file states of accelerators.
+environment.json, in telemetry, in tables of published figures and their sources, in a layout, in a suite, in plans of
+recipes, and in what a file states of accelerators.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 from ingest.published import publications
 from ingest.read import accelerators, walk
+from schema.plans import PLANS_FOLDER, SCHEMA
 from tests.site import kinds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,6 +137,7 @@ def build(folder: Path, cache: Path) -> None:
     _telemetry(logs / "planted" / "1" / "1")
     _published(logs / "published")
     _accelerators(logs / accelerators.FILE)
+    _plans(logs / PLANS_FOLDER)
     _layout(folder / "hostile-layout.toml", logs)
     _ingested(folder)
     (folder / "docs" / "data" / "canary.txt").write_text(CANARY, "utf-8")
@@ -234,6 +236,23 @@ def _accelerators(path: Path) -> None:
         for text in PRINTABLE
     )
     path.write_text("\n".join(entries), "utf-8")
+
+
+def _plans(folder: Path) -> None:
+    """Write a plan per text, which stands wherever a plan holds one; a recipe's name names no file of ours."""
+    folder.mkdir()
+    for number, text in enumerate(PRINTABLE):
+        case = {
+            "nodes": 1, "devices": number + 1, "batch_size": 8, "precision": "fp32", "options": {text: text},
+            "choices": {text: text}, "command": text,
+        }  # fmt: skip
+        told = dict.fromkeys(("recipe", "title", "suite", "framework", "launcher", "text", "notes"), text)
+        data = {"name": text, "below": text, "layout": [text], "address": text, "checksum": text}
+        lists = {"packages": [text], "setup": [text], "cases": [case], "data_set": data}
+        source = {"repository": text, "commit": text, "folder": text}
+        fixed = {"schema": SCHEMA, "device": "gpu", "iterations": 1, "repeats": 1, "model": "ResNet-50 v1.5"}
+        plan = {**fixed, **told, **lists, "source": source, "image": {"image": text, "digest": text}}
+        (folder / f"{number}.json").write_text(json.dumps(plan), "utf-8")
 
 
 def _layout(path: Path, logs: Path) -> None:

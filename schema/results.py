@@ -46,7 +46,7 @@ _Printed = Annotated[
 class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A place that prints a figure."""
 
-    address: Annotated[Address, Meta(description="Address of the page where the figure stands.")]
+    address: Annotated[Address | None, Meta(description="Address of the page where the figure stands, where known.")]
     place: Annotated[str, Meta(description="Page and heading.")]
     line: Annotated[str | None, Meta(description="Line or lines, where known.")]
     printed: _Printed = UNSET
@@ -57,7 +57,7 @@ class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: Annotated[str, Meta(description="Name of the source, as in published.csv.")]
     title: Both
-    address: Annotated[Address, Meta(description="Address of the page where the figure stands.")]
+    address: Annotated[Address | None, Meta(description="Address of the page where the figure stands, where known.")]
     place: Annotated[str, Meta(description="Page and heading.")]
     line: Annotated[str | None, Meta(description="Line or lines, where known.")]
     trainer: Annotated[

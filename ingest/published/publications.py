@@ -243,11 +243,11 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     rules: tuple[LogRule, ...] = ()
     claims: tuple[SourceClaim, ...] = ()
 
-    def address_of(self, row: Published) -> str:
-        """Return the address of the page on which a figure stands, or of the whole source where no page is known."""
+    def address_of(self, row: Published) -> str | None:
+        """Return the address of the page on which a figure stands; None where that of its edition is not known."""
         path = row.place.split(" ")[0]
         line = f"#L{row.line}" if row.line.isdigit() else ""
-        return (self.page.format(path=path) + line) if self.page and path else self.address
+        return (self.page.format(path=path) + line) if self.page and path else None
 
     def address_of_log(self, row: Published) -> str:
         """Return the address of the log that a figure names; empty where there is none."""

@@ -193,7 +193,7 @@ def _our(site: Site, found: Ours) -> Entry:
     return Entry(numbers.figure(found.value, found.spread), page, marks, value=found.value, details=details)
 
 
-def _address(site: Site, row: Published) -> str:
+def _address(site: Site, row: Published) -> str | None:
     return site.published.sources[row.source].address_of(row)
 
 

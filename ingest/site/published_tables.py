@@ -169,7 +169,7 @@ def printed_in(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> t
     for row in rows:
         found.setdefault((row.source, row.place.split(" ")[0]), []).append(row)
     return tuple(
-        Link(_lines(path, each), sources[source].address_of(min(each, key=_line)) if sources[source].page else None)
+        Link(_lines(path, each), sources[source].address_of(min(each, key=_line)))
         for (source, path), each in found.items()
         if path
     )

@@ -506,6 +506,14 @@ def test_addresses_of_pages_and_logs() -> None:
     assert address == "https://github.com/Oneflow-Inc/DLPerf/blob/c89430bac6/README.md#L124"
 
 
+def test_a_page_of_an_edition_whose_address_is_not_known_has_none() -> None:
+    """The home page of the source, or a later edition, prints other figures."""
+    sources = publications.read([FOLDER]).sources
+    without = {row.source for row in ROWS if not sources[row.source].page}
+    assert len(without) == 3
+    assert {sources[row.source].address_of(row) for row in ROWS if row.source in without} == {None}
+
+
 def test_rules_of_a_log_are_those_of_its_source() -> None:
     found = publications.read([FOLDER])
     log = "Transformer/OtherReports/PyTorch/logs/V100_LOG/transformer_pytorch_bs5120_fp16_gpu8"

@@ -17,12 +17,12 @@ SEG = ("CentOS 6.3", "Tesla V100-SXM2-32GB", "Intel Xeon Gold 6271C 2.60 GHz × 
 SINGLE = ("CentOS 7.5", "Intel Xeon Gold 6271C 2.60 GHz × 80", "525.60.11", "630 GB")
 A100 = ("A100-SXM4-40GB", "Intel Xeon Gold 6148 2.40 GHz × 160", "525.60.13", "1510 GB")
 RESNET_IMAGE = "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2-cudnn8-runtime-ubuntu16.04"
-RESNET = ("mlx5_0", "train_list.txt", "paddle_gpu1_pure_fp16_bs256.txt", "100 Gb/s", "0-19")
+RESNET = ("--shm-size=64g", "mlx5_0", "train_list.txt", "paddle_gpu1_pure_fp16_bs256.txt", "100 Gb/s", "0-19")
 FLUID = (
     "Intel Xeon Gold 6148 2.40 GHz", "21,729 MiB", "384.66", "Ubuntu 16.04.3 LTS", "17.05.0-ce", "9, 7.0.1",
     "1.12.0-rc2", "nvidia/cuda:9.0-cudnn7-devel-ubuntu16.04", "paddlepaddle/paddle:latest-dev", "horse2zebra",
     "Cityscapes", "7.1.4",
-    "FLAGS_fraction_of_gpu_memory_to_use=0.0", "CUDA_VISIBLE_DEVICES=0",
+    "FLAGS_fraction_of_gpu_memory_to_use=0.0", "CUDA_VISIBLE_DEVICES=0", "seccomp=unconfined", "use_gpu=True",
 )  # fmt: skip
 SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
 ROUND = (

@@ -164,7 +164,8 @@ def _plain(text: str) -> bool | int | str:
 
 
 def _reason(state: str) -> Reason:
-    return Reason("not_published") if state == "measured" else Reason("outcome", {"outcome": state})
+    codes = {"measured": "not_published", "pending": "pending"}
+    return Reason(codes[state]) if state in codes else Reason("outcome", {"outcome": state})
 
 
 def _source(source: Publisher, places: Sequence[Published]) -> results.Source:

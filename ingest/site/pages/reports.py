@@ -269,10 +269,12 @@ def _up(metric: str, unit: str) -> str:
 
 
 def _group(block: Block, found: Slice, head: Head) -> str:
-    """Return the name of a group: its numbers, such as devices and batch size, and then its words."""
+    """Return the name of a group: `32 × 48 W/O AccGrad`, or `DP_8x1x1 8` where words come first."""
     said = [_plain(block, found, key, text) for key, text in head.values if text]
-    counts = [each for each in said if each.isdecimal()]
-    return " ".join(filter(None, (" × ".join(counts), *(each for each in said if each not in counts))))
+    counts = " × ".join(each for each in said if each.isdecimal())
+    words = [each for each in said if not each.isdecimal()]
+    ordered = (*words, counts) if words[:1] == said[:1] else (counts, *words)
+    return " ".join(filter(None, ordered))
 
 
 def _name(block: Block, found: Slice, head: Head) -> str:

@@ -147,16 +147,17 @@ def trend(data: Bars) -> str:
 def curves(data: Curves) -> str:
     """Draw one quantity over another, a line per series with labelled points; both axes from zero."""
     figure, axes = _canvas(2.6, [series.name for series in data.series])
+    wide = _highest(at for series in data.series for at in series.across) * 1.06
+    high = _highest(value for series in data.series for value in series.values) * 1.12
     for index, series in enumerate(data.series):
         _line(axes, series.across, series.values, series.name, _plain_style(index))
         said = [f"{series.name} · {label} · {each}" for label, each in zip(series.labels, series.written, strict=False)]
         _point_out(axes, series.across, series.values, said)
-        for at, value, label in zip(series.across, series.values, series.labels, strict=True):
-            axes.annotate(label, (at, value), (0, 6), textcoords="offset points", ha="center", fontsize=8, color=INK)
+        _label_points(axes, series, wide, high)
     axes.set_xlabel(data.across)
     axes.set_ylabel(data.up)
-    axes.set_xlim(0, _highest(at for series in data.series for at in series.across) * 1.06)
-    axes.set_ylim(0, _highest(value for series in data.series for value in series.values) * 1.12)
+    axes.set_xlim(0, wide)
+    axes.set_ylim(0, high)
     _finish(axes)
     return _svg(figure)
 
@@ -409,6 +410,17 @@ def _point_out(axes: Axes, across: Sequence[float], values: Sequence[float], sai
     for at, value, text in zip(across, values, said, strict=False):
         if text:
             axes.plot([at], [value], marker="o", markersize=13, alpha=0, gid=f"{_POINTED}{text}", label="_nolegend_")
+
+
+def _label_points(axes: Axes, series: Curve, wide: float, high: float) -> None:
+    """Write the label of each point above it, a line higher where it would cover the one before."""
+    before = (-WIDTH, 0.0)
+    for at, value, label in zip(series.across, series.values, series.labels, strict=True):
+        place = (at / wide * WIDTH * (RIGHT - LEFT), value / high * 2.6)
+        close = place[0] - before[0] < LETTER * len(label) * 0.88 and abs(place[1] - before[1]) < LINE
+        before = (-WIDTH, 0.0) if close else place
+        rise = 16 if close else 6
+        axes.annotate(label, (at, value), (0, rise), textcoords="offset points", ha="center", fontsize=8, color=INK)
 
 
 def shortened(label: str) -> str:

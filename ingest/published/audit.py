@@ -177,7 +177,7 @@ def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
 
 @dataclass(frozen=True)
 class Unconfirmed:
-    """A figure whose log does not bear out what its source claims of it; `stated` is empty where the log is silent."""
+    """A figure whose log does not support what its source claims of it; `stated` is empty where the log is silent."""
 
     row: Published
     claim: SourceClaim

@@ -10,13 +10,14 @@ from ingest.common.suites import folded
 from ingest.published.publications import Published, options_cell
 from schema.plans import Plan, PlanCase
 from schema.records import Plain, Result
+from schema.vocabulary import PRECISION_GROUPS
 
 Case = tuple[object, ...]
 #: PaddlePaddle's own libraries of models. NVIDIA's trainers are not those of the frameworks in their names:
 #: `NGC PyTorch` is never `PyTorch`.
 _LIBRARIES = frozenset({"paddleclas", "paddleseg", "paddlenlp", "paddlerec", "paddledetection", "paddleocr"})
 #: Sources call any of these AMP.
-_HALF = frozenset({"amp", "fp16", "bf16"})
+_HALF = frozenset(PRECISION_GROUPS["half"])
 _SWITCH = {"yes": "true", "no": "false"}
 _BATCH_OF_JOB = "batch_size_of_job"
 #: What tables state of runs that update the weights with every batch, beside those that gather several.

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, phrase, word_for
 from ingest.published import audit
-from ingest.published.declarations import ROW_BATCH_SIZE, Facts
+from ingest.published.declarations import ROW_BATCH_SIZE, Facts, Report
 from ingest.published.likeness import comparisons
 from ingest.published.notes import PublishedNote
 from ingest.published.publications import Published, Publisher
@@ -158,6 +158,12 @@ def _option(name: str, text: str) -> Text:
 
 def _option_value(name: str, text: str) -> Text:
     return phrase(f"report.{text}") if text in _OF_SWITCH else _grouped(f"options.{name}", text)
+
+
+def published_on(source: Publisher, report: Report | None = None) -> Text:
+    """Return when a source published a report, or all that it holds, as far as that is known."""
+    known = (report.date if report else "") or ("" if source.year is None else str(source.year))
+    return known or phrase("report.date_unknown")
 
 
 def printed_in(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> tuple[Link, ...]:

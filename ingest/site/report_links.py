@@ -12,7 +12,7 @@ from ingest.published.slices import select
 from ingest.site import addresses
 from ingest.site.model import Site
 from ingest.site.published_figures import reports_with_figures, rows_of
-from ingest.site.published_tables import joined
+from ingest.site.published_tables import joined, published_on
 from ingest.site.render.table import Link
 
 SUMMARY = "summary"
@@ -92,10 +92,4 @@ def _link(report: Report) -> Link:
 def edition_name(source: Publisher, report: Report) -> Text:
     """Return what tells an edition from others: its name, its date and its commit, each where it is known."""
     commit = phrase("report.commit", commit=source.commit) if source.commit else phrase("report.commit_unknown")
-    return joined([*([source.edition] if source.edition else []), date_of(source, report), commit])
-
-
-def date_of(source: Publisher, report: Report | None = None) -> Text:
-    """Return when a source published a report, as far as that is known."""
-    known = (report.date if report else "") or ("" if source.year is None else str(source.year))
-    return known or phrase("report.date_unknown")
+    return joined([*([source.edition] if source.edition else []), published_on(source, report), commit])

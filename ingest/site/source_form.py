@@ -45,7 +45,7 @@ class TablePlace:
 
 @dataclass(frozen=True)
 class Awaited:
-    """A case that somebody is to measure, and nobody has; `everywhere` if it is not of this hardware in particular."""
+    """A case that a plan or a source announces and that was not measured; `everywhere` if on any hardware."""
 
     framework: str
     place: TablePlace
@@ -73,7 +73,7 @@ class SummaryRow:
 
 @dataclass(frozen=True)
 class Summary:
-    """A table with the names of its hardware and precision group; `several` frameworks are worth to be seen at once."""
+    """A table with the names of its hardware and precision group; the page folds one without `several` frameworks."""
 
     hardware: Text
     group: Text

@@ -16,7 +16,6 @@ from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
-from ingest.site.report_links import date_of
 
 
 def pages(site: Site) -> list[Page]:
@@ -52,7 +51,7 @@ def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
         "title": source.title,
         "address": source.address,
         "words": source.words,
-        "date": date_of(source),
+        "date": tables.published_on(source),
         "commit": source.commit,
         "figures": sum(row.value is not None for row in mine),
         "empty": sum(row.value is None for row in mine),
@@ -220,7 +219,7 @@ def _slip(site: Site, found: audit.Slip) -> tuple[Cell, ...]:
 
 
 def _claims(site: Site) -> Table | None:
-    """Return what sources say of all their runs and logs do not bear out: contradictions before silence."""
+    """Return the claims of sources about all their runs that logs do not support: contradictions before silence."""
     found = audit.unconfirmed(site.audited, site.published.sources)
     rows = [_claim(site, each) for each in sorted(found, key=lambda each: (not each.stated, each.row.log))]
     names = ("source_of_figures", "claim", "audit_log", "case", "in_the_log")

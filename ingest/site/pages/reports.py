@@ -62,7 +62,7 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
     return [
         {
             "source": site.published.sources[name],
-            "date": report_links.date_of(site.published.sources[name]),
+            "date": tables.published_on(site.published.sources[name]),
             "anchor": source_anchors(site)[name],
             "figures": sum(row.source == name and row.value is not None for row in site.published.rows),
             "empty": sum(row.source == name and row.value is None for row in site.published.rows),
@@ -99,7 +99,7 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
     return {
         "report": report,
         "source": site.published.sources[report.source],
-        "date": report_links.date_of(site.published.sources[report.source], report),
+        "date": tables.published_on(site.published.sources[report.source], report),
         "headline": headline(found),
         "section": phrase(f"report.section_{report.section}"),
         "links": report_links.links(shelf, report),

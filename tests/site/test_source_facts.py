@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.published import publications
 from tests.site.conftest import ROOT
 
 SEG = ("CentOS 6.3", "Tesla V100-SXM2-32GB", "Intel Xeon Gold 6271C 2.60 GHz × 48", "450.80.02", "502 GB")
@@ -75,6 +76,16 @@ def test_a_report_prints_the_facts_of_its_own_source(real: Path, page: str, lang
     text = re.sub(r"<[^>]+>", " ", (real / language / "reports" / page / "index.html").read_text("utf-8"))
     assert [each for each in printed if each not in text] == []
     assert [each for each in absent if each in text] == []
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_the_front_page_counts_figures_and_no_cells_without_one(real: Path, language: str) -> None:
+    rows = publications.read([ROOT / "raw_logs" / "published"]).rows
+    figures = [row for row in rows if row.state == "measured"]
+    assert 0 < len(figures) < len(rows)
+    text = re.sub(r"<[^>]+>", " ", (real / language / "index.html").read_text("utf-8"))
+    assert f"{len(figures):,}" in text
+    assert f"{len(rows):,}" not in text
 
 
 def test_images_are_those_that_somebody_saw_printed() -> None:

@@ -27,7 +27,7 @@ def pages(site: Site) -> list[Page]:
         lambda: {
             **_hardware(site, published),
             "others": others(site),
-            "others_figures": len(site.published.rows),
+            "others_figures": sum(row.value is not None for row in site.published.rows),
             "suites": site.shown,
             "runs": len(site.runs),
             "published": sum(run.published for run in published),

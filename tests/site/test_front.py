@@ -119,7 +119,7 @@ def test_a_winner_that_depends_on_the_rule_is_marked() -> None:
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
-        ({"outcome": "truncated"}, "the log ends before the run does: PyTorch"),
+        ({"outcome": "truncated"}, "the log shows no end of the run: PyTorch"),
         ({"figures": {"sustained": {"used": 7}}}, "few records: 7 of PyTorch"),
         ({"start": None, "clock": None}, "date not known: PyTorch"),
         ({"start": "2025-01-05T00:00:00Z"}, "measured 12 months apart"),

@@ -49,6 +49,11 @@ def test_what_differs_or_has_no_rival_is_not_marked(tmp_path: Path, other: dict[
     assert best(tabled(tmp_path, text, rows)) == []
 
 
+@pytest.mark.parametrize("metric", sorted(REPEATS))
+def test_single_repeats_are_not_compared(metric: str) -> None:
+    assert like([one(value=10.0, metric=metric), one(framework="Beta", value=12.5, metric=metric)]) == []
+
+
 @pytest.mark.parametrize("options", [{"xla": "yes"}, {"dali": "no"}])
 def test_how_a_framework_runs_the_same_work_is_compared(options: dict[str, str]) -> None:
     (found,) = like([one(value=10.0), one(framework="Beta", value=12.5, options=options)])

@@ -84,6 +84,11 @@ def test_a_framework_page_leads_to_its_models_report_and_back() -> None:
     assert "dlperf-mxnet-resnet50" not in pages(of("perf-resnet50").same_model)
 
 
+def test_a_summary_of_many_models_has_only_the_siblings_of_its_section() -> None:
+    assert of("perf-front").same_model == ()
+    assert pages(of("dlperf-round").same_section) == ["dlperf-summaries"]
+
+
 def test_no_report_is_its_own_sibling_and_each_sibling_stands_once() -> None:
     for identifier in ALL:
         found = of(identifier)

@@ -126,7 +126,7 @@ def test_a_figure_leads_to_its_run_and_that_to_the_marked_lines_of_its_window(
     opened: Any, traced: str, language: str
 ) -> None:
     opened.goto(f"{traced}{LANGUAGES[language]}models/deeplabv3p/")
-    opened.locator("article td a[href*='runs/seg-paddle-']").first.click()
+    opened.locator("article td a[href*='runs/seg-paddle-']:visible").first.click()
     opened.wait_for_url("**/runs/seg-paddle-*/")
     opened.goto(f"{traced}{LANGUAGES[language]}runs/seg-paddle-long-1/")
     window = opened.locator(".pl-proof a[href*='#L']").first

@@ -15,14 +15,14 @@ from typing import Any, Literal
 from msgspec import UNSET
 
 from ingest.common import numbers
+from ingest.compute.contrast import Contrast, Grade, Measured, contrast
 from schema.records import Container, Plain, Result, Run
 from schema.results import Conditions, ResultRecord
 
 Kind = Literal["fact", "option", "condition"]
-#: What can be said of several frameworks in one case; `conditions`: the two fastest may not be compared.
-Outcome = Literal["lead", "tie", "alone", "units", "conditions", "none"]
-#: How clearly the best is ahead of another: not at all, by figures of which one ran only once, or by repeated ones.
-Standing = Literal["near", "single", "clear"]
+#: What can be said of several frameworks in one case: how sure it is that the best is ahead, or why it is not compared;
+#: `conditions`: the two fastest may not be compared.
+Outcome = Grade | Literal["alone", "units", "conditions", "none"]
 
 #: The fact that each dimension compares.
 DIMENSIONS: Mapping[str, str] = {
@@ -64,9 +64,6 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "python": ("python",),
     "topology": ("topology",),
 }
-#: A smaller lead is none: it would be written as 1.00×.
-NARROW = 0.005
-
 #: Options that make another workload, with the value that is meant where none is stated; None: no value is meant.
 Workload = Mapping[str, Any]
 #: What is stated of a fact as sorted texts, so that `535` and `["535"]` are the same; none where nothing is.
@@ -116,19 +113,6 @@ class Comparability:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A figure with the extremes of its repeats; `sources` tells where a metric was read from."""
-
-    value: float
-    low: float
-    high: float
-    repeats: int
-    spread: float | None = None
-    unit: str = ""
-    sources: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Candidate:
     """A result that takes part in a comparison, with the figure that is compared and the runs behind it."""
 
@@ -155,6 +139,8 @@ class Verdict:
         ranked: each framework's best candidate in `unit`, the best first.
         pair: the candidates that the verdict rests on: the best, and the one that it is compared with.
         reasons: why these two may not be compared.
+        contrast: what these two say of each other, the best first: as a ratio above 1 where it is ahead. None where
+            nothing is compared.
     """
 
     kind: Outcome
@@ -162,11 +148,12 @@ class Verdict:
     ranked: tuple[Candidate, ...] = ()
     pair: tuple[Candidate, ...] = ()
     reasons: tuple[Difference, ...] = ()
+    contrast: Contrast | None = None
 
     @property
     def leader(self) -> Result | None:
-        """The result that leads; None where none does."""
-        return self.pair[0].result if self.kind == "lead" else None
+        """The result that is clearly the best; None where none is."""
+        return self.pair[0].result if self.kind == "clear" else None
 
 
 # ---- what a result states ----
@@ -330,8 +317,8 @@ def _is_contradicted(name: str, rows: Sequence[Result]) -> bool:
 def verdict(candidates: Sequence[Candidate], better: str, workload: Workload) -> Verdict:
     """Return what can be said of the frameworks in one case.
 
-    The best leads if it and the next are repeated, may be compared, differ by `NARROW` at least, and if its worst
-    repeat is ahead of the best repeat of every other framework.
+    The best and the next are compared, unless another is too close to the best to call: repeats of the third may reach
+    into those of the best where those of the second do not.
 
     Args:
         candidates: figures of one case; those in another unit than that of most frameworks are not ranked.
@@ -347,8 +334,9 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload) ->
     first, second = ranked[:2]
     if reasons := comparability(first.statement, second.statement, "framework", workload).reasons:
         return Verdict("conditions", unit, ranked, (first, second), reasons)
-    rival = _rival(first, ranked, candidates, better)
-    return Verdict("tie" if rival else "lead", unit, ranked, (first, rival or second))
+    rival = _rival(ranked, candidates, better)
+    found = ahead(first.figure, rival.figure, better)
+    return Verdict(found.grade, unit, ranked, (first, rival), contrast=found)
 
 
 def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candidate, ...]]:
@@ -363,32 +351,23 @@ def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candi
     return unit, tuple(by_unit[unit].values())
 
 
-def _rival(
-    first: Candidate, ranked: Sequence[Candidate], candidates: Sequence[Candidate], better: str
-) -> Candidate | None:
-    """Return the candidate that is too close to the first for a lead; None where the first leads."""
-    second = ranked[1]
-    # Repeats of the third may reach into the first's where those of the second do not.
+def _rival(ranked: Sequence[Candidate], candidates: Sequence[Candidate], better: str) -> Candidate:
+    """Return the candidate that the first is compared with: the next, unless another is too close to call."""
+    first, second = ranked[:2]
     others = [
         each for each in candidates if each.framework != first.framework and each.figure.unit == first.figure.unit
     ]
-    near = (each for each in (*ranked[1:], *others) if standing(first.figure, each.figure, better) == "near")
-    return next(near, second if standing(first.figure, second.figure, better) == "single" else None)
+    return next(
+        (each for each in (*ranked[1:], *others) if standing(first.figure, each.figure, better) == "close"), second
+    )
 
 
-def standing(first: Measured, other: Measured, better: str) -> Standing:
-    """Return how clearly the first is ahead of another figure; one run says nothing about its spread."""
-    if lead(first, other, better) < NARROW or overlap(first, other, better):
-        return "near"
-    return "clear" if min(first.repeats, other.repeats) > 1 else "single"
+def standing(first: Measured, other: Measured, better: str) -> Grade:
+    """Return how sure it is that the first is ahead of another figure; `close` also where it is not ahead."""
+    leads = first.value > other.value if better == "higher" else first.value < other.value
+    return ahead(first, other, better).grade if leads else "close"
 
 
-def lead(first: Measured, second: Measured, better: str) -> float:
-    """Return how far the first is ahead of the second, as a share."""
-    ahead, behind = (first.value, second.value) if better == "higher" else (second.value, first.value)
-    return ahead / behind - 1 if behind else float("inf")
-
-
-def overlap(best: Measured, other: Measured, better: str) -> bool:
-    """Return whether the worst repeat of the better is no better than the best repeat of the other."""
-    return best.low <= other.high if better == "higher" else best.high >= other.low
+def ahead(first: Measured, other: Measured, better: str) -> Contrast:
+    """Return what two figures say of each other, as a ratio above 1 where the first is ahead."""
+    return contrast(first, other) if better == "higher" else contrast(other, first)

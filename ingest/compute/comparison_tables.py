@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TypeVar
 
 from msgspec import UNSET, Struct
@@ -16,8 +17,6 @@ from msgspec import UNSET, Struct
 from ingest.compute.comparison import (
     DIMENSIONS,
     Difference,
-    Measured,
-    Standing,
     Statement,
     Values,
     Workload,
@@ -25,9 +24,12 @@ from ingest.compute.comparison import (
     standing,
     statement_of_record,
 )
+from ingest.compute.contrast import Grade, Measured
 from schema.results import Metric, ResultRecord
 
 _Key = TypeVar("_Key")
+#: The figures that were measured here, by the result's id and the metric.
+Figures = Mapping[tuple[str, str], Measured]
 
 THROUGHPUT = "throughput"
 #: Any figure without a unit: a speed-up, an efficiency, or one that is absent.
@@ -63,31 +65,35 @@ class ComparisonTables(Struct, frozen=True):
         statements: by suite and metric.
         verdicts: by dimension, the index of the outcome.
         outcomes: the distinct outcomes.
-        ahead: by metric and id of a result that may lead: the results of other frameworks behind it, and how clearly.
+        ahead: by metric and id of a result that may lead: the results of other frameworks behind it, and how
+            sure that is.
     """
 
     statements: dict[str, dict[str, StatementTable]]
     verdicts: list[dict[str, int]]
     outcomes: list[PairOutcome]
-    ahead: dict[str, dict[str, dict[str, Standing]]]
+    ahead: dict[str, dict[str, dict[str, Grade]]]
 
 
-def tables(records: Sequence[ResultRecord], workloads: Mapping[str, Workload]) -> ComparisonTables:
+def tables(
+    records: Sequence[ResultRecord], workloads: Mapping[str, Workload], figures: Figures = MappingProxyType({})
+) -> ComparisonTables:
     """Return the decisions about the results of `results.json`.
 
     Args:
         records: the results.
         workloads: by suite, the options that make another workload.
+        figures: those of the results, with their repeats; of others it is known what the record says.
     """
     statements: dict[str, dict[str, StatementTable]] = {}
-    ahead: dict[str, dict[str, dict[str, Standing]]] = {}
+    ahead: dict[str, dict[str, dict[str, Grade]]] = {}
     verdicts: dict[tuple[PairOutcome, ...], int] = {}
     for (suite, metric), members in _by_figure(records).items():
         workload = workloads.get(suite, {})
         stated = {record.id: _statement(record, metric) for record in members}
         statements.setdefault(suite, {})[metric] = _statement_table(stated, workload, verdicts)
         if metric != RATIO:
-            ahead.setdefault(metric, {}).update(_ahead(_cases(members, stated, workload), metric))
+            ahead.setdefault(metric, {}).update(_ahead(_cases(members, stated, workload), metric, figures))
     outcomes: dict[PairOutcome, int] = {}
     places = [[_number(each, outcomes) for each in verdict] for verdict in verdicts]
     by_dimension = [dict(zip(DIMENSIONS, each, strict=True)) for each in places]
@@ -180,16 +186,18 @@ def _names(found: Sequence[Difference]) -> tuple[str, ...]:
 # ---- which is best ----
 
 
-def _ahead(cases: Iterable[Sequence[ResultRecord]], metric: str) -> Iterator[tuple[str, dict[str, Standing]]]:
+def _ahead(
+    cases: Iterable[Sequence[ResultRecord]], metric: str, known: Figures
+) -> Iterator[tuple[str, dict[str, Grade]]]:
     """Yield each result that could lead its case, with the results of other frameworks that it is ahead of."""
     for members in cases:
-        figures = {each.id: _measured(each, metric) for each in members}
+        figures = {each.id: known.get((each.id, metric)) or _stated(each, metric) for each in members}
         better = "higher" if metric == THROUGHPUT else members[0].metrics[metric].better
         for first in members:
             others = [each for each in members if each.framework != first.framework]
             found = {each.id: standing(figures[first.id], figures[each.id], better) for each in others}
             if "clear" in found.values():
-                yield first.id, {name: each for name, each in found.items() if each != "near"}
+                yield first.id, {name: each for name, each in found.items() if each != "close"}
 
 
 def _cases(
@@ -203,7 +211,7 @@ def _cases(
     return found.values()
 
 
-def _measured(record: ResultRecord, metric: str) -> Measured:
+def _stated(record: ResultRecord, metric: str) -> Measured:
     figure: ResultRecord | Metric = record if metric == THROUGHPUT else record.metrics[metric]
     value = figure.value or 0.0
     low, high = (each if isinstance(each, float | int) else value for each in (figure.low, figure.high))

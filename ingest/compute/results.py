@@ -19,7 +19,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from ingest.common.suites import SAMPLES, folded, unit_of_samples
-from ingest.compute.rules import HEADLINE
+from ingest.compute.rules import HEADLINE, SUMMARY
 from ingest.read import facts
 from schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, to_json
 from schema.vocabulary import CASE, METRICS, NO_FIGURE
@@ -38,6 +38,8 @@ _WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit"
 _THROUGHPUT = "throughput"
 #: A run with these metrics counts in the score of its result.
 SCORED = frozenset({"time_to_train"})
+#: Rules that tell which of two results is faster: the house's, the median of the same records, the trainer's summary.
+SPEAKING = (HEADLINE, "median", SUMMARY)
 #: What a figure may rest on, the weakest first.
 _SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
 #: What a device can do at most is no witness of a figure below it: most wrong figures are below it, too.
@@ -159,6 +161,32 @@ def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
     """Return what repeats give; None where none of them has a figure."""
     found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
     return _statistics(*zip(*found, strict=True)) if found else None
+
+
+def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[tuple[float, ...], ...]:
+    """Return the figures of repeats that went well, of throughput or of a metric, a group for each machine."""
+    found = [(value, _host(run)) for run in runs if (value := _of_repeat(run, rule, metric)) is not None]
+    return tuple(map(tuple, _grouped(*zip(*found, strict=True)).values())) if found else ()
+
+
+def _of_repeat(run: Run, rule: str, metric: str | None) -> float | None:
+    if metric is None:
+        return _value(run, rule)
+    stated = run.metrics.get(metric) if run.outcome not in NO_FIGURE else None
+    return stated.value if stated else None
+
+
+def by_rule(runs: Sequence[Run], rule: str) -> dict[str, float]:
+    """Return the figure of repeats under each rule that all of them have one by, in the unit of their headline.
+
+    Args:
+        runs: the repeats; those without a headline do not count.
+        rule: that of the headline.
+    """
+    well = [run for run in runs if _value(run, rule) is not None]
+    unit = {_unit(run, rule) for run in well}
+    found = {each: figure(well, each) for each in SPEAKING if {_unit(run, each) for run in well} == unit}
+    return {name: each.value for name, each in found.items() if each and each.repeats == len(well)}
 
 
 def representative(runs: Sequence[Run], rule: str | None = None) -> Run:

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute import comparison
-from ingest.compute.comparison import NARROW, Difference, Verdict, contradicted
+from ingest.compute.comparison import Candidate, Difference, Verdict, contradicted
+from ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, Contrast
+from ingest.compute.rules import SUMMARY
 from ingest.site import addresses, steadiness, witness_tables
+from ingest.site.data.measured import date_of
 from ingest.site.model import (
     Row,
     Site,
@@ -38,8 +42,15 @@ from ingest.site.table_metrics import candidates
 from schema.records import Run
 
 WIDE = 0.05  # a spread above this is a warning
+FEW = 10  # so does a figure of fewer records
+LONG = 92  # and dates that are more days apart
+LEADS = ("clear", "likely")  # verdicts that name a winner
 APART = ("units", "conditions")  # verdicts by which nothing is compared
-LIMITS = {"wide": WIDE, "narrow": NARROW, "uneven": steadiness.UNEVEN}  # for the page that states them
+#: For the page that states them.
+LIMITS = {
+    "wide": WIDE, "uneven": steadiness.UNEVEN, "clear": LEAST_CLEAR, "likely": LEAST_OF_FEW, "few": FEW,
+}  # fmt: skip
+_CUT_OFF = frozenset({"truncated", "short", "stopped"})  # outcomes of a run that has a figure and did not end
 
 
 @dataclass(frozen=True)
@@ -130,16 +141,16 @@ def frameworks_on(published: Sequence[Run], hardware: str) -> int:
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
     """Return how often each framework leads on a hardware, and in how many cases none does."""
     everything = [answer for part in found for answer in part.answers]
-    if not any(each.kind in ("lead", "tie", *APART) for each in everything):
+    if not any(each.kind in (*LEADS, "close", *APART) for each in everything):
         return (_nothing_compared(everything),)
-    ahead = Counter(each.framework for each in everything if each.kind == "lead")
+    won = Counter((each.kind, each.framework) for each in everything if each.kind in LEADS)
     leads = [
-        phrase("front.tally_ahead", framework=name, n=count)
-        for name, count in sorted(ahead.items(), key=lambda item: (-item[1], str(item[0])))
+        phrase(f"front.tally_{kind}", framework=name, n=count)
+        for (kind, name), count in sorted(won.items(), key=lambda item: (item[0][0], -item[1], str(item[0][1])))
     ]
-    ties, apart = (sum(each.kind in kinds for each in everything) for kinds in (("tie",), APART))
-    counted = (("tie", ties), ("units", apart))
-    return (*leads, *(phrase(f"front.tally_{kind}", n=count) for kind, count in counted if count))
+    counted = {kind: sum(each.kind == kind for each in everything) for kind in ("close", *APART)}
+    rest = (("close", counted["close"]), ("units", counted["units"] + counted["conditions"]))
+    return (*leads, *(phrase(f"front.tally_{kind}", n=count) for kind, count in rest if count))
 
 
 def _nothing_compared(found: Sequence[Answer]) -> Text:
@@ -170,7 +181,7 @@ def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer
         figure=written(first),
         unit=found.unit,
         run=_run_page(site, first),
-        verdict=_verdict(found, chosen),
+        verdict=_verdict(found, chosen, cases),
         bars=_bars(site, suite, chosen, ranked, found.kind),
         marks=_marks(site, suite, found),
         others=len(cases) - 1,
@@ -181,18 +192,46 @@ def _top(rows: Sequence[Row]) -> float:
     return max((row.value or 0 for row in rows), default=0)
 
 
-def _verdict(found: Verdict, rows: Sequence[Row]) -> Text:
-    first, second = ([each.result for each in found.pair] + [rows[0]] * 2)[:2]
-    if found.kind == "lead":
-        ratio = numbers.grouped((first.value or 0) / (second.value or 1), 2)
-        return phrase("front.lead", ratio=ratio, second=named(second.framework))
-    if found.kind == "tie":
-        return phrase("front.tie", first=named(first.framework), second=named(second.framework))
+def _verdict(found: Verdict, rows: Sequence[Row], cases: Sequence[Sequence[Row]]) -> Text:
+    first, second = ([named(each.framework) for each in found.pair] + [named(rows[0].framework)] * 2)[:2]
+    if found.contrast:
+        sure = phrase(f"front.{found.kind}", first=first, second=second, ratio=_range(found.contrast))
+        return phrase("front.verdict", verdict=sure, runs=_repeats(found.pair, found.contrast.more))
     if found.kind == "none":
         return reason(rows[0].reason) or phrase("site.unknown")
-    if found.kind == "conditions":
-        return phrase("front.conditions", first=named(first.framework), second=named(second.framework))
-    return phrase("front.alone", framework=named(first.framework)) if found.kind == "alone" else phrase("front.units")
+    return (
+        _alone(first, rows, cases)
+        if found.kind == "alone"
+        else phrase(f"front.{found.kind}", first=first, second=second)
+    )
+
+
+def _range(found: Contrast) -> Text:
+    """Write a ratio from its least to its most, with a third decimal where two would write it as 1."""
+    places = 3 if "1.00" in {numbers.grouped(each, 2) for each in (found.low, found.high)} else 2
+    low, high = (numbers.grouped(each, places) for each in (found.low, found.high))
+    return low if low == high else phrase("front.range", low=low, high=high)
+
+
+def _repeats(pair: Sequence[Candidate], more: int | None) -> Text:
+    """Write how often each of two ran, and how often it would have to for a clear difference."""
+    first, second = (each.figure.repeats for each in pair)
+    if first != second:
+        runs = phrase("front.runs_of", first=first, second=second)
+    else:
+        runs = phrase("front.once_each") if first == 1 else phrase("front.times_each", n=first)
+    return phrase("front.more_runs", runs=runs, n=more) if more else runs
+
+
+def _alone(framework: Text, rows: Sequence[Row], cases: Sequence[Sequence[Row]]) -> Text:
+    """Write that one framework was measured alone; others may have run another case, such as another batch size."""
+    others = {row.framework for case in cases for row in case if row.framework and numbers.known(row.value)}
+    others -= {row.framework for row in rows}
+    return (
+        phrase("front.alone_here", framework=framework, others=", ".join(sorted(others)))
+        if others
+        else phrase("front.alone", framework=framework)
+    )
 
 
 def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> tuple[Text, ...]:
@@ -223,7 +262,7 @@ def _devices(row: Row) -> Text:
 def _bars(site: Site, suite: Suite, rows: Sequence[Row], ranked: Sequence[Row], kind: str) -> tuple[Bar, ...]:
     """Return a line per framework: those ranked by speed, those with another unit, and those without figure."""
     most = max((row.high or row.value or 0 for row in ranked), default=0) or 1
-    scaled = most if kind in ("lead", "tie", "alone") else None
+    scaled = None if kind in APART else most
     bars = [_bar(site, suite, row, rows, scaled) for row in ranked]
     seen = {row.framework for row in ranked}
     for framework in ordered({row.framework or "" for row in rows if row.framework not in seen}, suite.frameworks):
@@ -289,12 +328,47 @@ def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
     """Return warnings about the figures behind an answer, each with the page that shows why; or that there are none."""
     pair = [each.result for each in verdict.pair]
     compared = len(pair) > 1
-    found = [*_of_figures(site, suite, pair), *(_between(suite, pair, verdict.reasons) if compared else ())]
+    found = [
+        *_of_rules(suite, verdict),
+        *_of_figures(site, suite, pair),
+        *(_between(suite, pair, verdict.reasons) if compared else ()),
+        *(_of_dates(site, suite, pair) if compared else ()),
+    ]
     return tuple(found) or ((Mark(phrase("front.sound"), _page(suite, "beside"), warns=False),) if compared else ())
 
 
 def _page(suite: Suite, section: str) -> str:
     return addresses.section(addresses.model_page(suite), section)
+
+
+def _of_rules(suite: Suite, verdict: Verdict) -> list[Mark]:
+    """Return a warning if another rule names another winner."""
+    if verdict.contrast is None or not verdict.contrast.against:
+        return []
+    second, rule = named(verdict.pair[1].framework), word_for("rule", verdict.contrast.against[0])
+    return [Mark(phrase("front.other_rule", rule=rule, name=second), _page(suite, "notes"))]
+
+
+def _of_dates(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+    """Return a warning if the figures of two were measured months apart, or nobody knows when."""
+    days = [sorted(day for run in _runs(site, row) if (day := date_of(run))) for row in pair]
+    if undated := [row for row, known in zip(pair, days, strict=True) if not known]:
+        return [Mark(phrase("front.undated", names=_names(undated)), _page(suite, "environment"))]
+    first, second = sorted((each[0], each[-1]) for each in days)
+    apart = (date.fromisoformat(second[0]) - date.fromisoformat(first[1])).days
+    if apart <= LONG:
+        return []
+    return [Mark(phrase("front.months", n=round(apart / 30.4)), _page(suite, "environment"))]
+
+
+def _of_run(site: Site, suite: Suite, row: Row) -> list[Mark]:
+    """Return warnings about the run that a figure is read from: its log ended early, or has few records."""
+    run = representative(site, row)
+    figure, page = run.figure(row.rule), _run_page(site, row) or _page(suite, "notes")
+    found = [Mark(phrase("front.cut_off", name=named(row.framework)), page)] if run.outcome in _CUT_OFF else []
+    if figure and figure.used < FEW and row.rule != SUMMARY:
+        found.append(Mark(phrase("front.few", n=figure.used, name=named(row.framework)), page))
+    return found
 
 
 def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
@@ -313,6 +387,8 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
         if row.witnesses in ("line", "corrects"):
             text = phrase(f"front.{row.witnesses}", name=named(row.framework))
             found.append(Mark(text, _witnesses_page(site, row)))
+        if numbers.known(row.value):
+            found += _of_run(site, suite, row)
         if numbers.known(row.value) and steadiness.mark(run := representative(site, row)):
             share = numbers.signed_percent(steadiness.difference(run) or 0)
             text = phrase("front.uneven", name=named(row.framework), difference=share)

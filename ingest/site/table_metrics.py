@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ingest.common import numbers
 from ingest.common.words import phrase
-from ingest.compute import comparison
-from ingest.compute.comparison import Candidate, Measured
+from ingest.compute import comparison, results
+from ingest.compute.comparison import Candidate
+from ingest.compute.contrast import Measured
 from ingest.site.model import Row, Site, Suite
 from ingest.site.render.table import View
 from schema.records import Run
@@ -34,14 +36,24 @@ def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
 
 def measured(site: Site, row: Row, view: str) -> Measured | None:
     """Return a row's figure in a view; None where there is none."""
-    if view == THROUGHPUT:
-        return _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
     if view in DERIVED:
         return _derived(row, view)
-    if (found := row.metrics.get(view)) is None:
+    runs = [site.by_id[each] for each in row.run_ids]
+    return _throughput(row, runs) if view == THROUGHPUT else _metric(row, runs, view)
+
+
+def _throughput(row: Row, runs: Sequence[Run]) -> Measured | None:
+    found = _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
+    return found and replace(found, groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule))
+
+
+def _metric(row: Row, runs: Sequence[Run], view: str) -> Measured | None:
+    if (stated := row.metrics.get(view)) is None:
         return None
-    read_from = tuple(sources([site.by_id[each] for each in row.run_ids], view))
-    return _of(found.value, found.low, found.high, found.repeats, found.spread, found.unit, read_from)
+    read_from = tuple(sources(runs, view))
+    found = _of(stated.value, stated.low, stated.high, stated.repeats, stated.spread, stated.unit, read_from)
+    # A score is no median of its runs.
+    return found and replace(found, groups=() if stated.rule else results.groups(runs, row.rule, view))
 
 
 def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT) -> list[Candidate]:
@@ -51,7 +63,7 @@ def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT) -> list[
 
 
 def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
-    """Return the rows that lead in their case, in a view."""
+    """Return the rows that are clearly the best of their case, in a view."""
     found = (
         comparison.verdict(candidates(site, case, view.key), view.better, suite.workload)
         for case in comparison.cases(rows, suite.row_key)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ingest.compute.comparison import CONDITIONS, Measured, Standing, Statement, comparability, contradicted, standing
+from ingest.compute.comparison import CONDITIONS, Statement, comparability, contradicted, standing
+from ingest.compute.contrast import Grade, Measured
 from schema.records import Result, from_json
 
 FACTS = {
@@ -120,20 +121,17 @@ def test_facts_that_nobody_states_are_unknown() -> None:
 @pytest.mark.parametrize(
     ("other", "better", "expected"),
     [
-        (Measured(90.0, 89.0, 91.0, 2), "higher", "clear"),
-        (Measured(90.0, 90.0, 90.0, 1), "higher", "single"),
-        (Measured(90.0, 89.0, 99.0, 2), "higher", "near"),
-        (Measured(99.6, 98.9, 98.9, 2), "higher", "near"),
-        (Measured(98.9, 98.9, 98.9, 2), "higher", "clear"),
-        (Measured(110.0, 109.0, 111.0, 2), "higher", "near"),
-        (Measured(110.0, 109.0, 111.0, 2), "lower", "clear"),
-        (Measured(110.0, 101.0, 111.0, 2), "lower", "near"),
+        (Measured(90.0, 89.0, 91.0, 3), "higher", "clear"),
+        (Measured(90.0, 90.0, 90.0, 1), "higher", "likely"),
+        (Measured(90.0, 89.0, 99.0, 3), "higher", "close"),
+        (Measured(110.0, 109.0, 111.0, 3), "higher", "close"),
+        (Measured(110.0, 109.0, 111.0, 3), "lower", "clear"),
+        (Measured(110.0, 101.0, 111.0, 3), "lower", "close"),
+        (Measured(90.0, 89.0, 91.0, 3), "lower", "close"),
     ],
 )
-def test_a_result_is_ahead_if_no_repeat_of_the_other_reaches_it(
-    other: Measured, better: str, expected: Standing
-) -> None:
-    assert standing(Measured(100.0, 99.0, 101.0, 2), other, better) == expected
+def test_only_the_better_of_two_is_ahead(other: Measured, better: str, expected: Grade) -> None:
+    assert standing(Measured(100.0, 99.0, 101.0, 3), other, better) == expected
 
 
 def row(framework: str, **options: Any) -> Result:

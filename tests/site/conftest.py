@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import pytest
 
-from ingest.compute.comparison_tables import tables
+from ingest.compute.comparison_tables import Figures, tables
 from ingest.published import publications
 from ingest.read import plans
 from ingest.site import builder
@@ -245,10 +246,10 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     assert not wrong
 
 
-def serve(page: Any, found: Sequence[ResultRecord]) -> None:
+def serve(page: Any, found: Sequence[ResultRecord], measured: Figures = MappingProxyType({})) -> None:
     """Make the compare page read these results instead of those of the site."""
     workloads = {each.id: each.workload for each in suites()}
-    bodies = {"results": results.document(found), "comparisons": text_of(tables(found, workloads)).encode()}
+    bodies = {"results": results.document(found), "comparisons": text_of(tables(found, workloads, measured)).encode()}
     for name, body in bodies.items():
         page.route(f"**/data/{name}.json", functools.partial(_fulfil, body))
 

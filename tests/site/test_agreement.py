@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ import pytest
 from ingest.common import numbers
 from ingest.common.words import load
 from ingest.compute import comparison, results
+from ingest.compute.comparison_tables import Figures
 from ingest.site import answers
 from ingest.site.data import badges
 from ingest.site.data import results as data
-from ingest.site.data.measured import identity
+from ingest.site.data.measured import figures, identity
 from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.render.table import Cell, View
 from ingest.site.result_tables import comparison as comparison_table
@@ -36,24 +38,34 @@ def of_repository() -> list[Run]:
     return [from_text(line, Run) for line in lines]
 
 
+FAST, SLOW = [400.0, 401.0, 402.0], [300.0, 301.0, 302.0]
+
+
 def made_up() -> list[Run]:
     """Return the fixture's runs, and pairs of frameworks where one should not lead, each pair on its own hardware."""
     found = builders.runs()
     other: dict[str, str]
     for name, speeds, other in (
-        ("single", {"PyTorch": [400.0], "TensorFlow": [300.0, 301.0]}, {}),
-        ("narrow", {"PyTorch": [400.0, 400.2], "TensorFlow": [399.0, 399.2]}, {}),
-        ("overlap", {"PyTorch": [400.0, 401.0], "TensorFlow": [390.0, 400.5]}, {}),
-        ("third", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0], "MXNet": [200.0, 250.0, 420.0]}, {}),
-        ("third single", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0], "MXNet": [200.0]}, {}),
-        ("drivers", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0]}, {"environment": "driver"}),
-        ("switches", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0]}, {"options": "trainer"}),
-        ("clear", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0]}, {}),
+        ("single", {"PyTorch": [400.0], "TensorFlow": [300.0, 301.0, 302.0]}, {}),
+        ("two", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0, 302.0]}, {}),
+        ("narrow", {"PyTorch": [403.0, 403.1, 403.2], "TensorFlow": [400.0, 400.1, 400.2]}, {}),
+        ("overlap", {"PyTorch": [400.0, 401.0, 402.0], "TensorFlow": [390.0, 391.0, 400.5]}, {}),
+        ("third", {"PyTorch": FAST, "TensorFlow": SLOW, "PaddlePaddle": [200.0, 250.0, 420.0]}, {}),
+        ("third single", {"PyTorch": FAST, "TensorFlow": SLOW, "PaddlePaddle": [200.0]}, {}),
+        ("drivers", {"PyTorch": FAST, "TensorFlow": SLOW}, {"environment": "driver"}),
+        ("switches", {"PyTorch": FAST, "TensorFlow": SLOW}, {"options": "trainer"}),
+        ("clear", {"PyTorch": FAST, "TensorFlow": SLOW}, {}),
+        (
+            "five",
+            {"PyTorch": [405.0, 406.0, 407.0, 408.0, 399.5], "TensorFlow": [396.0, 397.0, 398.0, 399.0, 400.0]},
+            {},
+        ),
     ):
         found += [
             builders.run(
                 f"{name}-{framework}-{number}".replace(" ", "-").lower(), framework=framework, speed=speed,
-                repeat=number, hardware=f"Device {name}", **stating(framework, other),
+                repeat=number, hardware=f"Device {name}", metrics=builders.metrics(framework, number),
+                **stating(framework, other),
             )
             for framework, repeats in speeds.items()
             for number, speed in enumerate(repeats, 1)
@@ -77,9 +89,9 @@ def records() -> tuple[ResultRecord, ...]:
     return from_text((DATA / "results.json").read_bytes(), ResultsDocument).results
 
 
-def opened(page: Any, address: str, found: Sequence[ResultRecord]) -> Any:
+def opened(page: Any, address: str, found: Sequence[ResultRecord], measured: Figures = MappingProxyType({})) -> Any:
     """Return the compare page, with these results instead of those of the fixture."""
-    serve(page, found)
+    serve(page, found, measured)
     page.goto(address + "compare/")
     page.wait_for_selector("#pl-compare .pl-compare-status")
     return page
@@ -100,9 +112,9 @@ def leading(site: Site, view: str = "throughput") -> list[tuple[Suite, Row]]:
 
 def test_only_clear_leads_of_the_made_up_results_are_leads() -> None:
     site = Site(tuple(sorted(made_up(), key=lambda each: each.id)), (), suites(), results.results)
-    found = {(row.hardware, row.framework) for _, row in leading(site) if row.hardware != builders.HARDWARE}
-    assert found == {("Device clear", "PyTorch"), ("Device third single", "PyTorch")}
-    assert any(row.hardware == builders.HARDWARE for _, row in leading(site))
+    found = {(row.hardware, row.framework) for _, row in leading(site)}
+    assert found == {(f"Device {name}", "PyTorch") for name in ("clear", "five", "third single")}
+    assert leading(site, "latency")
 
 
 def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Site) -> None:
@@ -115,7 +127,7 @@ def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Sit
                 if (of, row.hardware) == (suite, hardware)
             }
             shown = answers.answers(results_site, suite, hardware)
-            named = {(each.framework, each.figure) for each in shown if each.kind == "lead"}
+            named = {(each.framework, each.figure) for each in shown if each.kind == "clear"}
             # A page of a model shows cases that the front page only counts.
             assert named <= here, (suite.id, hardware)
             assert named == here or any(each.others for each in shown), (suite.id, hardware)
@@ -147,7 +159,7 @@ def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
 
 
 def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, page: Any, address: str) -> None:
-    opened(page, address, data.records(results_site, load()))
+    opened(page, address, data.records(results_site, load()), figures(results_site))
     choices = [
         {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [row.precision],
          "batch": [str(row.batch_size)]}

@@ -231,7 +231,7 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     site = site_of(*runs)
     suite = site.suite_of["JAX-1-1"]
     (answer,) = answers.answers(site, suite, builders.HARDWARE)
-    assert (answer.kind, said(answer.framework), answer.others) == ("lead", "PyTorch", 1)
+    assert (answer.kind, said(answer.framework), answer.others) == ("clear", "PyTorch", 1)
     assert "image_size=64 threads=2" in [said(each) for each in answer.case]
     table = tables.comparison(site, suite, site.rows[suite.id])
     assert [said(row[2].entries[0].text) for row in table.rows] == [

@@ -202,51 +202,55 @@ def bests(runs: list[Run], view: str) -> list[str]:
 
 
 def test_the_best_of_a_row_follows_the_direction_of_the_view() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0), latency=(640.0, 641.0), memory=(9000.0, 9001.0))
-    runs += repeated("TensorFlow", (90.0, 91.0), latency=(700.0, 701.0), memory=(8000.0, 8001.0))
+    runs = repeated("PyTorch", (100.0, 101.0, 100.5), latency=(640.0, 641.0, 640.5), memory=(9000.0, 9001.0, 9000.5))
+    runs += repeated("TensorFlow", (90.0, 91.0, 90.5), latency=(700.0, 701.0, 700.5), memory=(8000.0, 8001.0, 8000.5))
     assert bests(runs, "throughput") == ["PyTorch"]
     assert bests(runs, "latency") == ["PyTorch"]
     assert bests(runs, "memory") == ["TensorFlow"]
 
 
 def test_a_lead_within_the_spread_is_not_marked_in_any_view() -> None:
-    runs = repeated("PyTorch", (100.0, 120.0), memory=(9000.0, 7000.0))
-    runs += repeated("TensorFlow", (90.0, 110.0), memory=(8000.0, 8001.0))
+    runs = repeated("PyTorch", (100.0, 120.0, 110.0), memory=(9000.0, 7000.0, 8000.0))
+    runs += repeated("TensorFlow", (90.0, 110.0, 100.0), memory=(8000.0, 8001.0, 8000.5))
     assert bests(runs, "throughput") == bests(runs, "memory") == []
     assert bests([*runs[:1], *runs[2:3]], "throughput") == [], "one run says nothing about its spread"
 
 
 def test_the_best_is_ahead_of_every_other_not_only_of_the_second() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (95.0, 96.0)) + repeated("MXNet", (60.0, 105.0))
+    runs = (
+        repeated("PyTorch", (100.0, 101.0, 100.5))
+        + repeated("TensorFlow", (95.0, 96.0, 95.5))
+        + repeated("MXNet", (60.0, 105.0, 82.5))
+    )
     assert bests(runs, "throughput") == []
 
 
 def test_memory_that_was_measured_differently_is_not_ranked() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0), memory=(9000.0, 9001.0))
-    runs += repeated("TensorFlow", (90.0, 91.0), memory=(8000.0, 8001.0))
-    runs[2:] = [edited(each, metrics={"memory": {"source": "telemetry"}}) for each in runs[2:]]
+    runs = repeated("PyTorch", (100.0, 101.0, 100.5), memory=(9000.0, 9001.0, 9000.5))
+    runs += repeated("TensorFlow", (90.0, 91.0, 90.5), memory=(8000.0, 8001.0, 8000.5))
+    runs[3:] = [edited(each, metrics={"memory": {"source": "telemetry"}}) for each in runs[3:]]
     assert bests(runs, "memory") == []
 
 
 def test_frameworks_that_ran_another_workload_are_not_ranked() -> None:
     """Both state the number of threads, or a switch, and disagree; a switch that only one states is no difference."""
     for value in ("threads", "xla"):
-        runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (90.0, 91.0))
+        runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
         for number, each in enumerate(runs):
             torch = each.case.framework == "PyTorch"
             options = {value: (8 if torch else 1) if value == "threads" else torch}
             runs[number] = edited(each, case={"options": options})
         assert bests(runs, "throughput") == [], value
-    runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (90.0, 91.0))
-    runs[:2] = [edited(each, case={"options": {"xla": True}}) for each in runs[:2]]
+    runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
+    runs[:3] = [edited(each, case={"options": {"xla": True}}) for each in runs[:3]]
     assert bests(runs, "throughput") == ["PyTorch"]
 
 
 def test_a_view_shows_its_figure_though_there_is_no_throughput() -> None:
-    runs = repeated("PyTorch", (100.0, 101.0), latency=(640.0, 641.0))
-    runs += repeated("TensorFlow", (90.0, 91.0), latency=(600.0, 601.0))
+    runs = repeated("PyTorch", (100.0, 101.0, 100.5), latency=(640.0, 641.0, 640.5))
+    runs += repeated("TensorFlow", (90.0, 91.0, 90.5), latency=(600.0, 601.0, 600.5))
     figures = {"sustained": builders.absent("no_reported_figure")}
-    runs[2:] = [edited(each, figures=figures) for each in runs[2:]]
+    runs[3:] = [edited(each, figures=figures) for each in runs[3:]]
     site, suite, rows = parts(runs)
     (line,) = comparison(site, suite, rows).rows
     tensorflow = next(each for each in line[2:] if not each.entries)
@@ -260,8 +264,8 @@ def test_a_speed_up_is_as_uncertain_as_its_baseline() -> None:
     runs = [
         run(f"resnet50-{framework}-{devices}-{n}", framework=framework, devices=devices, speed=speed, repeat=n)
         for framework, devices, speeds in (
-            ("PyTorch", 1, (100.0, 130.0)), ("PyTorch", 8, (800.0, 801.0)),
-            ("TensorFlow", 1, (100.0, 100.1)), ("TensorFlow", 8, (750.0, 751.0)),
+            ("PyTorch", 1, (100.0, 130.0, 115.0)), ("PyTorch", 8, (800.0, 801.0, 800.5)),
+            ("TensorFlow", 1, (100.0, 100.1, 100.05)), ("TensorFlow", 8, (750.0, 751.0, 750.5)),
         )
         for n, speed in enumerate(speeds)
     ]  # fmt: skip

@@ -13,11 +13,12 @@ from msgspec import UNSET
 from ingest.common import numbers
 from ingest.common.words import Words
 from ingest.compute.comparison import conditions_of
+from ingest.compute.contrast import Measured
 from ingest.compute.rules import HEADLINE
 from ingest.site import addresses
 from ingest.site.data.records import reason_text, result_id
 from ingest.site.model import Row, Site, Suite, written
-from ingest.site.table_metrics import sources
+from ingest.site.table_metrics import THROUGHPUT, measured, sources
 from schema.records import ResultMetric, Run
 from schema.results import Both, Metric, ResultRecord, RunLink
 from schema.vocabulary import METRICS
@@ -31,6 +32,15 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
     suites = {each.id: each for each in site.shown}
     found = [_record(site, words, suites[suite], row) for suite, rows in site.rows.items() for row in rows]
     return sorted(found, key=lambda each: each.id)
+
+
+def figures(site: Site) -> dict[tuple[str, str], Measured]:
+    """Return the figures with their repeats, by the result's id and the metric."""
+    found = (
+        (identity(row), view, measured(site, row, view))
+        for rows in site.rows.values() for row in rows for view in (THROUGHPUT, *row.metrics)
+    )  # fmt: skip
+    return {(result, view): figure for result, view, figure in found if figure}
 
 
 def identity(row: Row) -> str:

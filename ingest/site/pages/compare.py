@@ -9,6 +9,7 @@ from ingest.common.words import phrase
 from ingest.compute.comparison import DIMENSIONS
 from ingest.compute.comparison_tables import tables
 from ingest.site import addresses
+from ingest.site.data import measured
 from ingest.site.model import Page, Site, framework_of
 from ingest.site.render import colours
 from schema.records import text_of
@@ -46,7 +47,8 @@ def pages(site: Site) -> list[Page]:
 
 def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
     """Return `data/comparisons.json`: the verdicts that the page looks up."""
-    return text_of(tables(found, {each.id: each.workload for each in site.known})).encode() + b"\n"
+    workloads = {each.id: each.workload for each in site.known}
+    return text_of(tables(found, workloads, measured.figures(site))).encode() + b"\n"
 
 
 def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:

@@ -106,13 +106,13 @@ STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in
 #: File name, content, and what the problem says.
 FILES: dict[str, tuple[str, bytes, str]] = {
     "empty": ("1.log", b"", "empty"),
-    "only a newline": ("2.log", b"\n", "not understood"),
-    "only spaces": ("3.log", b" \r\n\t\x00 ", "not understood"),
+    "only a newline": ("2.log", b"\n", "not recognized"),
+    "only spaces": ("3.log", b" \r\n\t\x00 ", "not recognized"),
     "binary": ("4.log", bytes(range(256)) * 300, "binary"),
     "binary that begins like a log": ("5.log", SEG[:150] + b"\x00\x01\x02\xff" * 5000, "binary"),
-    "prose": ("6.log", b"Dear diary, ips: 127.0.0.1 samples/sec\n" * 50, "not understood"),
-    "prose in Chinese": ("7.log", "训练日志，没有一行可以识别。\n".encode() * 50, "not understood"),
-    "invalid UTF-8 only": ("8.log", b"\xff\xfe\xc3\x28\n" * 100, "not understood"),
+    "prose": ("6.log", b"Dear diary, ips: 127.0.0.1 samples/sec\n" * 50, "not recognized"),
+    "prose in Chinese": ("7.log", "训练日志，没有一行可以识别。\n".encode() * 50, "not recognized"),
+    "invalid UTF-8 only": ("8.log", b"\xff\xfe\xc3\x28\n" * 100, "not recognized"),
     "two formats": ("9.log:7", SEG + STATIC, "more than one format"),
     "two formats on one line": ("10.log:6", SEG[:-1] + b" " + STATIC, "more than one format"),
     "an empty gzip": ("11.log.gz", b"", "empty"),
@@ -668,10 +668,10 @@ def test_what_is_named_like_a_log_is_a_problem_where_no_format_reads_it(tree: Pa
 def test_a_file_that_the_user_names_or_a_run_json_describes_is_meant_as_a_log(tree: Path, ingest: Ingest) -> None:
     beside_logs(tree, {"LICENSE": BESIDE["LICENSE"]})
     (named,) = ingest(tree / "others" / "LICENSE", "--json").problems
-    assert named.startswith("LICENSE: is not understood")
+    assert named.startswith("LICENSE: is not recognized")
     (tree / "others" / "run.json").write_text(json.dumps(run_json()))
     (described,) = ingest(tree, "--json").problems
-    assert described.startswith("logs/others/LICENSE: is not understood")
+    assert described.startswith("logs/others/LICENSE: is not recognized")
 
 
 def test_a_folder_of_other_files_alone_holds_no_logs(tmp_path: Path, ingest: Ingest) -> None:

@@ -240,7 +240,7 @@ def test_the_check_of_a_layout_lists_only_what_it_cannot_read(tmp_path: Path, in
     called = ingest("check-layout", named, tree)
     assert called.code == 1
     first, second, last = called.out.splitlines()
-    assert first == "tree/elsewhere.txt: fits no template"
+    assert first == "tree/elsewhere.txt: matches no template"
     assert second.startswith("tree/box/benchmark.para: is missing")
     assert last == "2 paths, of which 1 fit no template"
 

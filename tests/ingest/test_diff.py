@@ -89,16 +89,16 @@ def test_a_move_is_reported_with_both_figures_and_its_share(between: Callable[..
     [[result, before, after, change, spread, _]] = table(text, "Moved (1)")
     assert result.startswith("**ResNet-50 v1.5** · PyTorch · Test accelerator (made up) · devices: 1 · batch size: 64")
     assert (before, after, change) == ("400.0 images/s", "420.0 images/s", "+5.0%")
-    assert spread == "not known (a single run)"
+    assert spread == "unknown (single run)"
     assert "- moved: 1 (beyond the spread of both sides: 0, within it: 0, not known: 1)\n" in text
     assert "- unchanged: 0\n" in text
-    assert "No figure moved" not in text
+    assert "No result changed" not in text
 
 
 @pytest.mark.parametrize(
     ("after", "verdict"),
     # 396, 404: median 400, standard deviation √32 = 5.66. 404, 412: the same about 408; 8 ≤ 11.3. 420, 428: 24 > 11.3.
-    [((404.0, 412.0), "within"), ((420.0, 428.0), "**beyond**"), ((424.0,), "not known (a single run)")],
+    [((404.0, 412.0), "within"), ((420.0, 428.0), "**beyond**"), ((424.0,), "unknown (single run)")],
 )
 def test_a_move_is_compared_with_the_spread_of_both_sides(
     between: Callable[..., str], after: tuple[float, ...], verdict: str
@@ -132,13 +132,13 @@ def test_it_reports_that_nothing_moved(between: Callable[..., str]) -> None:
     last_digit = [{**each, "figures": json.loads(json.dumps(each["figures"]))} for each in lines]
     last_digit[0]["figures"]["sustained"]["value"] = 400.0000000001
     text = between(lines, last_digit)
-    assert "**No figure moved.**" in text
+    assert "**No result changed.**" in text
     assert "- unchanged: 2\n" in text
     assert "| ---" not in text
 
 
 def test_a_figure_that_moved_with_the_same_logs_was_computed_differently(between: Callable[..., str]) -> None:
-    assert table(between(repeats(400.0), repeats(410.0)), "Moved (1)")[0][5] == "1, the same: computed otherwise"
+    assert table(between(repeats(400.0), repeats(410.0)), "Moved (1)")[0][5] == "1, unchanged: computed differently"
 
 
 def test_a_further_repeat_is_seen_in_the_number_of_runs(between: Callable[..., str]) -> None:
@@ -150,13 +150,13 @@ def test_a_further_repeat_is_seen_in_the_number_of_runs(between: Callable[..., s
 def test_new_and_gone_results_say_whether_their_logs_are_new_or_gone(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(90.0, name="b", precision="amp"))
     assert [each[1:] for each in table(text, "New (1)")] == [["90.00 images/s", "new logs"]]
-    assert [each[1:] for each in table(text, "Gone (1)")] == [["400.0 images/s", "its logs are gone"]]
-    assert "No figure moved" not in text
+    assert [each[1:] for each in table(text, "Gone (1)")] == [["400.0 images/s", "its logs were removed"]]
+    assert "No result changed" not in text
 
 
 def test_new_results_alone_move_no_figure(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), [*repeats(400.0), *repeats(90.0, name="b", devices=8)])
-    assert "**No figure moved.**" in text
+    assert "**No result changed.**" in text
     assert "- new: 1\n" in text
 
 
@@ -190,7 +190,7 @@ def test_a_run_that_is_no_longer_published_says_why(
 
 def test_a_solved_problem_is_reported(between: Callable[..., str]) -> None:
     before = [{**each, "problems": [CONTRADICTION]} for each in repeats(400.0)]
-    assert "has conflicting values" in table(between(before, repeats(400.0)), "Problems solved (1)")[0][1]
+    assert "has conflicting values" in table(between(before, repeats(400.0)), "Solved problems (1)")[0][1]
 
 
 @pytest.mark.parametrize(
@@ -209,12 +209,12 @@ def test_a_changed_reason_counts_as_a_changed_outcome(between: Callable[..., str
         return [{**each, "figures": {"sustained": {"value": None, "reason": {"code": code}}}} for each in repeats(1.0)]
 
     [[_, before, after]] = table(between(without("no_records"), without("no_clock")), "Changed outcome (1)")
-    assert (before, after) == ("no training record was printed", "the log prints no clock")
+    assert (before, after) == ("no training record was printed", "the log prints no timestamps")
 
 
 def test_the_same_logs_under_another_description_are_not_a_new_result(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(400.0, batch_size=128))
-    [[was, now, before, after, change]] = table(text, "The same runs, described otherwise (1)")
+    [[was, now, before, after, change]] = table(text, "Same runs, described differently (1)")
     assert ("batch size: 64" in was, "batch size: 128" in now) == (True, True)
     assert (before, after, change) == ("400.0 images/s", "400.0 images/s", "0.0%")
     assert "- new: 0\n- gone: 0\n" in text
@@ -224,9 +224,9 @@ def test_a_result_that_was_split_says_so(between: Callable[..., str]) -> None:
     one, other = repeats(400.0, 404.0)
     text = between([one, other], [one, {**other, "case": {**other["case"], "precision": "amp"}}])
     assert table(text, "Moved (1)")[0][5] == "2 → 1"
-    assert [each[2] for each in table(text, "New (1)")] == ["these logs stood behind another result"]
+    assert [each[2] for each in table(text, "New (1)")] == ["these logs belonged to another result"]
     back = between([one, {**other, "case": {**other["case"], "precision": "amp"}}], [one, other])
-    assert [each[2] for each in table(back, "Gone (1)")] == ["its logs stand behind another result now"]
+    assert [each[2] for each in table(back, "Gone (1)")] == ["its logs belong to another result now"]
 
 
 def test_a_result_that_becomes_published_says_so(between: Callable[..., str]) -> None:
@@ -237,17 +237,17 @@ def test_a_result_that_becomes_published_says_so(between: Callable[..., str]) ->
 
 def test_a_run_withdrawn_without_a_problem_is_listed(between: Callable[..., str]) -> None:
     after = [{**each, "published": False} for each in repeats(400.0)]
-    assert table(between(repeats(400.0), after), "Runs no longer published (1)")[0][1] == "no problem says why"
+    assert table(between(repeats(400.0), after), "Runs no longer published (1)")[0][1] == "no problem explains why"
 
 
 def test_a_problem_whose_words_are_gone_is_named_by_its_code(between: Callable[..., str]) -> None:
     before = [{**each, "problems": [{"code": "of_old", "path": "x.log", "line": 0}]} for each in repeats(400.0)]
-    assert table(between(before, repeats(400.0)), "Problems solved (1)") == [["x.log", "of_old"]]
+    assert table(between(before, repeats(400.0)), "Solved problems (1)") == [["x.log", "of_old"]]
 
 
 def test_other_units_are_never_compared(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(4000.0, unit="tokens/s"))
-    assert table(text, "The same runs, described otherwise (1)")[0][2:] == ["400.0 images/s", "4,000 tokens/s", "—"]
+    assert table(text, "Same runs, described differently (1)")[0][2:] == ["400.0 images/s", "4,000 tokens/s", "—"]
 
 
 def test_other_metrics_are_compared_too(between: Callable[..., str]) -> None:
@@ -255,9 +255,9 @@ def test_other_metrics_are_compared_too(between: Callable[..., str]) -> None:
         return [{**each, "metrics": {"memory": {"value": memory, "unit": "MiB"}}} for each in repeats(400.0)]
 
     text = between(using(1000.0), using(1500.0))
-    [row] = table(text, "Other figures that moved (1)")
-    assert row[1:] == ["Peak memory of a device", "1,000 MiB", "1,500 MiB", "+50.0%"]
-    assert "No figure moved" not in text
+    [row] = table(text, "Other metrics that changed (1)")
+    assert row[1:] == ["Peak memory per device", "1,000 MiB", "1,500 MiB", "+50.0%"]
+    assert "No result changed" not in text
 
 
 def test_ledgers_of_earlier_versions_are_read(between: Callable[..., str]) -> None:

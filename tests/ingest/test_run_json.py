@@ -171,7 +171,7 @@ def test_misspelt_and_unknown_keys_are_named_and_the_rest_is_used(
     called = ingest(tmp_path / "logs", "--json")
     named, missing = called.problems
     assert named.startswith(
-        "logs/a/b/c/1/run.json: has keys that nobody knows: `outcom` (did you mean `outcome`?), `colour`, "
+        "logs/a/b/c/1/run.json: has unknown keys: `outcom` (did you mean `outcome`?), `colour`, "
         "`case.modell` (did you mean `model`?). "
     )
     assert "does not state model" in missing

@@ -29,7 +29,7 @@ WORDS = words.load()
 #: Our figure is the printed one.
 SAME = "same"
 REPRODUCED, OTHER_RULE, UNSUPPORTED = "reproduced", "reproduced by another rule", "not supported by its log"
-NO_RUN = "no run of this case"
+NO_RUN = "no run of this configuration"
 
 
 def said(text: Text | None, language: str = "en") -> str:

@@ -78,7 +78,7 @@ def test_a_plan_is_told_with_all_of_its_cases() -> None:
         f"{beginning} local --case nodes=1,devices=8 {end}",
         f"{beginning} ssh:HOST1,HOST2 --case nodes=2,devices=16 {end}",
     )
-    assert said(block.title) == "PyTorch, recipe a (cases: 2)"
+    assert said(block.title) == "PyTorch, recipe a (configurations: 2)"
     assert [said(each) for each in block.facts] == [
         "Code: example/trainer @ dddddddd",
         f"Image: example.org/torch:1@sha256:{'c' * 64}",

@@ -97,7 +97,7 @@ def test_pending_reports_say_so_and_an_empty_one_says_nothing(tmp_path: Path) ->
 
 def test_machines_are_called_machines() -> None:
     assert said(headline(cut_of(named("perf-ctr-dnn")))) == [
-        "Largest setup, 32 machines: Throughput from 352,492 to 2,553,503 samples/s, over 2 cases."
+        "Largest setup, 32 machines: Throughput from 352,492 to 2,553,503 samples/s, over 2 configurations."
     ]
 
 

@@ -65,7 +65,7 @@ def test_a_recipe_is_told_once_with_a_line_for_each_case() -> None:
     assert block.again == tuple(
         f"python -m runners run resnet50-pytorch --on local --case batch_size={size}" for size in (128, 64)
     )
-    assert said(block.title) == "PyTorch, recipe resnet50-pytorch (cases: 2, runs: 6)"
+    assert said(block.title) == "PyTorch, recipe resnet50-pytorch (configurations: 2, runs: 6)"
     assert block.install == tuple(TOLD["recipe"]["setup"])
     assert block.setup == "python -m runners setup resnet50-pytorch --on local"
     assert block.template == "python train.py --batch-size '{batch_size}'"
@@ -101,7 +101,7 @@ def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
     found = blocks(*runs, told("z-1"))
     assert [bool(each.again) for each in found] == [True, False]
     block = found[1]
-    assert said(block.title) == "PyTorch, without a recipe (cases: 2, runs: 4)"
+    assert said(block.title) == "PyTorch, without a recipe (configurations: 2, runs: 4)"
     assert [(each.code, [said(case).strip() for case in each.cases]) for each in block.executed] == [
         (f"python train.py --batch-size {size}", [f"1 × {size} FP32"]) for size in (128, 64)
     ]
@@ -180,7 +180,7 @@ def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
 @pytest.mark.parametrize(
     ("language", "wanted"),
     [
-        ("", ["Launcher warnings", "at least 30; 40 were found", "node1: stopped", "All installed packages (2)",
+        ("", ["Launcher warnings", "at least 30; 40 found", "node1: stopped", "All installed packages (2)",
               "resnet50-pytorch (SHA-256 abababababab)", "mlx5_0: 100 Gb/sec", "NV12", "GPU ECC"]),
         ("zh/", ["启动器警告", "至少 30 条，实得 40 条", "node1：被中止", "全部已安装的软件包（2 个）",
                  "resnet50-pytorch (SHA-256 abababababab)", "mlx5_0: 100 Gb/sec", "NV12", "GPU ECC"]),

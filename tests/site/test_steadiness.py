@@ -41,8 +41,8 @@ def test_the_note_counts_records_and_not_points_of_the_drawing() -> None:
 @pytest.mark.parametrize(
     ("about", "said"),
     [
-        (even(30, change=-0.048), "slows down: the second half of the window is −4.8%"),
-        (even(30, change=0.048), "speeds up: the second half of the window is +4.8%"),
+        (even(30, change=-0.048), "slows down: the speed of the second half of the window changes by −4.8%"),
+        (even(30, change=0.048), "speeds up: the speed of the second half of the window changes by +4.8%"),
         (even(30, change=0.01), "Logged throughput is steady"),
         (None, "Logged throughput is steady"),
     ],

@@ -83,4 +83,4 @@ def test_the_mark_is_bold_and_said(real: Path, language: str, said: str) -> None
     assert marked
     legend = words.load().text(language or "en", "report.best")
     assert legend in text
-    assert "by more than the repeats vary" not in text
+    assert "by more than the repeats differ" not in text

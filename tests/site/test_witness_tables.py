@@ -104,7 +104,7 @@ def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
 def test_a_silent_witness_has_its_reason_and_nothing_else() -> None:
     rows = written(witness_tables.of_run(site(), ALONE))[1:]
     assert [row[0] for row in rows] == ["clock", "arithmetic", "summary", "framework", "counter", "physics"]
-    assert all(row[1] == "silent the arithmetic of one sample is not known" and not any(row[2:]) for row in rows)
+    assert all(row[1] == "silent the number of operations per sample is unknown" and not any(row[2:]) for row in rows)
 
 
 def test_physics_is_told_as_a_share_of_the_peak() -> None:
@@ -200,7 +200,7 @@ def test_the_method_gives_an_example_of_each_kind_from_our_own_logs() -> None:
     assert [row[0].split(" ", 1)[1] for row in body] == [
         *(f"tolerance {TOLERANCE[each]:.1f}%" for each in TOLERANCE if each != "physics"), "at most peak",
     ]  # fmt: skip
-    assert body[0][2] == "399.0 images/s by the clock, 400.0 images/s printed (+0.25%) resnet50-agreed-1"
+    assert body[0][2] == "399.0 images/s from timestamps, 400.0 images/s printed (+0.25%) resnet50-agreed-1"
     assert all("2.000 x" in row[2] and row[2].endswith("resnet50-later-1") for row in body[1:])
 
 

@@ -14,7 +14,8 @@ from ingest.common import words
 from ingest.common.words import LANGUAGES
 from ingest.published import publications
 from ingest.published.declarations import reports
-from ingest.published.slices import Slice, cut
+from ingest.published.notes import notes
+from ingest.published.slices import Cut, Slice, cut
 from ingest.site import published_figures
 from ingest.site import published_tables as tables
 from ingest.site.model import Site, suites
@@ -26,11 +27,21 @@ Rows = dict[str, dict[str, str]]
 
 
 @cache
-def slices_of(report: str) -> tuple[Slice, ...]:
-    """Return the slices of a report of this project, block by block."""
+def published() -> publications.Publications:
+    """Return the published figures of this project."""
+    return publications.read([ROOT / "raw_logs" / "published"])
+
+
+@cache
+def cut_of(report: str) -> Cut:
+    """Return the figures of a report of this project, in its slices."""
     (found,) = (each for each in reports() if each.id == report)
-    rows = [row for row in publications.read([ROOT / "raw_logs" / "published"]).rows if row.source == found.source]
-    return tuple(part for parts in cut(found, rows).slices for part in parts)
+    return cut(found, [row for row in published().rows if row.source == found.source])
+
+
+def slices_of(report: str) -> tuple[Slice, ...]:
+    """Return the slices of a report, block by block."""
+    return tuple(part for parts in cut_of(report).slices for part in parts)
 
 
 def slice_of(report: str, place: str) -> Slice:
@@ -174,14 +185,43 @@ def test_no_two_groups_of_a_chart_have_one_name() -> None:
                 assert len(set(names)) == len(names), (part.block.place, names)
 
 
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("report", [each.id for each in reports()])
+def test_every_note_of_a_figure_is_said_once(report: str) -> None:
+    """On the page, below its table, at its column, at its row, or at the figure."""
+    found = cut_of(report)
+    for part in (part for parts in found.slices for part in parts):
+        for (row, column), figures in part.cells.items():
+            for each in figures:
+                heads = (part.rows[row].notes, part.columns[column].notes)
+                said = [*found.notes, *part.notes, *heads[0], *heads[1], *each.notes]
+                assert sorted(said) == sorted(notes(each.row)), part.block.place
+
+
+def test_what_a_whole_page_shares_is_said_at_its_top() -> None:
+    assert ("measured", "2021-12") in cut_of("dlperf-hugectr-wide-deep").notes
+    assert all(("measured", "2021-12") not in part.notes for part in slices_of("dlperf-hugectr-wide-deep"))
+
+
+def test_notes_are_on_the_tables_in_both_languages() -> None:
+    (found,) = (part for part in slices_of("dlperf-summaries") if part.figures[0].row.model == "BERT-base")
+    for language, said in (
+        ("en", "The same value is in MxNet/BERT/README.md."),
+        ("zh", "MxNet/BERT/README.md 中为同一数值。"),
+    ):
+        (head,) = (head for head in shown(found, language) if said in head)
+        assert head.startswith(f"MXNet ({said})")
+
+
 # --- the pages of models ----------------------------------------------------------------------------------------------
 
 
 @cache
 def on_model_page(language: str) -> list[str]:
     """Return the rows of ResNet-50's published figures as its page shows them, and the notes of their tables."""
-    published = publications.read([ROOT / "raw_logs" / "published"])
-    site = Site((), (), suites(), lambda _: (), published)
+    site = Site((), (), suites(), lambda _: (), published())
     (suite,) = (each for each in suites() if each.id == "resnet50")
     found = []
     for each in published_figures.published_tables(site, suite):

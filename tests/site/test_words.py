@@ -221,9 +221,10 @@ def test_the_glossary_explains_every_name_of_the_vocabulary_and_the_terms_of_the
         len(vocabulary.SCOPES),
     ]  # fmt: skip
     known = words.load()
-    terms = """record format session run case rule result witness verdict layout recipe suite problem round edition ledger
-        telemetry source audit"""
-    for term in terms.split():
+    terms = (
+        "record format session run case rule result witness verdict layout recipe suite problem round edition ledger"
+    )
+    for term in (*terms.split(), "telemetry", "source", "audit"):
         assert known.has(f"glossary.{term}_means"), term
     assert len(tables["terms"].rows) == sum(
         key.startswith("glossary.") and key.endswith("_means") for key in known.entries

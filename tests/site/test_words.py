@@ -122,7 +122,8 @@ BANNED = {
         r"\bis a slip\b": "contains a typo",
         r"\bno figure\b|\b[Ff]igures? (?:that others|of others|published by)\b": "result",
         r"\bothers published\b|\bpublished by others\b": "third-party",
-        r"\b(?:[Oo]ptimis(?!tic)|[Ss]ynchronis|[Uu]tilis|[Rr]ecognis)\w+|\b[Bb]ehaviour|\b[Cc]olour": "American spelling",
+        r"\b(?:[Oo]ptimis(?!tic)|[Ss]ynchronis|[Uu]tilis|[Rr]ecognis)\w+": "American spelling",
+        r"\b(?:[Bb]ehaviour|[Cc]olour)": "American spelling",
     },
     "zh": {
         "末次|精度（↑）|准确度": "最终 loss, 最终准确率",

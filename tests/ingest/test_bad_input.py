@@ -650,8 +650,8 @@ def test_what_no_format_reads_and_is_not_named_like_a_log_is_passed_over(
     first, second = (ingest(beside_logs(tree, BESIDE), "--out", out) for _ in range(2))
     for called in (first, second):
         assert (called.code, called.problems) == (0, [])
-        (line,) = (each for each in called.out.splitlines() if each.startswith("passed over: "))
-        assert line.startswith(f"passed over: {len(BESIDE)} files that no format reads")
+        (line,) = (each for each in called.out.splitlines() if each.startswith("skipped: "))
+        assert line.startswith(f"skipped: {len(BESIDE)} files that no format reads")
     assert ingest(tree, "--json").lines == good_lines
     for language in ("en", "zh"):
         page = (out / language / "problems.md").read_text("utf-8")

@@ -321,7 +321,7 @@ BROKEN = {
     ),
     "brackets that do not close": (
         '[[path]]\ntemplate = "[{a}_{b}.log"',
-        ":2: path[0].template: a part that may be missing stands in one pair of brackets",
+        ":2: path[0].template: an optional part needs exactly one pair of brackets",
     ),
     "a pattern to ignore with a wrong slot": (
         'ignore = ["x", "{1a}.txt"]\n' + ENTRY,

@@ -534,7 +534,7 @@ def test_3000_levels_of_folders(tree: Path, ingest: Ingest) -> None:
         assert called.code == 1
         assert len(called.lines) == 5
         (problem,) = called.problems
-        assert "cannot be read (it lies more than 100 folders deep)" in problem
+        assert "cannot be read (it is more than 100 folders deep)" in problem
     finally:
         subprocess.run(["rm", "-rf", tree / "d"], check=True)  # Python's own removal is recursive
 

@@ -79,7 +79,7 @@ def test_a_figure_far_from_the_median_carries_a_mark_in_its_cell_and_on_the_fron
     assert (f"{share} vs. median" in small) is marked
     (answer,) = answers.answers(site, suite, HARDWARE)
     front = [WORDS.say("en", each.text) for each in answer.marks if each.warns]
-    assert (f"PyTorch is {share} from its median step for no stated reason" in front) is marked
+    assert (f"PyTorch is {share} from its median step, unexplained" in front) is marked
 
 
 def test_a_runs_page_says_what_else_took_time() -> None:

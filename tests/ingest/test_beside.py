@@ -228,7 +228,7 @@ def test_a_log_that_no_format_reads_has_the_facts_of_its_path(tmp_path: Path, in
     (line,) = called.lines
     assert (line["format"], line["case"]["model"], line["case"]["devices"]) == (None, "Net", 2)
     page = (tmp_path / "docs" / "en" / "problems.md").read_text("utf-8")
-    assert "it is of Net, 2 × 4 FP32." in page
+    assert "it belongs to Net, 2 × 4 FP32." in page
 
 
 def test_the_check_of_a_layout_lists_only_what_it_cannot_read(tmp_path: Path, ingest: Callable[..., Called]) -> None:

@@ -207,7 +207,7 @@ def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
     found = named.logs_of(walk(paths))
     told = {each.name: beside.path_facts(each, named) for each in found.inputs}
     wrong = dict.fromkeys(message(problem) for each in told.values() for problem in each.problems)
-    lines = [printable(f"{name}: fits no template") for name, each in told.items() if each.path is None]
+    lines = [printable(f"{name}: matches no template") for name, each in told.items() if each.path is None]
     print("\n".join([*lines, *wrong, f"{len(told)} paths, of which {len(lines)} fit no template"]))
     return NOT_ALL if lines or wrong else UNDERSTOOD
 

@@ -257,7 +257,7 @@ def test_impossible_figures(broken: Broken, printed: str) -> None:
         # No printer writes this word; its line is no record, and the rest stays.
         assert line_of(called)["observations"] == 3
         return
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3", "2 figures")
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3", "2 values")
     line = line_of(called)
     assert not line["published"]
     assert line["observations"] == 5

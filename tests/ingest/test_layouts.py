@@ -281,7 +281,7 @@ BROKEN = {
     ),
     "a slot that stands twice": (
         '[[path]]\ntemplate = "{a}/{a}.log"',
-        ":2: path[0].template: the slot 'a' stands there twice",
+        ":2: path[0].template: the slot 'a' appears twice",
     ),
     "words that are no table": ('words = "x"\n' + ENTRY, ":1: words: expected a table, got 'x'"),
     "words of a slot that are no table": ('words.a = "x"\n' + ENTRY, ":1: words.a: expected a table, got 'x'"),

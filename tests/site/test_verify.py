@@ -49,7 +49,7 @@ def test_a_site_and_its_logs_agree(here: Path, capsys: pytest.CaptureFixture[str
     counts = dict(re.findall(r"^(\w+) +(\d+)", told.out, re.MULTILINE))
     assert counts["logs"] == counts["runs"] == str(len(list((here / CASE).glob("*/train.log"))))
     assert counts["results"] == "1"
-    figures = re.search(r"(\d+) figures", told.out)
+    figures = re.search(r"(\d+) numbers", told.out)
     assert figures
     assert int(figures[1]) > 2 * int(counts["runs"])
 

@@ -42,5 +42,5 @@ if __name__ == "__main__":
             print(f"ingest: {error}", file=sys.stderr)
             sys.exit(NOTHING)
         traceback.print_exc()
-        print("ingest: a fault of Perfledger itself; please report it with the lines above", file=sys.stderr)
+        print("ingest: a bug in Perfledger; please report it with the lines above", file=sys.stderr)
         sys.exit(FAULT)

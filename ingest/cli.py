@@ -94,8 +94,8 @@ def _replaced(command: str, option: str, value: str, before: list[str], after: l
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Paths alone mean `build`. Exit codes: 0, all inputs were understood; 1, the site is built and some inputs "
-    "were not understood; 2, nothing was written.",
+    epilog="Paths alone mean `build`. Exit codes: 0, all inputs were recognized; 1, the site is built and some inputs "
+    "were not recognized; 2, nothing was written.",
 )
 def commands() -> None:
     """Read raw training logs, compute their figures, and generate the report site."""
@@ -130,7 +130,7 @@ _out_option = click.option(
 @commands.command()
 @_reads_logs
 @_out_option
-@click.option("--strict", is_flag=True, help="Write nothing if any input was not understood.")
+@click.option("--strict", is_flag=True, help="Write nothing if any input was not recognized.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line per run; write no site unless --out is given.")
 def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool, as_json: bool) -> int:
     """Read logs and write the site.
@@ -167,7 +167,7 @@ def _build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, st
 @commands.command()
 @_reads_logs
 @_out_option
-@click.option("--strict", is_flag=True, help="Fail if any input was not understood, too.")
+@click.option("--strict", is_flag=True, help="Fail if any input was not recognized, too.")
 def check(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool) -> int:
     """Check that docs/data/ is what the logs say.
 
@@ -207,7 +207,7 @@ def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
     found = named.logs_of(walk(paths))
     told = {each.name: beside.path_facts(each, named) for each in found.inputs}
     wrong = dict.fromkeys(message(problem) for each in told.values() for problem in each.problems)
-    lines = [printable(f"{name}: fits no template") for name, each in told.items() if each.path is None]
+    lines = [printable(f"{name}: matches no template") for name, each in told.items() if each.path is None]
     print("\n".join([*lines, *wrong, f"{len(told)} paths, of which {len(lines)} fit no template"]))
     return NOT_ALL if lines or wrong else UNDERSTOOD
 
@@ -309,9 +309,9 @@ def new_suite(name: str, out: Path | None) -> int:
     metavar="FILE",
     required=True,
     type=click.Path(path_type=Path),
-    help="File of the record: published/recomputed/NAME.jsonl beside the published figures.",
+    help="File of the record: published/recomputed/NAME.jsonl in the folder of the published results.",
 )
-@click.option("--strict", is_flag=True, help="Record nothing if any input was not understood.")
+@click.option("--strict", is_flag=True, help="Record nothing if any input was not recognized.")
 def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path, strict: bool) -> int:
     """Record what logs give, for the audit.
 
@@ -343,7 +343,7 @@ def _published_folder(record: Path) -> Path:
     if record.suffix != ".jsonl" or record.parent.name != publications.RECOMPUTED:
         raise UsageError(f"--to {record}: give FOLDER/{publications.RECOMPUTED}/NAME.jsonl")
     if not (folder / walk.SOURCES).is_file():
-        raise UsageError(f"--to {record}: {folder} holds no {walk.SOURCES}, so no published figures")
+        raise UsageError(f"--to {record}: {folder} holds no {walk.SOURCES}, so no published results")
     return folder.absolute()
 
 
@@ -388,7 +388,7 @@ def _summary(state: State, written: Written) -> str:
     """Return a table of what was read, by format, and a line of what was written."""
     from tabulate import tabulate
 
-    names = [run.format or "not understood" for run in state.ledger.runs]
+    names = [run.format or "not recognized" for run in state.ledger.runs]
     runs, published, records = Counter(names), Counter[str](), Counter[str]()
     for name, run in zip(names, state.ledger.runs, strict=True):
         published[name] += run.published
@@ -409,4 +409,4 @@ def _passed_over(names: Sequence[str]) -> str:
     shown = ", ".join(f"{name} ({times})" if times > 1 else name for name, times in often)
     more = ", …" if sum(times for _, times in often) < len(names) else ""
     count = f"{len(names)} file{'' if len(names) == 1 else 's'}"
-    return printable(f"passed over: {count} that no format reads and that are not named like logs: {shown}{more}")
+    return printable(f"skipped: {count} that no format reads and that are not named like logs: {shown}{more}")

@@ -93,7 +93,7 @@ def summary(told: Verified) -> str:
     from tabulate import tabulate
 
     rows = [
-        ("pages", told.pages, f"{told.figures} figures on them lead to a run, whose data give them"),
+        ("pages", told.pages, f"{told.figures} numbers on them match the data of the run that they link to"),
         ("results", told.results, "computed again from the runs of the ledger"),
         ("runs", told.runs, "in the ledger"),
     ]
@@ -187,7 +187,7 @@ def _results(site: _Site) -> Iterator[str]:
         found = again.get((ids, each.rule or ""))
         where = f"{site.folder / _RESULTS}: {each.id}"
         if lost := sorted(ids - site.runs.keys()):
-            yield f"{where}: rests on {lost[0]}, of which the ledger has no run"
+            yield f"{where}: uses {lost[0]}, but the ledger has no such run"
         elif found is None:
             yield f"{where}: its runs make no such result"
         elif (stated := (each.value, each.low, each.high)) != (found.value, found.low, found.high):
@@ -244,7 +244,7 @@ def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
     for run in site.runs.values():
         again = found.get(run.id)
         if again is None:
-            yield f"{run.path}: not among the given logs, but {run.id} of the site rests on it"
+            yield f"{run.path}: not among the given logs, but {run.id} of the site was computed from it"
         elif again.sha256 != run.sha256:
             yield f"{run.path}: has the SHA-256 {again.sha256}, but the site was made from {run.sha256}"
         else:

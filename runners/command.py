@@ -267,7 +267,7 @@ class _Slots(NamedTuple):
         else:
             found = self._slot(name)
             if isinstance(found, tuple):
-                raise self._fault(f"in {text!r}, {{{name}}} is a list there, and must stand alone")
+                raise self._fault(f"in {text!r}, {{{name}}} is a list there, and must be an argument of its own")
             yield from self._parts(found)
 
     def _slot(self, name: str) -> str | tuple[str, ...]:

@@ -401,7 +401,9 @@ def read_json(path: Path, kind: type[T]) -> T | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError, RecursionError) as error:
-        raise RunnerError(f"{path}: it cannot be read: {error}; the run stays unfinished, its log beside it") from error
+        raise RunnerError(
+            f"{path}: it cannot be read: {error}; the run stays unfinished, and its log is kept"
+        ) from error
 
 
 # --- Fetching the files of a node -------------------------------------------------------------------------------------

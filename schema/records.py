@@ -612,7 +612,7 @@ def _check_option(name: str, value: Plain) -> None:
     if name in CASE:
         raise WrongError(f".options.{name} is no option; it stands in the case itself")
     if name == "round":
-        raise WrongError(".options.round is no option; `round` stands beside `case`")
+        raise WrongError(".options.round is not an option; put `round` next to `case`")
     if name in COUNTS and (type(value) is not int or value < 1):
         raise WrongError(f".options.{name} is {value!r}, not a positive whole number")
 

@@ -24,6 +24,7 @@ class FactTerm:
 
     type: Type
     meaning: str
+    meaning_zh: str
     en: str
     zh: str
     case: bool = False
@@ -40,6 +41,7 @@ class Precision:
     group: str
     family: str
     meaning: str
+    meaning_zh: str
     en: str
     zh: str
     peak: str = ""
@@ -50,6 +52,7 @@ class Outcome:
     """How a run ended; without `figure` nothing that it printed counts."""
 
     meaning: str
+    meaning_zh: str
     en: str
     zh: str
     figure: bool = True
@@ -62,6 +65,7 @@ class MetricTerm:
     unit: str
     better: Literal["higher", "lower"]
     meaning: str
+    meaning_zh: str
     en: str
     zh: str
     repeats: Literal["median", "olympic"] = "median"
@@ -72,6 +76,7 @@ class Scope:
     """What a throughput counts."""
 
     meaning: str
+    meaning_zh: str
     en: str
     zh: str
 

@@ -46,7 +46,7 @@ class Accelerator(Struct, frozen=True, forbid_unknown_fields=True):
             if value is not None and not getattr(self, f"{name}_source"):
                 raise WrongValueError((name,), f"says no source; add {name}_source, the address that states it")
         if (self.price is None) != (self.currency is None):
-            raise WrongValueError(("price",), "price and currency stand together; add the other one")
+            raise WrongValueError(("price",), "price and currency belong together; add the other one")
         if self.currency is not None and not _CURRENCY.fullmatch(self.currency):
             raise WrongValueError(("currency",), f"expected three capital letters such as EUR, got {self.currency!r}")
 

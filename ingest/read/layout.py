@@ -219,14 +219,14 @@ def _check_template(keys: Keys, written: str) -> None:
     if wrong := [each for each in slots if not each.isidentifier()]:
         raise WrongValueError(keys, f"the slot {wrong[0]!r} begins with a digit; rename it")
     if wrong := [each for each in slots if slots.count(each) > 1]:
-        raise WrongValueError(keys, f"the slot {wrong[0]!r} stands there twice; rename one")
+        raise WrongValueError(keys, f"the slot {wrong[0]!r} appears twice; rename one")
     opened = 0
     for kind, _ in _parts(written):
         opened += {"[": 1, "]": -1}.get(kind, 0)
         if opened not in {0, 1}:
             break
     if opened:
-        raise WrongValueError(keys, "a part that may be missing stands in one pair of brackets: `[{host}_]`")
+        raise WrongValueError(keys, "an optional part needs exactly one pair of brackets: `[{host}_]`")
 
 
 def _check_slots(keys: Keys, entry: PathEntry, words: Words) -> None:

@@ -239,7 +239,7 @@ def _wrong_facts(facts: Mapping[str, Any]) -> str:
     """Return what is wrong with the further facts of a case; empty if they are valid."""
     for name, value in facts.items():
         if name == "round":
-            return "`$.case.round` is no part of the case; `round` stands beside `case`"
+            return "`$.case.round` is not part of the case; put `round` next to `case`"
         if name in COUNTS and (type(value) is not int or value < 1):
             return f"`$.case.{name}` is {value!r}, not a positive whole number"
         if isinstance(value, dict | list):

@@ -190,7 +190,7 @@ def _entries(walk: _Walk, folder: Path, seen: set[tuple[int, int]]) -> list[Path
     """Return the entries of a folder to look at, sorted; none of one that was entered before or lies too deep."""
     try:
         if len(folder.parts) - len(walk.root.parts) > DEEPEST:
-            raise OSError(0, f"it lies more than {DEEPEST} folders deep")
+            raise OSError(0, f"it is more than {DEEPEST} folders deep")
         at = folder.stat()
         names = sorted(each.name for each in os.scandir(folder))
     except OSError as error:

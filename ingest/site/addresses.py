@@ -15,7 +15,7 @@ from schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
 COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
-METHOD, RUNNING, DATA = "method.md", "running.md", "data.md"
+METHOD, GLOSSARY, RUNNING, DATA = "method.md", "glossary.md", "running.md", "data.md"
 
 
 def section(page: str, anchor: str) -> str:

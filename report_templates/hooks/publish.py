@@ -70,8 +70,8 @@ def _extended(entry: Any, pages: Path) -> Any:
     if isinstance(entry, dict) and entry.get("Models") == "models/index.md":
         found = sorted(pages.glob("models/*/index.md"), key=_order)
         return {"Models": ["models/index.md", *(f"models/{path.parent.name}/index.md" for path in found)]}
-    if isinstance(entry, dict) and entry.get("Published reports") == "reports/index.md":
-        return {"Published reports": ["reports/index.md", *_reports(pages / "reports")]}
+    if isinstance(entry, dict) and entry.get("Third-party reports") == "reports/index.md":
+        return {"Third-party reports": ["reports/index.md", *_reports(pages / "reports")]}
     return entry
 
 

@@ -106,13 +106,13 @@ STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in
 #: File name, content, and what the problem says.
 FILES: dict[str, tuple[str, bytes, str]] = {
     "empty": ("1.log", b"", "empty"),
-    "only a newline": ("2.log", b"\n", "not understood"),
-    "only spaces": ("3.log", b" \r\n\t\x00 ", "not understood"),
+    "only a newline": ("2.log", b"\n", "not recognized"),
+    "only spaces": ("3.log", b" \r\n\t\x00 ", "not recognized"),
     "binary": ("4.log", bytes(range(256)) * 300, "binary"),
     "binary that begins like a log": ("5.log", SEG[:150] + b"\x00\x01\x02\xff" * 5000, "binary"),
-    "prose": ("6.log", b"Dear diary, ips: 127.0.0.1 samples/sec\n" * 50, "not understood"),
-    "prose in Chinese": ("7.log", "训练日志，没有一行可以识别。\n".encode() * 50, "not understood"),
-    "invalid UTF-8 only": ("8.log", b"\xff\xfe\xc3\x28\n" * 100, "not understood"),
+    "prose": ("6.log", b"Dear diary, ips: 127.0.0.1 samples/sec\n" * 50, "not recognized"),
+    "prose in Chinese": ("7.log", "训练日志，没有一行可以识别。\n".encode() * 50, "not recognized"),
+    "invalid UTF-8 only": ("8.log", b"\xff\xfe\xc3\x28\n" * 100, "not recognized"),
     "two formats": ("9.log:7", SEG + STATIC, "more than one format"),
     "two formats on one line": ("10.log:6", SEG[:-1] + b" " + STATIC, "more than one format"),
     "an empty gzip": ("11.log.gz", b"", "empty"),
@@ -257,7 +257,7 @@ def test_impossible_figures(broken: Broken, printed: str) -> None:
         # No printer writes this word; its line is no record, and the rest stays.
         assert line_of(called)["observations"] == 3
         return
-    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3", "2 figures")
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3", "2 values")
     line = line_of(called)
     assert not line["published"]
     assert line["observations"] == 5
@@ -650,8 +650,8 @@ def test_what_no_format_reads_and_is_not_named_like_a_log_is_passed_over(
     first, second = (ingest(beside_logs(tree, BESIDE), "--out", out) for _ in range(2))
     for called in (first, second):
         assert (called.code, called.problems) == (0, [])
-        (line,) = (each for each in called.out.splitlines() if each.startswith("passed over: "))
-        assert line.startswith(f"passed over: {len(BESIDE)} files that no format reads")
+        (line,) = (each for each in called.out.splitlines() if each.startswith("skipped: "))
+        assert line.startswith(f"skipped: {len(BESIDE)} files that no format reads")
     assert ingest(tree, "--json").lines == good_lines
     for language in ("en", "zh"):
         page = (out / language / "problems.md").read_text("utf-8")
@@ -668,10 +668,10 @@ def test_what_is_named_like_a_log_is_a_problem_where_no_format_reads_it(tree: Pa
 def test_a_file_that_the_user_names_or_a_run_json_describes_is_meant_as_a_log(tree: Path, ingest: Ingest) -> None:
     beside_logs(tree, {"LICENSE": BESIDE["LICENSE"]})
     (named,) = ingest(tree / "others" / "LICENSE", "--json").problems
-    assert named.startswith("LICENSE: is not understood")
+    assert named.startswith("LICENSE: is not recognized")
     (tree / "others" / "run.json").write_text(json.dumps(run_json()))
     (described,) = ingest(tree, "--json").problems
-    assert described.startswith("logs/others/LICENSE: is not understood")
+    assert described.startswith("logs/others/LICENSE: is not recognized")
 
 
 def test_a_folder_of_other_files_alone_holds_no_logs(tmp_path: Path, ingest: Ingest) -> None:

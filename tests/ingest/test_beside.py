@@ -184,7 +184,7 @@ def test_what_is_ignored_or_read_beside_is_no_log(tmp_path: Path, ingest: Callab
     (tree / "box" / "build.note").write_text("Dear diary\n")
     called = ingest(tree, "--layout", named, "--out", tmp_path / "docs")
     assert (called.code, called.err) == (0, "")
-    assert "passed over" not in called.out
+    assert "skipped: " not in called.out
     # What the user names is read, whatever a layout says.
     assert ingest(tree / "box" / "extra" / "train.log", "--layout", named, "--json").code == 1
 
@@ -197,7 +197,7 @@ def test_a_tree_that_is_named_by_way_of_another_folder(
     monkeypatch.chdir(tmp_path / "elsewhere")
     called = ingest("../tree", "--layout", named, "--out", tmp_path / "docs")
     assert (called.code, called.err) == (0, "")
-    assert "passed over" not in called.out
+    assert "skipped: " not in called.out
 
 
 def test_braces_that_are_no_slot_are_text(tmp_path: Path, ingest: Callable[..., Called]) -> None:
@@ -228,7 +228,7 @@ def test_a_log_that_no_format_reads_has_the_facts_of_its_path(tmp_path: Path, in
     (line,) = called.lines
     assert (line["format"], line["case"]["model"], line["case"]["devices"]) == (None, "Net", 2)
     page = (tmp_path / "docs" / "en" / "problems.md").read_text("utf-8")
-    assert "it is of Net, 2 × 4 FP32." in page
+    assert "it belongs to Net, 2 × 4 FP32." in page
 
 
 def test_the_check_of_a_layout_lists_only_what_it_cannot_read(tmp_path: Path, ingest: Callable[..., Called]) -> None:
@@ -240,7 +240,7 @@ def test_the_check_of_a_layout_lists_only_what_it_cannot_read(tmp_path: Path, in
     called = ingest("check-layout", named, tree)
     assert called.code == 1
     first, second, last = called.out.splitlines()
-    assert first == "tree/elsewhere.txt: fits no template"
+    assert first == "tree/elsewhere.txt: matches no template"
     assert second.startswith("tree/box/benchmark.para: is missing")
     assert last == "2 paths, of which 1 fit no template"
 

@@ -172,7 +172,7 @@ def test_the_closing_summary(tree: Path, ingest: Ingest, tmp_path: Path) -> None
     out = ingest(tree, "--out", tmp_path / "docs").out.splitlines()
     assert out[0].split() == ["format", "runs", "records", "published"]
     table = {" ".join(each.split()[:-3]): each.split()[-3:] for each in out[2:-1]}
-    assert table == {"paddle.seg": ["5", "54", "5"], "not understood": ["1", "0", "0"]}
+    assert table == {"paddle.seg": ["5", "54", "5"], "not recognized": ["1", "0", "0"]}
     assert "6 logs read" in out[-1]
 
 
@@ -269,14 +269,14 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
 
 
 def test_an_internal_error_has_its_own_exit_code() -> None:
-    """Python's own exit code for a traceback is 1, which is ours for "built, and some inputs were not understood"."""
+    """Python's own exit code for a traceback is 1, which is ours for "built, and some inputs were not recognized"."""
     program = (
         "import runpy, ingest.cli\ningest.cli.main = lambda: 1 / 0\nrunpy.run_module('ingest', run_name='__main__')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "ZeroDivisionError" in done.stderr
-    assert "a fault of Perfledger itself" in done.stderr
+    assert "a bug in Perfledger" in done.stderr
 
 
 def test_a_missing_package_is_reported(tree: Path, tmp_path: Path) -> None:

@@ -164,11 +164,13 @@ def test_what_is_really_wrong_is_named_and_nothing_else(corpus: Corpus) -> None:
     assert corpus.code == 1
     *short, first, second = corpus.err
     assert {each.partition("/")[2].partition(":")[0] for each in short} == SHORT
-    assert all("has no figure: too few: " in each for each in short)
+    assert all("has no result: too few: " in each for each in short)
     assert first.startswith(
         f"paddle-perf/{WRONG}:15: has conflicting values for nodes: 16 (line 15) and 8 (layout paddle-perf)"
     )
-    assert second.startswith(f"paddle-perf/{WRONG}: is a duplicate of paddle-perf/{RIGHT}: ")
+    assert second.startswith(
+        f"paddle-perf/{WRONG}: is a duplicate of paddle-perf/{RIGHT} (identical records, different file)"
+    )
 
 
 #: What upstream holds besides, as copies of logs that are at hand: name, the log that it is, and all that is wrong.

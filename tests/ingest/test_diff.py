@@ -86,25 +86,25 @@ def repeats(*speeds: float, name: str = "a", **more: Any) -> list[Line]:
 
 def test_a_move_is_reported_with_both_figures_and_its_share(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(420.0))
-    [[result, before, after, change, spread, _]] = table(text, "Moved (1)")
+    [[result, before, after, change, spread, _]] = table(text, "Changed (1)")
     assert result.startswith("**ResNet-50 v1.5** · PyTorch · Test accelerator (made up) · devices: 1 · batch size: 64")
     assert (before, after, change) == ("400.0 images/s", "420.0 images/s", "+5.0%")
-    assert spread == "not known (a single run)"
-    assert "- moved: 1 (beyond the spread of both sides: 0, within it: 0, not known: 1)\n" in text
+    assert spread == "unknown (single run)"
+    assert "- changed: 1 (beyond the spread of both sides: 0, within it: 0, unknown: 1)\n" in text
     assert "- unchanged: 0\n" in text
-    assert "No figure moved" not in text
+    assert "No result changed" not in text
 
 
 @pytest.mark.parametrize(
     ("after", "verdict"),
     # 396, 404: median 400, standard deviation √32 = 5.66. 404, 412: the same about 408; 8 ≤ 11.3. 420, 428: 24 > 11.3.
-    [((404.0, 412.0), "within"), ((420.0, 428.0), "**beyond**"), ((424.0,), "not known (a single run)")],
+    [((404.0, 412.0), "within"), ((420.0, 428.0), "**beyond**"), ((424.0,), "unknown (single run)")],
 )
 def test_a_move_is_compared_with_the_spread_of_both_sides(
     between: Callable[..., str], after: tuple[float, ...], verdict: str
 ) -> None:
     text = between(repeats(396.0, 404.0), repeats(*after))
-    assert table(text, "Moved (1)")[0][4] == verdict
+    assert table(text, "Changed (1)")[0][4] == verdict
     assert (
         f"(beyond the spread of both sides: {int('beyond' in verdict)}, within it: {int(verdict == 'within')}," in text
     )
@@ -114,17 +114,17 @@ def test_the_biggest_moves_stand_first_and_slower_ones_have_a_minus(between: Cal
     cases = {"a": 1, "b": 2, "c": 4}
     before = [run(name, devices=devices, speed=100.0) for name, devices in cases.items()]
     after = [run(name, devices=cases[name], speed=speed) for name, speed in (("a", 101.0), ("b", 70.0), ("c", 110.0))]
-    assert [each[3] for each in table(between(before, after), "Moved (3)")] == ["−30.0%", "+10.0%", "+1.0%"]
+    assert [each[3] for each in table(between(before, after), "Changed (3)")] == ["−30.0%", "+10.0%", "+1.0%"]
 
 
 def test_figures_that_round_alike_are_shown_exactly(between: Callable[..., str]) -> None:
-    [[_, before, after, change, *_]] = table(between(repeats(400.0), repeats(400.004)), "Moved (1)")
+    [[_, before, after, change, *_]] = table(between(repeats(400.0), repeats(400.004)), "Changed (1)")
     assert (before, after, change) == ("400 images/s", "400.004 images/s", "+0.001%")
 
 
 def test_figures_that_only_their_spread_rounds_alike_are_shown_a_little_finer(between: Callable[..., str]) -> None:
     before, after = (repeats(middle - 30, middle + 30) for middle in (400.0, 402.0))
-    assert table(between(before, after), "Moved (1)")[0][1:3] == ["400.0 images/s ±10.6%", "402.0 images/s ±10.6%"]
+    assert table(between(before, after), "Changed (1)")[0][1:3] == ["400.0 images/s ±10.6%", "402.0 images/s ±10.6%"]
 
 
 def test_it_reports_that_nothing_moved(between: Callable[..., str]) -> None:
@@ -132,31 +132,31 @@ def test_it_reports_that_nothing_moved(between: Callable[..., str]) -> None:
     last_digit = [{**each, "figures": json.loads(json.dumps(each["figures"]))} for each in lines]
     last_digit[0]["figures"]["sustained"]["value"] = 400.0000000001
     text = between(lines, last_digit)
-    assert "**No figure moved.**" in text
+    assert "**No result changed.**" in text
     assert "- unchanged: 2\n" in text
     assert "| ---" not in text
 
 
 def test_a_figure_that_moved_with_the_same_logs_was_computed_differently(between: Callable[..., str]) -> None:
-    assert table(between(repeats(400.0), repeats(410.0)), "Moved (1)")[0][5] == "1, the same: computed otherwise"
+    assert table(between(repeats(400.0), repeats(410.0)), "Changed (1)")[0][5] == "1, unchanged: computed differently"
 
 
 def test_a_further_repeat_is_seen_in_the_number_of_runs(between: Callable[..., str]) -> None:
     text = between(repeats(400.0, 404.0), repeats(400.0, 404.0, 440.0))
-    assert table(text, "Moved (1)")[0][5] == "2 → 3"
+    assert table(text, "Changed (1)")[0][5] == "2 → 3"
     assert "- runs read: 2 → 3" in text
 
 
 def test_new_and_gone_results_say_whether_their_logs_are_new_or_gone(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(90.0, name="b", precision="amp"))
     assert [each[1:] for each in table(text, "New (1)")] == [["90.00 images/s", "new logs"]]
-    assert [each[1:] for each in table(text, "Gone (1)")] == [["400.0 images/s", "its logs are gone"]]
-    assert "No figure moved" not in text
+    assert [each[1:] for each in table(text, "Removed (1)")] == [["400.0 images/s", "its logs were removed"]]
+    assert "No result changed" not in text
 
 
 def test_new_results_alone_move_no_figure(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), [*repeats(400.0), *repeats(90.0, name="b", devices=8)])
-    assert "**No figure moved.**" in text
+    assert "**No result changed.**" in text
     assert "- new: 1\n" in text
 
 
@@ -170,7 +170,7 @@ CONTRADICTION = {
 
 @pytest.mark.parametrize(
     ("language", "gone", "why"),
-    [("en", "Gone (1)", "has conflicting values for machines"), ("zh", "消失（1）", "机器数前后矛盾")],
+    [("en", "Removed (1)", "has conflicting values for machines"), ("zh", "消失（1）", "机器数前后矛盾")],
 )
 def test_a_run_that_is_no_longer_published_says_why(
     between: Callable[..., str], language: str, gone: str, why: str
@@ -190,7 +190,7 @@ def test_a_run_that_is_no_longer_published_says_why(
 
 def test_a_solved_problem_is_reported(between: Callable[..., str]) -> None:
     before = [{**each, "problems": [CONTRADICTION]} for each in repeats(400.0)]
-    assert "has conflicting values" in table(between(before, repeats(400.0)), "Problems solved (1)")[0][1]
+    assert "has conflicting values" in table(between(before, repeats(400.0)), "Solved problems (1)")[0][1]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_changed_outcome_is_not_a_move(between: Callable[..., str], language: 
     after = [{**each, "outcome": "oom", "figures": {}} for each in repeats(400.0)]
     text = between(repeats(400.0), after, language)
     assert table(text, title)[0][1:] == ["400.0 images/s", said]
-    assert "moved: 0" in text or "数值变化：0" in text
+    assert "changed: 0" in text or "数值变化：0" in text
 
 
 def test_a_changed_reason_counts_as_a_changed_outcome(between: Callable[..., str]) -> None:
@@ -209,24 +209,24 @@ def test_a_changed_reason_counts_as_a_changed_outcome(between: Callable[..., str
         return [{**each, "figures": {"sustained": {"value": None, "reason": {"code": code}}}} for each in repeats(1.0)]
 
     [[_, before, after]] = table(between(without("no_records"), without("no_clock")), "Changed outcome (1)")
-    assert (before, after) == ("no training record was printed", "the log prints no clock")
+    assert (before, after) == ("no training record was printed", "the log prints no timestamps")
 
 
 def test_the_same_logs_under_another_description_are_not_a_new_result(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(400.0, batch_size=128))
-    [[was, now, before, after, change]] = table(text, "The same runs, described otherwise (1)")
+    [[was, now, before, after, change]] = table(text, "Same runs, described differently (1)")
     assert ("batch size: 64" in was, "batch size: 128" in now) == (True, True)
     assert (before, after, change) == ("400.0 images/s", "400.0 images/s", "0.0%")
-    assert "- new: 0\n- gone: 0\n" in text
+    assert "- new: 0\n- removed: 0\n" in text
 
 
 def test_a_result_that_was_split_says_so(between: Callable[..., str]) -> None:
     one, other = repeats(400.0, 404.0)
     text = between([one, other], [one, {**other, "case": {**other["case"], "precision": "amp"}}])
-    assert table(text, "Moved (1)")[0][5] == "2 → 1"
-    assert [each[2] for each in table(text, "New (1)")] == ["these logs stood behind another result"]
+    assert table(text, "Changed (1)")[0][5] == "2 → 1"
+    assert [each[2] for each in table(text, "New (1)")] == ["these logs belonged to another result"]
     back = between([one, {**other, "case": {**other["case"], "precision": "amp"}}], [one, other])
-    assert [each[2] for each in table(back, "Gone (1)")] == ["its logs stand behind another result now"]
+    assert [each[2] for each in table(back, "Removed (1)")] == ["its logs belong to another result now"]
 
 
 def test_a_result_that_becomes_published_says_so(between: Callable[..., str]) -> None:
@@ -237,17 +237,17 @@ def test_a_result_that_becomes_published_says_so(between: Callable[..., str]) ->
 
 def test_a_run_withdrawn_without_a_problem_is_listed(between: Callable[..., str]) -> None:
     after = [{**each, "published": False} for each in repeats(400.0)]
-    assert table(between(repeats(400.0), after), "Runs no longer published (1)")[0][1] == "no problem says why"
+    assert table(between(repeats(400.0), after), "Runs no longer published (1)")[0][1] == "no problem explains why"
 
 
 def test_a_problem_whose_words_are_gone_is_named_by_its_code(between: Callable[..., str]) -> None:
     before = [{**each, "problems": [{"code": "of_old", "path": "x.log", "line": 0}]} for each in repeats(400.0)]
-    assert table(between(before, repeats(400.0)), "Problems solved (1)") == [["x.log", "of_old"]]
+    assert table(between(before, repeats(400.0)), "Solved problems (1)") == [["x.log", "of_old"]]
 
 
 def test_other_units_are_never_compared(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(4000.0, unit="tokens/s"))
-    assert table(text, "The same runs, described otherwise (1)")[0][2:] == ["400.0 images/s", "4,000 tokens/s", "—"]
+    assert table(text, "Same runs, described differently (1)")[0][2:] == ["400.0 images/s", "4,000 tokens/s", "—"]
 
 
 def test_other_metrics_are_compared_too(between: Callable[..., str]) -> None:
@@ -255,16 +255,16 @@ def test_other_metrics_are_compared_too(between: Callable[..., str]) -> None:
         return [{**each, "metrics": {"memory": {"value": memory, "unit": "MiB"}}} for each in repeats(400.0)]
 
     text = between(using(1000.0), using(1500.0))
-    [row] = table(text, "Other figures that moved (1)")
-    assert row[1:] == ["Peak memory of a device", "1,000 MiB", "1,500 MiB", "+50.0%"]
-    assert "No figure moved" not in text
+    [row] = table(text, "Other metrics that changed (1)")
+    assert row[1:] == ["Peak memory per device", "1,000 MiB", "1,500 MiB", "+50.0%"]
+    assert "No result changed" not in text
 
 
 def test_ledgers_of_earlier_versions_are_read(between: Callable[..., str]) -> None:
     late = ("metrics", "fingerprint", "sound", "clock", "telemetry", "facts", "environment", "suite", "session")
     before = [{name: value for name, value in each.items() if name not in late} for each in repeats(400.0)]
     after = [{**each, "environment": {}} for each in repeats(420.0)]
-    assert table(between(before, after), "Moved (1)")[0][3] == "+5.0%"
+    assert table(between(before, after), "Changed (1)")[0][3] == "+5.0%"
 
 
 def test_both_languages_say_the_same_numbers(repository: Path, ingest: Ingest) -> None:
@@ -287,7 +287,7 @@ def test_published_figures_of_others_are_counted_by_row(repository: Path, ingest
     git(repository, "commit", "-qm", "published")
     other.write_text("source,value\na,1\nb,3\nc,4\n", "utf-8")
     text = ingest("diff", "HEAD", "--out", repository / "docs").out
-    assert "- rows of others' published figures: 2 new, 1 gone\n" in text
+    assert "- rows of third-party results: 2 new, 1 removed\n" in text
     assert "published figures" not in ingest("diff", "HEAD", "--out", repository / "docs", "--language", "zh").out
 
 
@@ -300,7 +300,7 @@ def many(count: int, speed: float) -> list[Line]:
 
 def test_long_tables_are_folded(between: Callable[..., str]) -> None:
     text = between(many(40, 100.0), many(40, 150.0))
-    assert len(table(text.partition("<details>")[0], "Moved (39)")) == 12
+    assert len(table(text.partition("<details>")[0], "Changed (39)")) == 12
     folded = text.partition("<details><summary>27 more</summary>\n\n")[2].partition("\n\n</details>")[0]
     assert len([line for line in folded.splitlines() if line.startswith("| **")]) == 27
 
@@ -310,9 +310,9 @@ def test_a_comment_fits_githubs_limit_and_says_what_it_left_out(between: Callabl
     text = between(many(600, 100.0), many(600, 150.0), language)
     assert LIMIT * 0.7 < len(text.encode()) <= LIMIT < 65_536
     shown = sum(line.startswith("| **") for line in text.splitlines())
-    left = re.findall(r"^(\d+) more were left out|^另有 (\d+) 项因", text, re.MULTILINE)
+    left = re.findall(r"^(\d+) more were omitted|^另有 (\d+) 项因", text, re.MULTILINE)
     assert [shown + int(one or other) for one, other in left] == [599]
-    assert re.search(r"(moved: |数值变化：)599", text)
+    assert re.search(r"(changed: |数值变化：)599", text)
 
 
 HOSTILE = "x|y `z` @alice #12 <script> </details> [a](b) ![i](u) *b* _c_ $d$ \u202ereversed\x07 \\|"
@@ -340,7 +340,7 @@ def test_a_report_ingest_wrote_is_compared_with_the_one_before(repository: Path,
             git(repository, "add", "docs")
             git(repository, "commit", "-qm", "pages")
     text = ingest("diff", "main", "--out", repository / "docs").out
-    assert table(text, "Moved (1)")[0][3] == "+20.0%"
+    assert table(text, "Changed (1)")[0][3] == "+20.0%"
 
 
 def test_the_revision_may_be_a_branch_a_tag_or_an_ancestor(repository: Path, ingest: Ingest) -> None:
@@ -350,7 +350,7 @@ def test_the_revision_may_be_a_branch_a_tag_or_an_ancestor(repository: Path, ing
     git(repository, "branch", "second")
     for rev, moved in (("first", 1), ("HEAD~1", 1), ("second", 0)):
         text = ingest("diff", rev, "--out", repository / "docs").out
-        assert f"- moved: {moved} " in text
+        assert f"- changed: {moved} " in text
         assert git(repository, "rev-parse", rev)[:10] in text
 
 

@@ -52,7 +52,7 @@ def good(called: Called) -> list[dict[str, Any]]:
     return [each for each in called.lines if not each["path"].startswith("logs/bad/")]
 
 
-FAULT = "could not be read for a fault of Perfledger itself, and is left out: ZeroDivisionError in "
+FAULT = "could not be read because of a bug in Perfledger, and is skipped: ZeroDivisionError in "
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -181,7 +181,7 @@ def test_a_figure_that_cannot_be_written_is_one_logs_fault(
     monkeypatch.setattr(record_run, "metrics", lambda _, case, *__: {"latency": found} if case["model"] == BAD else {})
     called = ingest(tree, "--json", "--jobs", jobs)
     (problem,) = called.problems
-    assert problem.startswith("logs/bad/1/train.log: could not be read for a fault of Perfledger itself")
+    assert problem.startswith("logs/bad/1/train.log: could not be read because of a bug in Perfledger")
     assert len(good(called)) == 5
 
 

@@ -281,7 +281,7 @@ BROKEN = {
     ),
     "a slot that stands twice": (
         '[[path]]\ntemplate = "{a}/{a}.log"',
-        ":2: path[0].template: the slot 'a' stands there twice",
+        ":2: path[0].template: the slot 'a' appears twice",
     ),
     "words that are no table": ('words = "x"\n' + ENTRY, ":1: words: expected a table, got 'x'"),
     "words of a slot that are no table": ('words.a = "x"\n' + ENTRY, ":1: words.a: expected a table, got 'x'"),
@@ -321,7 +321,7 @@ BROKEN = {
     ),
     "brackets that do not close": (
         '[[path]]\ntemplate = "[{a}_{b}.log"',
-        ":2: path[0].template: a part that may be missing stands in one pair of brackets",
+        ":2: path[0].template: an optional part needs exactly one pair of brackets",
     ),
     "a pattern to ignore with a wrong slot": (
         'ignore = ["x", "{1a}.txt"]\n' + ENTRY,

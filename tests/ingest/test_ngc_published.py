@@ -110,7 +110,7 @@ def test_the_page_shows_the_witness(tmp_path: Path, ingest: Callable[..., Called
     folder(logs / "published", [figure], source=SOURCE)
     ingest(logs, "--layout", LAYOUT, "--out", tmp_path / "docs")
     page = (tmp_path / "docs" / "en" / "audit.md").read_text("utf-8")
-    assert "the same log disagrees (summary): 9.8 against 8.3333 sequences/s" in page
+    assert "the same log disagrees (summary): 9.8 vs. 8.3333 sequences/s" in page
 
 
 def test_every_published_figure_is_that_of_a_rule_with_a_name() -> None:

@@ -547,7 +547,7 @@ def test_a_bad_row_reaches_the_user(tmp_path: Path, ingest: Callable[..., Called
     done = ingest(tmp_path / "logs", "--out", tmp_path / "docs")
     assert done.code == 1
     assert any(
-        line.startswith("published/made-up.csv:3: has a fault: value: expected a positive number, got 'fast'")
+        line.startswith("published/made-up.csv:3: is invalid: value: expected a positive number, got 'fast'")
         for line in done.problems
     )
     page = (tmp_path / "docs" / "zh" / "problems.md").read_text("utf-8")

@@ -239,7 +239,7 @@ def test_load_and_memory_of_a_machine_without_accelerators(root: Path, ingest: I
     assert (found["devices"], found["energy_j"], found["absent"], found["samples"]) == (None, None, {}, 11)
     assert "memory" not in line["metrics"]
     said = {
-        "en": ["other programs included", "Mean use of all processors (%)"],
+        "en": ["including other processes", "Mean CPU utilization, all cores (%)"],
         "zh": ["包含其他程序", "CPU 平均利用率"],
     }
     for language, texts in said.items():

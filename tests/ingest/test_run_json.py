@@ -82,7 +82,7 @@ def test_a_round_is_not_part_of_the_case(tmp_path: Path, place: str) -> None:
     document["case"] |= {"round": "2026Q4"} if place == "case" else {}
     given = written(tmp_path, document)
     assert given.problem is not None
-    assert "beside `case`" in given.problem.args["cause"]
+    assert "next to `case`" in given.problem.args["cause"]
 
 
 def test_a_run_json_that_names_other_logs_is_not_used(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_misspelt_and_unknown_keys_are_named_and_the_rest_is_used(
     called = ingest(tmp_path / "logs", "--json")
     named, missing = called.problems
     assert named.startswith(
-        "logs/a/b/c/1/run.json: has keys that nobody knows: `outcom` (did you mean `outcome`?), `colour`, "
+        "logs/a/b/c/1/run.json: has unknown keys: `outcom` (did you mean `outcome`?), `colour`, "
         "`case.modell` (did you mean `model`?). "
     )
     assert "does not state model" in missing

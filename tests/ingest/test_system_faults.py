@@ -263,7 +263,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
         patched.setattr(ledger, "_read_shard", changed)
         called = ingest(tree, "--out", tmp_path / "docs", "--json")
     assert called.code == 1
-    assert [each.partition(", or was")[0] for each in called.problems] == [
+    assert [each.partition(" or was")[0] for each in called.problems] == [
         f"logs/seg/{n}/1/train.log: changed" for n in range(8)
     ]
     assert [bool(each["figures"]) for each in called.lines] == [False] * 8 + [True]
@@ -534,7 +534,7 @@ def test_3000_levels_of_folders(tree: Path, ingest: Ingest) -> None:
         assert called.code == 1
         assert len(called.lines) == 5
         (problem,) = called.problems
-        assert "cannot be read (it lies more than 100 folders deep)" in problem
+        assert "cannot be read (it is more than 100 folders deep)" in problem
     finally:
         subprocess.run(["rm", "-rf", tree / "d"], check=True)  # Python's own removal is recursive
 

@@ -80,7 +80,7 @@ def test_the_pages_say_why(tmp_path: Path, ingest: Callable[..., Called]) -> Non
     assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 0
     page = (tmp_path / "docs" / "en" / "models" / "resnet50" / "index.md").read_text("utf-8")
     assert "FP32 (TF32 allowed by default)" in page
-    assert "NVIDIA's containers let FP32 use them" in page
+    assert "NVIDIA’s containers let FP32 use them" in page
     assert "默认允许 TF32" in (tmp_path / "docs" / "zh" / "models" / "resnet50" / "index.md").read_text("utf-8")
 
 

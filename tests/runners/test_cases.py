@@ -220,7 +220,7 @@ def test_a_variable_that_a_slot_table_makes_empty_is_not_set(tmp_path):
     ("words", "case", "message"),
     [
         (["{data}/x"], {}, "in '{data}/x', it needs data; name their folder with --data DIR"),
-        (["--x={flags}"], {}, "in '--x={flags}', {flags} is a list there, and must stand alone"),
+        (["--x={flags}"], {}, "in '--x={flags}', {flags} is a list there, and must be an argument of its own"),
         (
             ["{flag}"],
             {"precision": "bf16"},

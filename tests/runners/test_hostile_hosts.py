@@ -198,7 +198,7 @@ def test_a_run_among_the_logs_of_others_cannot_write_elsewhere(write_recipe, tmp
     folder = begun(write_recipe("true"), tmp_path)
     (tmp_path / "elsewhere").mkdir()
     (folder / "incoming").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RunnerError, match="incoming beside it is a link"):
+    with pytest.raises(RunnerError, match="incoming in its folder is a link"):
         launched(folder)
 
 
@@ -210,7 +210,7 @@ def test_an_ssh_configuration_among_the_logs_is_not_used(place, refused, write_r
     found["target"]["config"] = str(tmp_path / place)
     path.write_bytes(msgspec.json.encode(found))
     if refused:
-        with pytest.raises(RunnerError, match="lies among the logs"):
+        with pytest.raises(RunnerError, match="is inside the log folder"):
             launched(folder)
     else:
         assert launched(folder).target.config == str(tmp_path / place)

@@ -36,6 +36,7 @@ KINDS: Mapping[str, str] = {
     "reports": "reports/",
     "report": "reports/perf-2021/",
     "method": "method/",
+    "glossary": "glossary/",
     "running": "running/",
     "formats": "formats/",
     "audit": "audit/",

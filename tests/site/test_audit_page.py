@@ -146,7 +146,7 @@ def test_without_figures_the_page_says_so_and_tables_go(changing: Path, remember
         (changing / "cache.sqlite").unlink()
     built = build(changing, Publications())
     assert {"data/audit.csv", "data/published.csv"} <= set(built.removed)
-    assert "There are no published figures" in page(changing, "en")
+    assert "The log folders contain no tables of third-party results" in page(changing, "en")
 
 
 def test_published_text_stays_text(hostile_site: Path) -> None:
@@ -159,7 +159,7 @@ def test_published_text_stays_text(hostile_site: Path) -> None:
 
 
 def test_the_page_is_in_the_navigation(whole: Path) -> None:
-    for language, title in (("", "Audit"), ("zh/", "核对")):
+    for language, title in (("", "Audit"), ("zh/", "数据核验")):
         assert f">{title}<" in re.sub(r"\s+", "", (whole / language / "index.html").read_text("utf-8"))
 
 

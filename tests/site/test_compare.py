@@ -213,7 +213,7 @@ def test_the_language_switch_keeps_the_choice(page: Any, address: str) -> None:
     assert (query(page), figures(page)) == (before, shown)
 
 
-@pytest.mark.parametrize(("language", "sentence"), [("", "does not exist here"), ("zh/", "已不再提供")])
+@pytest.mark.parametrize(("language", "sentence"), [("", "is not available"), ("zh/", "已不再提供")])
 def test_an_address_that_asks_for_what_is_gone_says_so_and_shows_something_else(
     page: Any, address: str, language: str, sentence: str
 ) -> None:
@@ -334,7 +334,7 @@ def test_a_throughput_says_what_it_rests_on(page: Any, address: str) -> None:
     opened(page, address + "compare/")
     marks = page.locator("#pl-compare tbody .pl-tag")
     assert {(each.inner_text(), each.get_attribute("aria-label")) for each in marks.all()} == {
-        ("✓✓", "two or more witnesses agree"),
+        ("✓✓", "at least two witnesses agree"),
         ("unchecked", "only the printed line itself"),
     }
     opened(page, address + "compare/?metric=memory")
@@ -401,15 +401,15 @@ def test_published_figures_are_off_until_asked_for_and_marked_as_those_of_others
     assert query(page)["published"] == ["1"]
     (_, first), (name, figure) = figures(page)
     assert (first, figure) == ("100.0", "105.50")
-    assert "他人公布" in name
+    assert "第三方公布" in name
     assert page.locator("#pl-compare tbody tr.pl-of-others").count() == 1
     assert page.locator("#pl-compare tbody a", has_text="105.50").get_attribute("href") == "https://example.org/x"
-    assert set(drawn(page)) == {"PyTorch", "PyTorch（他人公布：某实验室）"}
+    assert set(drawn(page)) == {"PyTorch", "PyTorch（第三方公布：某实验室）"}
     assert "未知" in page.locator(".pl-compare-notes").inner_text()
 
 
 def test_a_result_without_a_figure_is_shown_with_its_reason(page: Any, address: str) -> None:
-    reason = {"code": "outcome", "args": {}, "text": {"en": "the run ended as: out of memory", "zh": "显存不足"}}
+    reason = {"code": "outcome", "args": {}, "text": {"en": "outcome of the run: out of memory", "zh": "显存不足"}}
     oom = record(id="b", **PADDLE, value=None, text=None, low=None, high=None, outcome="oom", reason=reason)
     told(page, [record(id="a"), oom])
     opened(page, address + "compare/")

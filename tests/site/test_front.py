@@ -374,7 +374,7 @@ def test_a_trainers_own_summary_is_not_ranked_against_figures_over_records() -> 
     found = answer([*of("PyTorch", 100.0), *alone])
     assert found.kind == "conditions"
     assert "rules differ: trainer’s own summary (reported) / sustained" in marks(found)
-    assert "统计规则不同：训练工具自报汇总（reported） / 持续吞吐（sustained）" in marks(found, "zh")
+    assert "统计规则不同：训练脚本汇总值（reported） / 持续吞吐（sustained）" in marks(found, "zh")
     assert "trainer’s own summary" in [WORDS.say("en", each) for each in found.bars[0].about]
 
 

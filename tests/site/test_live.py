@@ -213,7 +213,7 @@ def test_a_mistake_leaves_the_last_good_pages_under_a_banner_until_it_is_mended(
     good = (served.folder / path).read_text("utf-8")
     served.edit(path, lambda text: text + added)
     last = len((served.folder / path).read_text("utf-8").splitlines())
-    for language, heading in (("", "older than what you saved"), ("zh/", "不是最新")):
+    for language, heading in (("", "older than your last change"), ("zh/", "不是最新")):
         for place in (language, language + RUN, "nowhere/"):
             page = served.wait(place, lambda page: BANNER in page)
             assert heading in page or place == "nowhere/"

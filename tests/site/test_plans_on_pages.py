@@ -78,11 +78,11 @@ def test_a_plan_is_told_with_all_of_its_cases() -> None:
         f"{beginning} local --case nodes=1,devices=8 {end}",
         f"{beginning} ssh:HOST1,HOST2 --case nodes=2,devices=16 {end}",
     )
-    assert said(block.title) == "PyTorch, recipe a (cases: 2)"
+    assert said(block.title) == "PyTorch, recipe a (configurations: 2)"
     assert [said(each) for each in block.facts] == [
         "Code: example/trainer @ dddddddd",
         f"Image: example.org/torch:1@sha256:{'c' * 64}",
-        "Launcher of the recipe, where there are ranks to start: torchrun",
+        "Launcher of the recipe (if it starts several ranks): torchrun",
         "Packages: torch",
         "Data: ImageNet-1k, https://example.org/a.tar, md5 1",
     ]
@@ -94,7 +94,7 @@ def test_a_plan_is_told_with_all_of_its_cases() -> None:
 
 def test_a_plan_without_an_image_says_so_and_names_no_container() -> None:
     (block,) = block_of(builders.plan("a"))
-    assert "none named" in said(block.facts[0])
+    assert "not specified" in said(block.facts[0])
     assert "未指定" in said(block.facts[0], "zh")
     assert not any("--container" in each for each in block.again)
 

@@ -213,7 +213,7 @@ def feed(path: Path) -> ET.Element:
     ("path", "language", "moved", "new"),
     [
         (
-            "", "en", "Moved: ResNet-50, PyTorch 2.0, <Made up> & Co: 400.0 → 420.0 images/s (+5.0%)",
+            "", "en", "Changed: ResNet-50, PyTorch 2.0, <Made up> & Co: 400.0 → 420.0 images/s (+5.0%)",
             "New: ResNet-50, PyTorch 2.0, <Made up> & Co: 420.0 images/s",
         ),
         (

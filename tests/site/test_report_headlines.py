@@ -33,7 +33,7 @@ def test_the_front_page_says_who_is_best_how_often_and_how_far() -> None:
     found = said(headline(cut_of(named("perf-front"))))
     assert found[:3] == [
         (
-            "Throughput: 12 comparisons with the same batch size, unit and options."
+            "Throughput: 12 comparisons with the same batch size, unit, and options."
             " Best: PaddlePaddle 9 · NGC TensorFlow 3."
         ),
         "AMP and FP16 count as one kind of precision.",
@@ -58,7 +58,7 @@ def test_less_time_is_better_and_memory_that_ran_out_is_counted() -> None:
     found = said(headline(cut_of(named("dlperf-wide-deep"))))
     assert found[0].startswith("Time per step: 14 comparisons")
     assert "Best: OneFlow 13 · HugeCTR 1." in found[0]
-    assert found[2] == "Cases out of memory: HugeCTR 8."
+    assert found[2] == "Configurations out of memory: HugeCTR 8."
     assert found[-1].endswith("OneFlow 22.399 ms, 0.39× that of HugeCTR (57.718 ms)")
 
 
@@ -66,7 +66,7 @@ def test_less_time_is_better_and_memory_that_ran_out_is_counted() -> None:
 def test_nobody_is_called_the_fastest_of_figures_that_differ(tmp_path: Path, other: dict[str, Any]) -> None:
     rows = [one(devices=8, value=10.0), one(**{"framework": "Beta", "devices": 8, "value": 99.0, **other})]
     assert made(tmp_path, rows) == [
-        "No two frameworks state the same unit, batch size and options, so none is called the fastest."
+        "No two frameworks state the same unit, batch size, and options, so none can be called the fastest."
     ]
 
 
@@ -86,18 +86,18 @@ def test_a_tie_is_called_one_and_unknown_batch_sizes_are_named(tmp_path: Path) -
     rows = [one(value=10.0, batch_size=None), one(framework="Beta", value=10.0, batch_size=None)]
     found = made(tmp_path, rows)
     assert "Best: tie 1." in found[0]
-    assert found[1] == "The source prints no batch sizes, so it is not known whether they are the same."
+    assert found[1] == "The source gives no batch sizes, so it is unknown whether they are the same."
 
 
 def test_pending_reports_say_so_and_an_empty_one_says_nothing(tmp_path: Path) -> None:
     found = said(headline(cut_of(named("perf-deeplabv3p-pending"))))
-    assert found == ["All 18 cells are pending: the source prints no figure yet."]
+    assert found == ["All 18 cells are pending: the source has no results yet."]
     assert made(tmp_path, [one()]) == []
 
 
 def test_machines_are_called_machines() -> None:
     assert said(headline(cut_of(named("perf-ctr-dnn")))) == [
-        "Largest setup, 32 machines: Throughput from 352,492 to 2,553,503 samples/s, over 2 cases."
+        "Largest setup, 32 machines: Throughput from 352,492 to 2,553,503 samples/s, over 2 configurations."
     ]
 
 

@@ -195,7 +195,7 @@ def test_a_report_says_whose_figures_they_are(report: Report, language: str) -> 
     unknown = {"en": "date unknown", "zh": "日期不详"}[language]
     assert (report.date or str(source.year or unknown)) in head
     assert source.commit in head
-    assert {"en": "were published by others", "zh": "由他人公布"}[language] in head
+    assert {"en": "shown as published", "zh": "第三方公布"}[language] in head
 
 
 def test_the_index_lists_every_report() -> None:

@@ -65,7 +65,7 @@ def test_a_recipe_is_told_once_with_a_line_for_each_case() -> None:
     assert block.again == tuple(
         f"python -m runners run resnet50-pytorch --on local --case batch_size={size}" for size in (128, 64)
     )
-    assert said(block.title) == "PyTorch, recipe resnet50-pytorch (cases: 2, runs: 6)"
+    assert said(block.title) == "PyTorch, recipe resnet50-pytorch (configurations: 2, runs: 6)"
     assert block.install == tuple(TOLD["recipe"]["setup"])
     assert block.setup == "python -m runners setup resnet50-pytorch --on local"
     assert block.template == "python train.py --batch-size '{batch_size}'"
@@ -73,7 +73,7 @@ def test_a_recipe_is_told_once_with_a_line_for_each_case() -> None:
         ("OMP_NUM_THREADS=1 python train.py --batch-size 128", "a-128-1")
     ]
     assert [said(each) for each in block.facts] == [
-        f"Code: test @ {'0' * 40}", "Launcher of the recipe, where there are ranks to start: torchrun",
+        f"Code: test @ {'0' * 40}", "Launcher of the recipe (if it starts several ranks): torchrun",
     ]  # fmt: skip
     assert (block.more, block.hosts, block.late) == (0, False, False)
 
@@ -87,7 +87,7 @@ def test_a_case_on_one_device_that_needs_no_launcher_is_of_the_same_recipe() -> 
     (block,) = blocks(told("a-1", recipe={"launcher": "plain"}), told("a-2", 128))
     assert len(block.again) == 2
     assert [said(each) for each in block.facts if "auncher" in said(each)] == [
-        "Launcher of the recipe, where there are ranks to start: torchrun"
+        "Launcher of the recipe (if it starts several ranks): torchrun"
     ]
 
 
@@ -101,7 +101,7 @@ def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
     found = blocks(*runs, told("z-1"))
     assert [bool(each.again) for each in found] == [True, False]
     block = found[1]
-    assert said(block.title) == "PyTorch, without a recipe (cases: 2, runs: 4)"
+    assert said(block.title) == "PyTorch, without a recipe (configurations: 2, runs: 4)"
     assert [(each.code, [said(case).strip() for case in each.cases]) for each in block.executed] == [
         (f"python train.py --batch-size {size}", [f"1 × {size} FP32"]) for size in (128, 64)
     ]
@@ -136,7 +136,7 @@ def test_commands_are_those_of_a_shell() -> None:
     assert (block.hosts, block.late) == (True, True)
     assert block.setup.endswith("--on ssh:HOST1,HOST2")
     assert [said(each) for each in block.facts][:2] == [
-        f"Code: example/trainer @ {'d' * 40}, with changes of its own",
+        f"Code: example/trainer @ {'d' * 40}, with local changes",
         f"Image: example.org/torch:1@sha256:{'c' * 64}",
     ]
 
@@ -156,14 +156,14 @@ def test_the_pages_say_how_to_run_it_again(whole: Path, page: str, language: str
     text = read(whole / language / page)
     for fact in (f"example/trainer @ {'d' * 40}", f"example.org/torch:1@sha256:{'c' * 64}"):
         assert fact in text
-    assert ("with changes of its own" if not language else "有改动") in text
-    assert ("stands for the folder of the data set" if not language else "请换成你机器上数据集所在的目录") in text
+    assert ("with local changes" if not language else "有改动") in text
+    assert ("with the folder of the data set" if not language else "请换成你机器上数据集所在的目录") in text
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
 def test_older_runs_say_that_they_have_no_recipe(whole: Path, language: str) -> None:
     text = read(whole / language / "models/resnet50/")
-    assert ("what run.json states" if not language else "以 run.json 所记为准") in text
+    assert ("taken from run.json" if not language else "以 run.json 所记为准") in text
 
 
 def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
@@ -180,9 +180,9 @@ def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
 @pytest.mark.parametrize(
     ("language", "wanted"),
     [
-        ("", ["Warnings of the runner", "at least 30; 40 were found", "node1: stopped", "All packages installed (2)",
+        ("", ["Launcher warnings", "at least 30; 40 found", "node1: stopped", "All installed packages (2)",
               "resnet50-pytorch (SHA-256 abababababab)", "mlx5_0: 100 Gb/sec", "NV12", "GPU ECC"]),
-        ("zh/", ["启动器的警告", "至少 30 条，实得 40 条", "node1：被中止", "全部已安装的软件包（2 个）",
+        ("zh/", ["启动器警告", "至少 30 条，实得 40 条", "node1：被中止", "全部已安装的软件包（2 个）",
                  "resnet50-pytorch (SHA-256 abababababab)", "mlx5_0: 100 Gb/sec", "NV12", "GPU ECC"]),
     ],
 )  # fmt: skip
@@ -202,7 +202,7 @@ def test_a_warning_speaks_against_an_answer() -> None:
     site = site_of(*runs)
     (answer,) = answers.answers(site, site.suite_of["a-1"], builders.HARDWARE)
     (mark,) = [each for each in answer.marks if "warnings" in each.page]
-    assert (said(mark.text), mark.page) == ("runs with warnings of the runner: 1", "runs/a-1.md#warnings")
+    assert (said(mark.text), mark.page) == ("runs with launcher warnings: 1", "runs/a-1.md#warnings")
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ def test_each_figure_has_its_unit_and_direction() -> None:
         [of("PyTorch", 1, latency={"value": 160.0, "unit": "ms", "source": "log"}, memory=memory)]
     )
     head, line = written(tables.details_table(site, suite, rows), "en")
-    assert head[3:5] == ["Time per step (ms) ↓", "Peak memory of a device (MiB) ↓"]
+    assert head[3:5] == ["Time per step (ms) ↓", "Peak memory per device (MiB) ↓"]
     assert line[3:5] == ["160.0", "9,000"]
     head, again = written(tables.details_table(site, suite, rows), "zh")
-    assert head[3:5] == ["单步耗时（ms） ↓", "单卡显存峰值（MiB） ↓"]
+    assert head[3:5] == ["单步耗时（ms） ↓", "单设备显存峰值（MiB） ↓"]
     assert again[3:5] == line[3:5]
 
 

@@ -175,7 +175,7 @@ def test_every_measured_figure_is_that_of_the_pages(built: Path) -> None:
 def test_what_has_no_figure_says_why_in_both_languages() -> None:
     (failed,) = [each for each in records(builders.runs()) if each["outcome"] == "oom"]
     assert (failed["value"], failed["text"], failed["unit"]) == (None, None, None)
-    text = {"en": "the run ended as: out of memory", "zh": "运行结果：显存/内存不足"}
+    text = {"en": "outcome of the run: out of memory", "zh": "运行状态：显存/内存不足"}
     assert failed["reason"] == {"code": "outcome", "args": {"outcome": "oom"}, "text": text}
 
 

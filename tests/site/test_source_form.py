@@ -29,7 +29,7 @@ WORDS = words.load()
 #: Our figure is the printed one.
 SAME = "same"
 REPRODUCED, OTHER_RULE, UNSUPPORTED = "reproduced", "reproduced by another rule", "not supported by its log"
-NO_RUN = "no run of this case"
+NO_RUN = "no run of this configuration"
 
 
 def said(text: Text | None, language: str = "en") -> str:
@@ -234,7 +234,7 @@ def test_the_logs_of_bert_accumulate_or_do_not_say_so_and_none_is_without(perf: 
 def test_a_reader_of_chinese_gets_the_same_table(perf: Site) -> None:
     table = tables(perf, "resnet50")[V100, "FP32"]
     shown = entries(cell(table, 1, 256, "NGC MXNet"), "zh")
-    assert shown[1] == "公布值 389.54：可复现 原文为 BS=256"
+    assert shown[1] == "公布值 389.54：与日志一致 原文为 BS=256"
     assert shown[-1] == "待测 BS=256"
 
 

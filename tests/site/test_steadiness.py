@@ -41,10 +41,10 @@ def test_the_note_counts_records_and_not_points_of_the_drawing() -> None:
 @pytest.mark.parametrize(
     ("about", "said"),
     [
-        (even(30, change=-0.048), "slows down: the second half of the window is −4.8%"),
-        (even(30, change=0.048), "speeds up: the second half of the window is +4.8%"),
-        (even(30, change=0.01), "printed figures are even"),
-        (None, "printed figures are even"),
+        (even(30, change=-0.048), "slows down: the speed of the second half of the window changes by −4.8%"),
+        (even(30, change=0.048), "speeds up: the speed of the second half of the window changes by +4.8%"),
+        (even(30, change=0.01), "Logged throughput is steady"),
+        (None, "Logged throughput is steady"),
     ],
 )
 def test_the_note_names_the_cause(about: dict[str, Any] | None, said: str) -> None:
@@ -88,8 +88,8 @@ def test_a_runs_page_says_what_else_took_time() -> None:
     site = Site((given,), (), suites(), results.results)
     (window,) = (each for each in run_page.steps(site, given) if WORDS.say("en", each.name) == "Window")
     for language, said in (
-        ("en", ["29 records used, 8 left out as warm-up",
-                "3 left out that hold more than training (11.9% of the time)", "evaluation", "checkpoint"]),
+        ("en", ["29 records used, 8 excluded as warm-up",
+                "3 excluded because they include more than training (11.9% of the time)", "evaluation", "checkpoint"]),
         ("zh", ["采用 29 条记录，另有 8 条作为预热不计入",
                 "另有 3 条含训练以外的耗时，不计入（占 11.9% 的时间）", "评估", "保存检查点"]),
     ):  # fmt: skip

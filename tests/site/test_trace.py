@@ -391,4 +391,4 @@ def test_a_problem_leads_to_its_line_in_the_session_that_has_it(shown: Shown) ->
     assert addresses.problem_place(both, problem) == "runs/traced-2/log.md#L31"
     assert addresses.problem_place(both, replace(problem, line=0, args={"x": 1})) == "runs/traced-1.md"
     writer = Writer(WORDS, "en", str)
-    assert "holds a second run, which shows on this line" in writer.table(log.mark_table(both, second))
+    assert "contains a second run, as this line shows" in writer.table(log.mark_table(both, second))

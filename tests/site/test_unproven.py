@@ -16,7 +16,7 @@ from schema.records import Run
 from tests.builders import edited, run
 
 WORDS = load()
-MARK = "from the printer's source, no real log read yet"
+MARK = "format written from the trainer’s source code; not yet tested with a real log"
 
 
 def site_of(*runs: Run) -> Site:

@@ -49,7 +49,7 @@ def test_a_site_and_its_logs_agree(here: Path, capsys: pytest.CaptureFixture[str
     counts = dict(re.findall(r"^(\w+) +(\d+)", told.out, re.MULTILINE))
     assert counts["logs"] == counts["runs"] == str(len(list((here / CASE).glob("*/train.log"))))
     assert counts["results"] == "1"
-    figures = re.search(r"(\d+) figures", told.out)
+    figures = re.search(r"(\d+) numbers", told.out)
     assert figures
     assert int(figures[1]) > 2 * int(counts["runs"])
 
@@ -122,7 +122,7 @@ def _no_log(here: Path) -> None:
         (_page_hash, f"site/runs/{RUN}/index.html: states another SHA-256"),
         (_result, "but its runs give"),
         (_result_hash, "states another log or hash"),
-        (_ledger, f"rests on {RUN}, of which the ledger has no run"),
+        (_ledger, f"uses {RUN}, but the ledger has no such run"),
         (_log, f"{CASE}/1/train.log: has the SHA-256"),
         (_no_log, f"{CASE}/1/train.log: not among the given logs"),
     ],

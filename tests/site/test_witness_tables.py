@@ -86,24 +86,31 @@ def page(folder: Path, name: str, language: str = "en") -> str:
 
 def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
     head, clock = written(witness_tables.of_run(site(), CORRECTED))
-    assert head[:5] == ["Witness", "Verdict", "Gives", "Held against", "Difference"]
+    assert head[:5] == ["Witness", "Verdict", "Gives", "Compared with", "Difference"]
     assert clock[0] == "clock"
-    assert clock[1].startswith("gives the figure the printed speed leaves out work")
-    assert clock[2:] == ["333.3 images/s", "400.0 images/s", "+20.0%", "+ 0.25%: steps of the clock", "3–9", "made up"]
+    assert clock[1].startswith("gives the result the printed speed omits work")
+    assert clock[2:] == [
+        "333.3 images/s",
+        "400.0 images/s",
+        "+20.0%",
+        "+ 0.25%: resolution of the timestamps",
+        "3–9",
+        "made up",
+    ]
     disagrees = written(witness_tables.of_run(site(), WITHHELD))[1]
-    assert disagrees[5] == "3.0% + 0.25%: steps of the clock", "the tolerance that the run was held against"
+    assert disagrees[5] == "3.0% + 0.25%: resolution of the timestamps", "the tolerance that the run was held against"
 
 
 def test_a_silent_witness_has_its_reason_and_nothing_else() -> None:
     rows = written(witness_tables.of_run(site(), ALONE))[1:]
     assert [row[0] for row in rows] == ["clock", "arithmetic", "summary", "framework", "counter", "physics"]
-    assert all(row[1] == "silent the arithmetic of one sample is not known" and not any(row[2:]) for row in rows)
+    assert all(row[1] == "silent the number of operations per sample is unknown" and not any(row[2:]) for row in rows)
 
 
 def test_physics_is_told_as_a_share_of_the_peak() -> None:
     bound = witness("physics", value=0.2816, against=0.0704, unit="TFLOP/s", difference=-75.0, resolution=0.0)
     row = written(witness_tables.of_run(site(), run("Bounded", bound)))[1]
-    assert row[4:6] == ["25.0% of the peak", "at most the peak"]
+    assert row[4:6] == ["25.0% of peak", "at most peak"]
 
 
 def test_a_run_without_a_figure_has_no_witnesses() -> None:
@@ -111,18 +118,18 @@ def test_a_run_without_a_figure_has_no_witnesses() -> None:
 
 
 def test_a_withheld_run_shows_no_headline_and_nothing_green(pages: Path) -> None:
-    for language, likelier in (("en", "the clock is likelier"), ("zh", "时间戳更可信")):
+    for language, likelier in (("en", "the timestamps are more likely"), ("zh", "时间戳更可信")):
         text = page(pages, "runs/resnet50-withheld-1", language)
         assert "pl-headline" not in text
         assert '<span class="pl-good">' not in text
         assert likelier in text
         assert 'pl-bad">' in text.split("{: #witnesses }")[1]
     assert '<span class="pl-sign">Outcome</span> completed' in page(pages, "runs/resnet50-withheld-1")
-    assert "the witness “clock” disagrees (+20 %)" in page(pages, "runs/resnet50-withheld-1")
+    assert "the witness “clock” disagrees (+20%)" in page(pages, "runs/resnet50-withheld-1")
 
 
 def test_a_corrected_run_says_whose_figure_it_is_and_why(pages: Path) -> None:
-    for language, why in (("en", "the clock is right"), ("zh", "应以时间戳为准")):
+    for language, why in (("en", "the timestamps are right"), ("zh", "应以时间戳为准")):
         head = page(pages, "runs/resnet50-corrected-1", language).split("{: #proof }")[0]
         assert "pl-headline" in head
         assert why in head
@@ -132,7 +139,7 @@ def test_a_corrected_run_says_whose_figure_it_is_and_why(pages: Path) -> None:
 def test_a_correction_is_the_cause_of_a_difference_from_the_median() -> None:
     """The median is that of the printed speeds; neither stalls nor time between the records explain the difference."""
     _, cause = caveats.difference(edited(CORRECTED, figures={"median": {"value": 400.0}})) or ()
-    assert "the clock is right" in said(cause)
+    assert "the timestamps are right" in said(cause)
 
 
 def test_each_result_says_what_it_rests_on() -> None:
@@ -153,7 +160,7 @@ def test_a_mark_is_read_out_and_explained_below_the_table_with_a_link() -> None:
     (suite,) = made.shown
     table = tables.comparison(made, suite, made.rows[suite.id])
     html = str(Writer(WORDS, "en", lambda found: found).table(table))
-    means = "two or more witnesses agree"
+    means = "at least two witnesses agree"
     assert f'role="img" title="{means}" aria-label="{means}">✓✓</span>' in html
     legend = html.split("</table>")[1]
     assert [f'<a href="method.md#witnesses">{said(tag.means)}</a>' in legend for tag in _tags()] == [True] * 3
@@ -176,7 +183,7 @@ def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:
         (answer,) = answers.answers(made := site(runs), _only(made), HARDWARE)
         return [said(each.text) for each in answer.marks]
 
-    assert "only the printed line itself, no second witness: Alone" in marks(AGREED, ALONE)
+    assert "only the printed value supports it: Alone" in marks(AGREED, ALONE)
     assert "printed speed known to be wrong, corrected by a witness: Corrected" in marks(AGREED, CORRECTED)
     assert not any("witness" in each for each in marks(AGREED))
 
@@ -191,15 +198,15 @@ def test_the_method_gives_an_example_of_each_kind_from_our_own_logs() -> None:
     later, unpublished = run("Later", *other), run("Aaa", *other, published=False)
     body = written(witness_tables.kinds(site([AGREED, later, unpublished])))[1:]
     assert [row[0].split(" ", 1)[1] for row in body] == [
-        *(f"tolerance {TOLERANCE[each]:.1f}%" for each in TOLERANCE if each != "physics"), "at most the peak",
+        *(f"tolerance {TOLERANCE[each]:.1f}%" for each in TOLERANCE if each != "physics"), "at most peak",
     ]  # fmt: skip
-    assert body[0][2] == "399.0 images/s by the clock, 400.0 images/s printed (+0.25%) resnet50-agreed-1"
+    assert body[0][2] == "399.0 images/s from timestamps, 400.0 images/s printed (+0.25%) resnet50-agreed-1"
     assert all("2.000 x" in row[2] and row[2].endswith("resnet50-later-1") for row in body[1:])
 
 
 def test_a_kind_that_no_log_offers_has_no_example() -> None:
     body = written(witness_tables.kinds(site([AGREED, WITHHELD])))[1:]
-    assert [row[2] for row in body[1:]] == ["None of the logs here offers one yet."] * 5
+    assert [row[2] for row in body[1:]] == ["No log on this site offers one yet."] * 5
     assert WITHHELD.id not in body[0][2], "disagreements are no example of how a witness agrees"
 
 

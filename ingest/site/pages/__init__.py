@@ -7,6 +7,7 @@ from ingest.site.pages import (
     audit,
     compare,
     formats,
+    glossary,
     guides,
     log,
     model,
@@ -19,7 +20,7 @@ from ingest.site.pages import (
     summary,
 )
 
-KINDS = (summary, models, model, reports, rounds, compare, runs, run, log, audit, problems, formats, guides)
+KINDS = (summary, models, model, reports, rounds, compare, runs, run, log, audit, problems, formats, glossary, guides)
 
 
 def pages(site: Site) -> list[Page]:

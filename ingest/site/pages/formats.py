@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingest.common.toml_file import read
-from ingest.common.words import TEMPLATES, phrase
+from ingest.common.words import TEMPLATES, Bilingual, Text, phrase
 from ingest.site import addresses
 from ingest.site.model import Page, Site
 
@@ -29,7 +29,8 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
     from parsers.contract import NearMiss, Sample
     from parsers.engine.registry import formats
 
-    chinese = _chinese()
+    chinese = _chinese("format")
+    reasons = _chinese("why")
     return [
         {
             "texts": {"zh": chinese[each.id]} if each.id in chinese else {},
@@ -42,7 +43,7 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
             "unproven": each.unproven,
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
-            "misses": [miss for miss in each.samples if isinstance(miss, NearMiss)],
+            "misses": [(miss.line, _reason(miss.why, reasons)) for miss in each.samples if isinstance(miss, NearMiss)],
         }
         for each in formats()
     ]
@@ -52,13 +53,18 @@ def _described_telemetry() -> list[Mapping[str, Any]]:
     """Describe the telemetry that is understood: the docstrings of its modules, and their Chinese."""
     from parsers.engine.registry import telemetry_formats
 
-    chinese = _chinese()
+    chinese = _chinese("format")
     return [
         {"id": each.id, "title": each.title, "doc": each.doc, "texts": {"zh": chinese[f"telemetry.{each.id}"]}}
         for each in telemetry_formats()
     ]
 
 
-def _chinese() -> Mapping[str, str]:
-    """Return Chinese for the docstrings of the modules, by the id of their format."""
-    return read(TEMPLATES / "formats.zh.toml", dict[str, str]).data
+def _reason(why: str, chinese: Mapping[str, str]) -> Text:
+    """Return why a line is no record, in both languages where there is a translation."""
+    return Bilingual(why, chinese[why]) if why in chinese else why
+
+
+def _chinese(table: str) -> Mapping[str, str]:
+    """Return Chinese for what the modules say: docstrings by the id of their format (`format`), or reasons (`why`)."""
+    return read(TEMPLATES / "formats.zh.toml", dict[str, dict[str, str]]).data[table]

@@ -48,9 +48,14 @@ def model_page_of(site: Site, run: Run) -> str | None:
     return model_page(suite) if suite.id in {each.id for each in site.shown} else None
 
 
-def framework_page(site: Site, suite: Suite, framework: str) -> str:
-    """Return the page of a model's runs in one framework."""
-    return f"{model_folder(suite)}{site.framework_slugs[framework]}.md"
+def framework_page(suite: Suite, framework: str) -> str:
+    """Return the page of a model with the results of one framework chosen."""
+    return f"{model_page(suite)}?{urlencode({'framework': framework})}"
+
+
+def all_results(suite: Suite) -> str:
+    """Return the page with every row of a model's tables."""
+    return f"{model_folder(suite)}all-results.md"
 
 
 def report_page(report: Report) -> str:

@@ -283,7 +283,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
     apart = most and row.repeats > 1 and row.low is not None and row.high is not None
     return Bar(
         framework=named(row.framework),
-        page=addresses.framework_page(site, suite, row.framework or ""),
+        page=addresses.framework_page(suite, row.framework or ""),
         ink=colours.ink(row.framework or "").id,
         figure=written(row) if known else _why(row),
         run=_run_page(site, row),

@@ -31,7 +31,7 @@ _FILE = r'^--8<-- "(?P<file>(?:charts|logs)/[^":]+)(?::(?P<part>[\w-]+))?"$'
 _BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 _ID = re.compile(r' id="([^"]+)"')
-_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|csv|jsonl?))(#[^"]*)?"')
+_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|csv|jsonl?))([?#][^"]*)?"')
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(
     r'<h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption><p class="pl-caption")>(?P<text>(?:(?!</p>).)*</p>)\s*)?'

@@ -20,7 +20,7 @@ from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
 from ingest.site.render.chart import Chart
 from ingest.site.render.environment import environment
-from ingest.site.render.html_table import Writer
+from ingest.site.render.html_table import Writer, attributes
 from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
@@ -102,6 +102,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "say": writer.say,
         "table": writer.table,
         "tag": writer.tag,
+        "facets": attributes,
         "link": link,
         "prose": prose,
         "listed": listed,
@@ -156,7 +157,9 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
 
 def _hidden(page: Page) -> list[str]:
     """Hide navigation that would list only the page itself; the compare page has no headings before it is used."""
-    if page.template in ("models", "model", "reports"):
+    if page.template == "model":
+        return ["hide: [toc]"]  # its tabs lead to its parts
+    if page.template in ("models", "reports"):
         return []
     return ["hide: [navigation, toc]" if page.template == "compare" else "hide: [navigation]"]
 

@@ -72,7 +72,7 @@ def test_figures_per_watt_and_price_where_they_are_stated() -> None:
     assert figures(found, "per_watt") == {"Fast": "2.000", "Middle": "", "Slow": "1.000"}
     assert figures(found, "per_price") == {"Fast": "400.0", "Middle": "", "Slow": ""}
     notes = " ".join(WORDS.say("en", each) for each in found.table.notes)
-    assert "Fast: 400 W a device (https://example.org/fast, as of 2026-11-01)" in notes
+    assert "Fast: 400 W per device (https://example.org/fast, as of 2026-11-01)" in notes
 
 
 def test_power_counts_every_device() -> None:

@@ -49,6 +49,8 @@ from ingest.site.result_tables import units, version_marks
 from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
 from schema.records import Run
 
+#: A search for a model's name finds its page before reports about it; a model that ran here before one that did not.
+RANKED_FIRST, RANKED_NEXT = 10, 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 #: Rows that the tables of results have on a model's page, all together and each at least: scripts load the others.
 ROWS_SHOWN, ROWS_AT_LEAST = 24, 3
@@ -117,6 +119,7 @@ def _model(site: Site, suite: Suite) -> Page:
         },
         order=suite.order,
         scripts=("assets/js/panels.js",),
+        boost=RANKED_FIRST if any(map(counts, site.runs_of(suite))) else RANKED_NEXT,
     )
 
 
@@ -134,7 +137,7 @@ def _all_results(site: Site, suite: Suite) -> Page:
             "slices": slices(site, suite),
             "summaries": source_form.summaries(site, suite),
         },
-        searched=False,
+        boost=0,
     )
 
 

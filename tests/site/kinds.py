@@ -27,7 +27,7 @@ KINDS: Mapping[str, str] = {
     "front": "",
     "models": "models/",
     "model": "models/resnet50/",
-    "framework": "models/resnet50/pytorch/",
+    "all-results": "models/resnet50/all-results/",
     "compare": "compare/",
     "runs": "runs/",
     "run": "runs/logged-1/",

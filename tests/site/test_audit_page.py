@@ -86,8 +86,8 @@ def test_the_histogram_counts_every_figure_with_a_log(audited: Path) -> None:
         text = page(audited, language)
         bars = re.findall(r"<li><span>(.*?)</span>.*?<b>(\d+)</b></li>", text)
         counted = {title: int(count) for title, count in bars if count != "0"}
-        between = {"en": ["−20.0% to −10.0%", "−10.0% to −5.0%", "within ±0.1%"],
-                   "zh": ["−20.0%～−10.0%", "−10.0%～−5.0%", "±0.1% 以内"]}[language]  # fmt: skip
+        between = {"en": ["−20% to −10%", "−10% to −5%", "within ±0.1%"],
+                   "zh": ["−20%～−10%", "−10%～−5%", "±0.1% 以内"]}[language]  # fmt: skip
         assert counted == dict.fromkeys(between, 1)
         assert len(bars) == 13
     assert "1 of 3 third-party results with a log follow from that log; 2 are at least 5% off." in page(audited, "en")

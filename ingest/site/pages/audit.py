@@ -85,7 +85,7 @@ def _number(count: int) -> Cell:
 
 
 @dataclass(frozen=True)
-class Bar:
+class HistogramBar:
     """One bar of the histogram: what it counts, how many, and its length in percent of the longest."""
 
     title: Text
@@ -93,14 +93,17 @@ class Bar:
     length: float
 
 
-def _bars(found: Sequence[Audited]) -> tuple[Bar, ...]:
+def _bars(found: Sequence[Audited]) -> tuple[HistogramBar, ...]:
     bins = audit.deviations(found)
     longest = max((each.count for each in bins), default=0) or 1
-    return tuple(Bar(_title(each), each.count, 100 * each.count / longest) for each in bins)
+    return tuple(HistogramBar(_title(each), each.count, 100 * each.count / longest) for each in bins)
 
 
 def _title(found: audit.DeviationBin) -> Text:
-    low, high = (None if each is None else numbers.signed_percent(each, 1) for each in (found.low, found.high))
+    low, high = (
+        None if each is None else numbers.signed_percent(each, int(abs(each) < 0.01))
+        for each in (found.low, found.high)
+    )
     if low is None or high is None:
         return phrase("audit.below", high=high) if high else phrase("audit.above", low=low)
     if found.low == -audit.TOLERANCE:

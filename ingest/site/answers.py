@@ -157,9 +157,11 @@ def tally(found: Sequence[Part]) -> tuple[Text, ...]:
     if not compared:
         return (_nothing_compared([answer for part in found for answer in part.answers]),)
     won = Counter(each.framework for each in compared if each.kind in LEADS)
+    ranked = sorted(won.items(), key=lambda item: (-item[1], str(item[0])))
+    total = _counted("front.comparisons", len(compared))
     leads = [
-        phrase("front.tally_lead", framework=name, n=n, of=_counted("front.comparisons", len(compared)))
-        for name, n in sorted(won.items(), key=lambda item: (-item[1], str(item[0])))
+        phrase("front.tally_next" if place else "front.tally_lead", framework=name, n=n, of=total)
+        for place, (name, n) in enumerate(ranked)
     ]
     counted = {kind: sum(each.kind in kinds for each in compared) for kind, kinds in _UNDECIDED.items()}
     return (*leads, *(_counted(f"front.tally_{kind}", n) for kind, n in counted.items() if n), *_sureness(compared))

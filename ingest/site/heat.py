@@ -22,7 +22,8 @@ from ingest.site.model import Site, Suite, group_name, ordered
 class Share:
     """One framework's figure in a row: `text` is its percentage of the fastest, or itself where nothing is compared.
 
-    `value`, `low` and `high` are of one device, for charts; `about` says what figure of what configuration it is.
+    `value`, `low` and `high` are of one device, for charts. `plain` is the figure, `figure` has its unit, and `about` says
+    how it was measured.
     """
 
     text: Text
@@ -33,6 +34,7 @@ class Share:
     high: float | None
     repeats: int
     run: str | None
+    plain: Text
     figure: Text
     about: Text
     is_close: bool = False
@@ -96,7 +98,7 @@ class Heat:
     @property
     def places(self) -> tuple[Place, ...]:
         """What its lines are about."""
-        return tuple(each.place for each in (*self.rows, *self.alone))
+        return (*(each.place for each in self.rows), *(each.place for each in self.alone))
 
 
 def heat(site: Site, hardware: str) -> Heat:
@@ -180,6 +182,7 @@ def _share(answer: Answer, bar: Bar) -> Share:
         high=None if row.high is None else row.high / devices,
         repeats=row.repeats,
         run=bar.run,
+        plain=bar.figure,
         figure=phrase("front.cell", figure=bar.figure, unit=row.unit) if numbers.known(row.value) else "",
         about=_joined(bar.about),
         is_close=answer.kind == "close" and row in [each.result for each in judged.pair],

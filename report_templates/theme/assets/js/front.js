@@ -3,13 +3,13 @@
 (function () {
   "use strict";
 
-  const form = document.getElementById("pl-filter");
+  const form = document.getElementById("pl-choose");
   if (!form) return;
   const FIELDS = ["hardware", "devices", "precision"];
   const NAMES = { devices: "devices", precision: "group" }; // field -> what a row calls it
   const machines = Array.from(document.querySelectorAll(".pl-machine"));
   const others = document.getElementById("pl-others");
-  const said = form.querySelector(".pl-filter-said");
+  const said = form.querySelector(".pl-choose-said");
 
   const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
   const shown = () => machines.find((machine) => machine.dataset.hardware === form.hardware.value);

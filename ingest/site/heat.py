@@ -22,8 +22,8 @@ from ingest.site.model import Site, Suite, group_name, ordered
 class Share:
     """One framework's figure in a row: `text` is its percentage of the fastest, or itself where nothing is compared.
 
-    `value`, `low` and `high` are of one device, for charts. `plain` is the figure, `figure` has its unit, and `about` says
-    how it was measured.
+    `value`, `low` and `high` are of one device, for charts. `plain` is the figure, `figure` has its unit, and `about`
+    says how it was measured.
     """
 
     text: Text

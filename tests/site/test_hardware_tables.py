@@ -115,7 +115,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_front_page_shows_accelerators_side_by_side_instead_of_one_after_the_other(front: Path) -> None:
-    for language, title in (("", "Accelerators side by side"), ("zh/", "加速器横向对比")):
+    for language, title in (("", "Accelerator comparison"), ("zh/", "加速器横向对比")):
         page = (front / language / "index.html").read_text()
         assert title in page
         assert page.count('class="pl-answer ') == 0

@@ -34,7 +34,7 @@ from ingest.site.model import (
     reason,
     written,
 )
-from ingest.site.options import in_words
+from ingest.site.options import in_words, listed, name_of
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
 from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
@@ -486,18 +486,11 @@ def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -
     return found
 
 
-def _differing(suite: Suite, pair: Sequence[Row]) -> Text | None:
+def _differing(suite: Suite, pair: Sequence[Row]) -> Text:
     """Name the settings that differ between two results, and make no other workload."""
     first, second = (row.options for row in pair)
-    names = [
-        each for each in sorted({*first, *second})
-        if each not in suite.row_options and first.get(each) != second.get(each)
-    ]  # fmt: skip
-    found: Text | None = None
-    for each in names:
-        word = word_for("option", each)
-        found = word if found is None else phrase("front.listed", first=found, second=word)
-    return found
+    names = [each for each in sorted({*first, *second}) if each not in suite.row_options]
+    return listed(name_of(each) for each in names if first.get(each) != second.get(each))
 
 
 def _differs(found: Difference) -> Text:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from urllib.parse import urlencode
 
 from ingest.common import numbers
@@ -16,6 +15,7 @@ from ingest.site import addresses, answers
 from ingest.site.answers import APART, LEADS, Answer, Bar, Mark
 from ingest.site.hardware_names import product, raw
 from ingest.site.model import Site, Suite, group_name, ordered
+from ingest.site.options import listed
 
 
 @dataclass(frozen=True)
@@ -184,19 +184,15 @@ def _share(answer: Answer, bar: Bar) -> Share:
         run=bar.run,
         plain=bar.figure,
         figure=phrase("front.cell", figure=bar.figure, unit=row.unit) if numbers.known(row.value) else "",
-        about=_joined(bar.about),
+        about=listed(bar.about),
         is_close=answer.kind == "close" and row in [each.result for each in judged.pair],
-        caution=phrase("front.caution", text=_joined(bar.cautions)) if bar.cautions else None,
+        caution=phrase("front.caution", text=listed(bar.cautions)) if bar.cautions else None,
     )
 
 
 def _percent(share: float) -> str:
     """Write a percentage without decimals; one that is not 100 does not become it."""
     return f"{share:.1f}" if 99.5 <= share < 100 else f"{share:.0f}"
-
-
-def _joined(texts: Sequence[Text]) -> Text:
-    return reduce(lambda first, second: phrase("front.joined", first=first, second=second), texts) if texts else ""
 
 
 def _alone(suite: Suite, answer: Answer, hardware: str) -> Alone:

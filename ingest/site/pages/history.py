@@ -16,9 +16,10 @@ from ingest.published.publications import options_cell
 from ingest.read.change_notes import ChangeNote
 from ingest.site import addresses, history, published_figures
 from ingest.site.history import OwnHistory, OwnPoint
-from ingest.site.model import Page, Site, Suite, named, options_text, precision_name
+from ingest.site.model import Page, Site, Suite, named, precision_name
 from ingest.site.published_tables import printed
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
+from ingest.site.run_tables import case_text
 from ingest.site.table_metrics import THROUGHPUT
 from schema.vocabulary import METRICS
 
@@ -92,14 +93,10 @@ def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_y
     moment, row = one.moments[at], one.row
     point = moment.point
     before = one.moments[at - 1].point if at else None
-    case = phrase(
-        "history.case", devices=_devices(row.nodes, row.devices), batch=row.batch_size or "—",
-        precision=precision_name(row.precision), options=options_text(row.options),
-    )  # fmt: skip
     about = _About(row.model or "", row.framework or "", row.hardware or "")
     return (
         cell(named(row.framework)),
-        cell(case),
+        cell(case_text(point.runs[0])),
         *(cell(getattr(point, name)) if getattr(point, name) else absent(None) for name in shown),
         _own_figure(site, one, moment),
         _share(point.figure.spread),

@@ -35,6 +35,7 @@ def _method(site: Site) -> Page:
             "level_points": SHORTEST,
             "witnesses": witness_tables.kinds(site),
         },
+        boost=4,
     )
 
 

@@ -21,7 +21,7 @@ Better = Literal["higher", "lower"]
 
 
 @dataclass(frozen=True)
-class Point:
+class HistoryPoint:
     """One figure of a history.
 
     Attributes:
@@ -36,11 +36,11 @@ class Point:
     conditions: Mapping[str, Values] = field(default_factory=dict)
 
 
-P = TypeVar("P", bound=Point)
+P = TypeVar("P", bound=HistoryPoint)
 
 
 @dataclass(frozen=True)
-class Step(Generic[P]):
+class Judgment(Generic[P]):
     """What a point says against an earlier one: `contrast` has the later figure over the earlier one."""
 
     earlier: P
@@ -69,9 +69,9 @@ class Moment(Generic[P]):
     """
 
     point: P
-    previous: Step[P] | None = None
-    best: Step[P] | None = None
-    year: Step[P] | None = None
+    previous: Judgment[P] | None = None
+    best: Judgment[P] | None = None
+    year: Judgment[P] | None = None
     changed: tuple[Changed, ...] = ()
     mark: bool = False
 
@@ -116,10 +116,10 @@ def _moment(point: P, earlier: Sequence[P], better: Better, mark: bool) -> Momen
     )
 
 
-def against(point: P, earlier: P, better: Better = "higher") -> Step[P]:
+def against(point: P, earlier: P, better: Better = "higher") -> Judgment[P]:
     """Return what a point says against an earlier one."""
     found = contrast(point.figure, earlier.figure)
-    return Step(earlier, found, word(found, point.figure, earlier.figure, better))
+    return Judgment(earlier, found, word(found, point.figure, earlier.figure, better))
 
 
 def word(found: Contrast, later: Measured, earlier: Measured, better: Better = "higher") -> Word:
@@ -137,7 +137,7 @@ def word(found: Contrast, later: Measured, earlier: Measured, better: Better = "
     return "suspicious" if worse else "promising"
 
 
-def changes(before: Point, after: Point) -> tuple[Changed, ...]:
+def changes(before: HistoryPoint, after: HistoryPoint) -> tuple[Changed, ...]:
     """Return the conditions that both points state, and in which they differ."""
     stated = (
         (Changed(name, before.conditions[name], after.conditions[name]))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.compute.contrast import Measured
-from ingest.compute.history import Moment, Point, history
+from ingest.compute.history import HistoryPoint, Moment, history
 from ingest.published.cases import in_one_spelling, library
 from ingest.published.publications import Published, Publisher
 
@@ -22,7 +22,7 @@ Group = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class PrintedPoint(Point):
+class PrintedPoint(HistoryPoint):
     """A published figure with its date; `publisher` is the same for all editions of one."""
 
     row: Published | None = None
@@ -74,7 +74,10 @@ def of_editions(points: Sequence[PrintedPoint], group: Group) -> list[tuple[Prin
         edition = (row.source, each.date, group(row.precision), row.unit)
         editions[edition] = _higher(editions.get(edition), each)
     several = (each.values() for each in found.values() if len({one.printed.source for one in each.values()}) > 1)
-    return [tuple(sorted(each, key=lambda one: (one.date, one.printed.source))) for each in several]
+    return [
+        tuple(sorted(each, key=lambda one: (one.date, one.printed.source, group(one.printed.precision))))
+        for each in several
+    ]
 
 
 def _point(row: Published, source: Publisher) -> PrintedPoint | None:

@@ -10,7 +10,7 @@ from ingest.common.words import phrase
 from ingest.compute import results
 from ingest.compute.comparison import Candidate, Values
 from ingest.compute.contrast import Measured
-from ingest.compute.history import Better, Moment, Point, history
+from ingest.compute.history import Better, HistoryPoint, Moment, history
 from ingest.compute.results import SCORED
 from ingest.published import histories
 from ingest.published.histories import PrintedPoint
@@ -31,7 +31,7 @@ _VERSION = "framework_version"
 
 
 @dataclass(frozen=True)
-class OwnPoint(Point):
+class OwnPoint(HistoryPoint):
     """A figure of ours with its runs; `resolution` is what its last printed digit counts."""
 
     runs: tuple[Run, ...] = ()

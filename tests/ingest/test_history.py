@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.common.words import WordsEntry
 from ingest.compute.contrast import Measured
-from ingest.compute.history import Changed, Moment, Point, a_year_before, history, in_order, natural
+from ingest.compute.history import Changed, HistoryPoint, Moment, a_year_before, history, in_order, natural
 from ingest.published import histories
 from ingest.published.publications import DatedPages, Published, Publisher
 
@@ -26,12 +26,12 @@ def measured(*values: float) -> Measured:
     )
 
 
-def point(date: str, *values: float, version: str = "", round: str = "", **conditions: str) -> Point:
+def point(date: str, *values: float, version: str = "", round: str = "", **conditions: str) -> HistoryPoint:
     stated = {name: (each,) for name, each in conditions.items()}
-    return Point(measured(*values), date, version, round, stated)
+    return HistoryPoint(measured(*values), date, version, round, stated)
 
 
-def words(found: Moment[Point]) -> tuple[str | None, str | None, str | None]:
+def words(found: Moment[HistoryPoint]) -> tuple[str | None, str | None, str | None]:
     return tuple(each and each.word for each in (found.previous, found.best, found.year))  # type: ignore[return-value]
 
 
@@ -51,7 +51,7 @@ def test_without_a_date_versions_and_rounds_give_the_order() -> None:
 
 
 @given(st.permutations([point(f"202{n}-01-01", 100 + n) for n in range(5)]))
-def test_the_order_of_the_input_makes_no_difference(points: list[Point]) -> None:
+def test_the_order_of_the_input_makes_no_difference(points: list[HistoryPoint]) -> None:
     assert [each.point.date for each in history(points)] == [f"202{n}-01-01" for n in range(5)]
 
 

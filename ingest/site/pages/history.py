@@ -10,13 +10,14 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.contrast import Contrast
-from ingest.compute.history import Changed, Moment, Point, Step, Word
+from ingest.compute.history import Changed, HistoryPoint, Judgment, Moment, Word
 from ingest.published.histories import PrintedPoint
-from ingest.published.publications import options_cell
 from ingest.read.change_notes import ChangeNote
-from ingest.site import addresses, history, published_figures
+from ingest.site import addresses, history
+from ingest.site.hardware_names import product
 from ingest.site.history import OwnHistory, OwnPoint
 from ingest.site.model import Page, Site, Suite, named, precision_name
+from ingest.site.options import in_words
 from ingest.site.published_tables import printed
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
 from ingest.site.run_tables import case_text
@@ -49,12 +50,9 @@ def _context(site: Site, suite: Suite) -> Mapping[str, Any]:
     return {
         "suite": suite,
         "model_page": addresses.model_page(suite),
-        "own": [
-            (named(hardware, "site.unknown_hardware"), own_table(site, mine)) for hardware, mine in _by_hardware(own)
-        ],
+        "own": [(product(hardware), own_table(site, mine)) for hardware, mine in _by_hardware(own)],
         "published": published_table(site, printed_ones) if printed_ones else None,
         "editions": editions_table(site, found) if (found := history.editions(site, suite)) else None,
-        "reports": published_figures.reports_of(site, suite),
     }
 
 
@@ -76,7 +74,7 @@ def own_table(site: Site, found: Sequence[OwnHistory]) -> Table:
     head = (
         Column(phrase("table.framework")),
         Column(phrase("table.case")),
-        *(Column(phrase(f"history.{name}"), key=name) for name in shown),
+        *(Column(phrase(f"history.{name}"), name == "date", key=name) for name in shown),
         Column(phrase("table.figure"), True),
         Column(phrase("table.spread"), True),
         Column(phrase("table.repeats"), True),
@@ -124,16 +122,10 @@ def _share(spread: float | None) -> Cell:
     return cell(numbers.percent(spread), value=spread) if spread is not None else absent(phrase("table.one_repeat"))
 
 
-def _devices(nodes: int | None, devices: int | None) -> Text:
-    if (nodes or 1) > 1:
-        return phrase("table.machines", devices=devices, nodes=nodes)
-    return "—" if devices is None else str(devices)
-
-
 # ---- steps between points ----
 
 
-def _step(found: Step[OwnPoint] | None, *marks: Text) -> Cell:
+def _step(found: Judgment[OwnPoint] | None, *marks: Text) -> Cell:
     """Return what the difference from an earlier figure is called, with the ratio to it."""
     if found is None:
         return absent(None)
@@ -143,7 +135,7 @@ def _step(found: Step[OwnPoint] | None, *marks: Text) -> Cell:
     return cell(text, None, ratio(found.contrast), *marks, *needed, tone=_TONES.get(found.word, ""), details=details)
 
 
-def _earlier(moment: Moment[OwnPoint], found: Step[OwnPoint] | None) -> Cell:
+def _earlier(moment: Moment[OwnPoint], found: Judgment[OwnPoint] | None) -> Cell:
     """Return the difference from a point before, with its name; the previous one has a column of its own."""
     if found is None:
         return absent(None)
@@ -159,7 +151,7 @@ def ratio(found: Contrast) -> str:
     return f"{low}×" if low == high else f"{low}–{high}×"
 
 
-def label(point: Point, other: Point) -> str:
+def label(point: HistoryPoint, other: HistoryPoint) -> str:
     """Return what tells a point from another: its version, its round, or its day."""
     names = ((each.version, each.round, each.date) for each in (point, other))
     return next((own for own, others in zip(*names, strict=True) if own and own != others), "")
@@ -177,13 +169,13 @@ class _About:
     hardware: str
 
 
-def _notes(site: Site, about: _About, before: Point | None, after: Point) -> list[ChangeNote]:
+def _notes(site: Site, about: _About, before: HistoryPoint | None, after: HistoryPoint) -> list[ChangeNote]:
     """Return what somebody wrote down about the step to a point; of the first, what names its version or round."""
     mine = (each for each in site.changes.notes if each.is_about(about.model, about.framework, about.hardware))
     return [each for each in mine if _is_of_step(each, before, after)]
 
 
-def _is_of_step(note: ChangeNote, before: Point | None, after: Point) -> bool:
+def _is_of_step(note: ChangeNote, before: HistoryPoint | None, after: HistoryPoint) -> bool:
     """Return whether an entry tells of the step to a point: its version and round come here, and its day has passed."""
     new = all(
         not stated or (stated == getattr(after, name) and stated != getattr(before, name, ""))
@@ -208,11 +200,17 @@ def _condition(found: Changed) -> Text:
 
 def published_table(site: Site, found: Sequence[tuple[Moment[PrintedPoint], ...]]) -> Table:
     """Return a row per figure of cases that one publisher printed several times; none is judged."""
-    head = (*_printed_head(), Column(phrase("history.previous"), True), Column(phrase("history.changed")))
+    told = [[_printed_notes(site, moments, at) for at in range(len(moments))] for moments in found]
+    noted = any(each.entries for notes in told for each in notes)
+    head = (
+        *_printed_head(),
+        Column(phrase("history.previous"), True),
+        *([Column(phrase("history.changed"))] if noted else []),
+    )
     body = tuple(
-        (*_printed_line(site, each.point), _plain(each.previous), _printed_notes(site, moments, at))
-        for moments in found
-        for at, each in enumerate(moments)
+        (*_printed_line(site, each.point), _plain(each.previous), *([note] if noted else []))
+        for moments, notes in zip(found, told, strict=True)
+        for each, note in zip(moments, notes, strict=True)
     )
     return Table(head, body, name="published-history")
 
@@ -224,34 +222,35 @@ def editions_table(site: Site, found: Sequence[tuple[PrintedPoint, ...]]) -> Tab
 
 
 def _printed_head() -> tuple[Column, ...]:
-    names = ("framework", "devices", "hardware", "precision", "batch_size", "options")
+    names = ("framework", "hardware", "precision", "batch_size", "options")
     return (
-        *(Column(phrase(f"table.{name}"), name in ("devices", "batch_size")) for name in names),
-        Column(phrase("history.date"), key="date"),
+        *(Column(phrase(f"table.{name}"), name == "batch_size") for name in names),
+        Column(phrase("history.date"), True, key="date"),
         Column(phrase("history.version"), key="version"),
-        Column(phrase("table.source_of_figures"), key="source"),
         Column(phrase("table.figure"), True),
     )
 
 
 def _printed_line(site: Site, point: PrintedPoint) -> tuple[Cell, ...]:
+    """Return what is printed of a figure; its hardware is named as its source names it."""
     row = point.printed
     source = site.published.sources[row.source]
+    machines = (phrase("round.machines_of", nodes=row.nodes),) if (row.nodes or 1) > 1 else ()
+    on = phrase("round.devices_of", devices=row.devices or "—", hardware=row.hardware)
+    version = point.version or row.framework_source
     return (
         cell(row.framework),
-        cell(_devices(row.nodes, row.devices), value=row.devices),
-        cell(row.hardware),
+        cell(on, None, *machines, value=row.devices),
         cell(precision_name(row.precision)),
         cell(numbers.count(row.batch_size), value=row.batch_size) if row.batch_size else absent(None),
-        cell(options_cell(row.options)) if row.options else absent(None),
-        cell(point.date),
-        cell(point.version or row.framework_source) if point.version or row.framework_source else absent(None),
-        cell(source.title),
+        cell(in_words(row.options)) if row.options else absent(None),
+        cell(point.date, None, source.title),
+        cell(version) if version else absent(None),
         cell(printed(row), source.address_of(row), row.unit, value=row.value, details=(("unit", row.unit),)),
     )
 
 
-def _plain(found: Step[PrintedPoint] | None) -> Cell:
+def _plain(found: Judgment[PrintedPoint] | None) -> Cell:
     """Return the ratio of two printed figures, which have no spread."""
     if found is None:
         return absent(None)

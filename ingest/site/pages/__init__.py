@@ -9,6 +9,7 @@ from ingest.site.pages import (
     formats,
     glossary,
     guides,
+    history,
     log,
     model,
     models,
@@ -20,7 +21,23 @@ from ingest.site.pages import (
     summary,
 )
 
-KINDS = (summary, models, model, reports, rounds, compare, runs, run, log, audit, problems, formats, glossary, guides)
+KINDS = (
+    summary,
+    models,
+    model,
+    history,
+    reports,
+    rounds,
+    compare,
+    runs,
+    run,
+    log,
+    audit,
+    problems,
+    formats,
+    glossary,
+    guides,
+)
 
 
 def pages(site: Site) -> list[Page]:

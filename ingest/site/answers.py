@@ -80,7 +80,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """One case with its answer; `kind` is that of its verdict."""
+    """One case with its answer; `kind` is that of its verdict, which `found` is, over `rows`."""
 
     case: tuple[Text, ...]
     kind: str
@@ -91,6 +91,8 @@ class Answer:
     verdict: Text
     bars: tuple[Bar, ...]
     marks: tuple[Mark, ...]
+    found: Verdict
+    rows: tuple[Row, ...]
     others: int = 0
 
 
@@ -184,6 +186,8 @@ def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer
         verdict=_verdict(found, chosen, cases),
         bars=_bars(site, suite, chosen, ranked, found.kind),
         marks=_marks(site, suite, found),
+        found=found,
+        rows=tuple(chosen),
         others=len(cases) - 1,
     )
 

@@ -7,8 +7,10 @@ from ingest.site.pages import (
     audit,
     compare,
     formats,
+    frameworks,
     glossary,
     guides,
+    hardware,
     log,
     model,
     models,
@@ -20,7 +22,10 @@ from ingest.site.pages import (
     summary,
 )
 
-KINDS = (summary, models, model, reports, rounds, compare, runs, run, log, audit, problems, formats, glossary, guides)
+KINDS = (
+    summary, models, model, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems, formats,
+    glossary, guides,
+)  # fmt: skip
 
 
 def pages(site: Site) -> list[Page]:

@@ -21,6 +21,7 @@ from ingest.compute.results import counts, version
 from ingest.site import addresses, answers
 from ingest.site.answers import Answer
 from ingest.site.data.measured import date_of
+from ingest.site.hardware_names import product
 from ingest.site.model import Row, Site, Suite, framework_of, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 from ingest.site.result_tables import representative
@@ -158,32 +159,34 @@ def scores(rows: Iterable[tuple[Cell, Sequence[Outcome]]], first: Text, name: st
     """Return a table of scores, a line per name."""
     head = (
         Column(first),
-        *(Column(phrase(f"scorecard.{each}"), True) for each in KINDS),
         Column(phrase("scorecard.ratio"), True),
+        *(Column(phrase(f"scorecard.{each}"), True) for each in KINDS),
     )
     return Table(head, tuple((title, *_score_cells(score(found))) for title, found in rows), name=name)
 
 
 def _score_cells(found: Score) -> tuple[Cell, ...]:
     ratio = cell(numbers.ratio(found.ratio), value=found.ratio) if found.ratio else absent(phrase("scorecard.no_ratio"))
-    return (*(count(found.counted[each]) for each in KINDS), ratio)
+    return (ratio, *(count(found.counted[each]) for each in KINDS))
 
 
 def listed(site: Site, found: Sequence[Outcome], name: str) -> Table:
     """Return outcomes with the figures, the best rival's, and what is stated about the environment."""
     head = tuple(
         Column(phrase(f"scorecard.{each}"), each in ("mine", "rival", "ratio"))
-        for each in ("case", "mine", "rival", "ratio", "verdict")
+        for each in ("case", "ratio", "verdict", "mine", "rival")
     )
     return Table(head, tuple(_line(site, each) for each in found), name=name)
 
 
 def _line(site: Site, found: Outcome) -> tuple[Cell, ...]:
     case = cell(
-        found.suite.title, addresses.model_page(found.suite), named_hardware(found.hardware), *found.answer.case
+        found.suite.title,
+        addresses.model_page(found.suite),
+        joined((product(found.hardware), *found.answer.case)),
     )
     ratio = cell(numbers.ratio(found.ratio), value=found.ratio)
-    return (case, figure(site, found.mine), _rival(site, found), ratio, cell(in_words(found.kind)))
+    return (case, ratio, cell(in_words(found.kind)), figure(site, found.mine), _rival(site, found))
 
 
 def in_words(kind: Kind) -> Text:
@@ -264,11 +267,6 @@ def entries(texts: Sequence[str]) -> Cell:
 def joined(texts: Sequence[Text]) -> Text:
     """Return several texts as one line."""
     return reduce(lambda first, second: phrase("scorecard.joined", first=first, second=second), texts)
-
-
-def named_hardware(hardware: str) -> Text:
-    """Return the name of hardware for readers."""
-    return named(hardware, "site.unknown_hardware")
 
 
 def frameworks(site: Site) -> list[str]:

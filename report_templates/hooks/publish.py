@@ -66,14 +66,15 @@ def _is_offline(config: Any) -> bool:
 
 
 def _extended(entry: Any, pages: Path) -> Any:
-    """Return a part of the navigation; a list of one index also lists the pages of its folder, by their metadata."""
+    """Return a part of the navigation; a list with such an index also lists the pages of its folder, once."""
     if isinstance(entry, dict):
         return {title: _extended(below, pages) for title, below in entry.items()}
     if not isinstance(entry, list):
         return entry
     listed = LISTED.get(str(entry[0]))
     first, *rest = (_extended(each, pages) for each in entry)
-    return [first, *(listed(pages) if listed else ()), *rest]
+    found = listed(pages) if listed else []
+    return [first, *found, *(each for each in rest if each not in found)]
 
 
 def _models(pages: Path) -> list[Any]:

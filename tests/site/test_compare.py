@@ -246,11 +246,11 @@ DRIVERS = [
     ("language", "said", "unknown"),
     [
         (
-            "", ("driver 550.90 against 535.54", "batch size per device 32 against 64", "rule "),
-            "Power limit is not known for OneFlow.",
+            "", ("driver: 550.90 (reference: 535.54)", "batch size per device: 32 (reference: 64)", "rule: "),
+            "Power limit is unknown for OneFlow.",
         ),
         (
-            "zh/", ("驱动版本 550.90，对照为 535.54", "单卡 batch size 32，对照为 64", "统计规则 "),
+            "zh/", ("驱动版本：550.90（基准为 535.54）", "单设备 batch size：32（基准为 64）", "统计规则："),
             "OneFlow 的功耗上限未知。",
         ),
     ],
@@ -276,7 +276,7 @@ def test_what_was_left_out_can_become_what_others_are_held_against(page: Any, ad
     assert [name for name, _ in figures(page)] == ["TensorFlow"]
     assert query(page)["ref"] == ["c"]
     against = page.locator(".pl-compare-out li", has_text="PyTorch 2.13.0").inner_text()
-    assert "driver 535.54 against 550.90" in against
+    assert "driver: 535.54 (reference: 550.90)" in against
 
 
 def test_the_newer_version_and_round_stand_for_a_framework_and_both_can_be_compared(page: Any, address: str) -> None:
@@ -288,7 +288,7 @@ def test_the_newer_version_and_round_stand_for_a_framework_and_both_can_be_compa
     told(page, found)
     opened(page, address + "compare/")
     assert figures(page) == [("PaddlePaddle", "120.0"), ("PyTorch", "110.0")]
-    assert "framework version 2.9.0 against 2.10.0" in page.locator(".pl-compare-out").inner_text()
+    assert "framework version: 2.9.0 (reference: 2.10.0)" in page.locator(".pl-compare-out").inner_text()
     choose(page, "by", "version")
     assert [row[0] for row in rows(page)] == ["2.9.0", "2.10.0"]
     assert figures(page) == [("PyTorch", "100.0"), ("PyTorch", "110.0")]
@@ -335,7 +335,7 @@ def test_a_throughput_says_what_it_rests_on(page: Any, address: str) -> None:
     marks = page.locator("#pl-compare tbody .pl-tag")
     assert {(each.inner_text(), each.get_attribute("aria-label")) for each in marks.all()} == {
         ("✓✓", "at least two witnesses agree"),
-        ("unchecked", "only the printed line itself"),
+        ("unchecked", "only the printed value supports it"),
     }
     opened(page, address + "compare/?metric=memory")
     assert page.locator("#pl-compare tbody .pl-tag").count() == 0
@@ -427,7 +427,7 @@ def test_figures_of_different_units_never_share_an_axis(page: Any, address: str)
     told(page, [record(id="a"), record(id="c", **PADDLE, value=99.0, text="99.0"), words_per_second])
     opened(page, address + "compare/")
     assert [name for name, _ in figures(page)] == ["PaddlePaddle", "PyTorch"]
-    assert "unit words/s against images/s" in page.locator(".pl-compare-out").inner_text()
+    assert "unit: words/s (reference: images/s)" in page.locator(".pl-compare-out").inner_text()
 
 
 def test_a_figure_leads_to_its_run_and_its_model(page: Any, address: str) -> None:

@@ -72,7 +72,7 @@ def test_figures_per_watt_and_price_where_they_are_stated() -> None:
     assert figures(found, "per_watt") == {"Fast": "2.000", "Middle": "", "Slow": "1.000"}
     assert figures(found, "per_price") == {"Fast": "400.0", "Middle": "", "Slow": ""}
     notes = " ".join(WORDS.say("en", each) for each in found.table.notes)
-    assert "Fast: 400 W a device (https://example.org/fast, as of 2026-11-01)" in notes
+    assert "Fast: 400 W per device (https://example.org/fast, as of 2026-11-01)" in notes
 
 
 def test_power_counts_every_device() -> None:
@@ -115,7 +115,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_front_page_shows_accelerators_side_by_side_instead_of_one_after_the_other(front: Path) -> None:
-    for language, title in (("", "Accelerators side by side"), ("zh/", "加速器横向对比")):
+    for language, title in (("", "Accelerator comparison"), ("zh/", "加速器横向对比")):
         page = (front / language / "index.html").read_text()
         assert title in page
         assert page.count('class="pl-answer ') == 0

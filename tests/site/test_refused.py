@@ -75,4 +75,4 @@ def test_a_derived_fact_is_told_in_both_languages_with_what_it_follows_from() ->
     assert said["en"].startswith("machines (")
     assert " and devices per machine (line 7)" in said["en"]
     assert said["zh"].startswith("机器数（")
-    assert "、单机卡数（第 7 行）" in said["zh"]
+    assert "、单机设备数（第 7 行）" in said["zh"]

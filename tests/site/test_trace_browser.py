@@ -143,7 +143,7 @@ def test_a_figure_leads_to_its_run_and_that_to_the_marked_lines_of_its_window(
     gaps = opened.locator(".pl-log-gap").all_inner_texts()
     assert gaps[0].startswith({"en": "Lines 121 to ", "zh": "第 121 至 "}[language])
     # The clock's witness begins one line before the window.
-    assert any(each.endswith({"en": " to 787 are left out.", "zh": " 至 787 行略去。"}[language]) for each in gaps)
+    assert any(each.endswith({"en": " to 787 are omitted.", "zh": " 至 787 行略去。"}[language]) for each in gaps)
 
 
 @pytest.mark.parametrize(("language", "fact"), list(zip(LANGUAGES, STATED, strict=True)))

@@ -11,6 +11,7 @@ from ingest.common.words import Words, phrase
 from ingest.compute.results import counts
 from ingest.site import addresses, scorecards
 from ingest.site.data import badges
+from ingest.site.hardware_names import product
 from ingest.site.model import Page, Site, framework_of, named
 from ingest.site.render import share
 from ingest.site.render.share import Share
@@ -84,7 +85,7 @@ def _of(framework: str, outcomes: Outcomes) -> list[Outcome]:
 def _picture(site: Site, words: Words, framework: str, mine: Sequence[Outcome]) -> Share:
     by_hardware = [
         (
-            words.say("en", scorecards.named_hardware(each)),
+            words.say("en", product(each)),
             _counts([found for found in mine if found.hardware == each]),
         )
         for each in dict.fromkeys(found.hardware for found in mine if found.kind in scorecards.COMPARED)
@@ -105,7 +106,7 @@ def _counts(found: Sequence[Outcome]) -> tuple[int, int, int]:
 
 
 def _best(words: Words, found: Outcome) -> tuple[str, str]:
-    case = (found.suite.title, scorecards.named_hardware(found.hardware), *found.answer.case)
+    case = (found.suite.title, product(found.hardware), *found.answer.case)
     rival = found.rival.framework if found.rival else ""
     return (
         ", ".join(words.say("en", each) for each in case),
@@ -125,7 +126,7 @@ def _snippets(name: str, page: str) -> tuple[str, str]:
 def _by_hardware(site: Site, mine: Sequence[Outcome]) -> list[tuple[Cell, list[Outcome]]]:
     return [
         (
-            cell(scorecards.named_hardware(each), addresses.hardware_page(site, each)),
+            cell(product(each), addresses.hardware_page(site, each)),
             [found for found in mine if found.hardware == each],
         )
         for each in dict.fromkeys(found.hardware for found in mine)

@@ -12,11 +12,12 @@ from ingest.common.words import phrase
 from ingest.compute.results import counts
 from ingest.site import addresses, answers, scorecards
 from ingest.site.data.measured import date_of
+from ingest.site.hardware_names import product, raw
 from ingest.site.model import Page, Site, framework_of, named
 from ingest.site.pages.model import machines
 from ingest.site.published_figures import source_anchors
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
-from ingest.site.scorecards import Outcome, named_hardware
+from ingest.site.scorecards import Outcome
 
 #: The words of a case's verdict.
 _VERDICTS = {
@@ -64,7 +65,7 @@ def _line(site: Site, hardware: str) -> tuple[Cell, ...]:
     models = len({site.suite_of[run.id].id for run in runs})
     last = max((day for run in runs if (day := date_of(run))), default="")
     return (
-        cell(named_hardware(hardware), addresses.hardware_page(site, hardware)),
+        cell(product(hardware), addresses.hardware_page(site, hardware)),
         scorecards.entries(sorted({framework_of(run) for run in runs}, key=str.casefold)),
         scorecards.count(models),
         scorecards.count(len(runs)),
@@ -78,8 +79,8 @@ def _hardware(site: Site, hardware: str, outcomes: Outcomes) -> Page:
         runs = scorecards.runs_on(site, hardware)
         frameworks = sorted({each.framework for each in there}, key=str.casefold)
         return {
-            "hardware": named_hardware(hardware),
-            "raw": hardware,
+            "hardware": product(hardware),
+            "raw": raw(hardware),
             "runs": len(runs),
             "scores": scorecards.scores(
                 [(_linked(site, each), [o for o in there if o.framework == each]) for each in frameworks],
@@ -94,8 +95,8 @@ def _hardware(site: Site, hardware: str, outcomes: Outcomes) -> Page:
     return Page(
         addresses.hardware_page(site, hardware),
         "hardware",
-        named_hardware(hardware),
-        phrase("describe.hardware", hardware=named_hardware(hardware)),
+        product(hardware),
+        phrase("describe.hardware", hardware=product(hardware)),
         context,
     )
 

@@ -1,6 +1,6 @@
 """Scorecards: how each framework does on each hardware, counted from the answers of the front page.
 
-A case that an answer shows is an outcome for each framework that has a figure there, against its best rival. The
+A case that an answer shows is an placing for each framework that has a figure there, against its best rival. The
 fastest one has the answer's own verdict; any other one has the verdict of a comparison with the fastest alone.
 """
 
@@ -34,7 +34,7 @@ Kind = Literal["clear_win", "likely_win", "tie", "likely_loss", "clear_loss", "a
 KINDS: tuple[Kind, ...] = ("clear_win", "likely_win", "tie", "likely_loss", "clear_loss", "apart", "alone")
 #: Those in which two figures are compared.
 COMPARED: tuple[Kind, ...] = KINDS[:5]
-#: So many of the best outcomes are listed, and so many of the worst.
+#: So many of the best placings are listed, and so many of the worst.
 LISTED = 5
 #: What a result's environment states in one line, in this order.
 _STATED = ("driver", "cuda", "cudnn", "image")
@@ -43,7 +43,7 @@ _SYSTEM = ("driver", "cuda", "cudnn", "nccl", "python", "os")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Placing:
     """What becomes of a framework in the case of an answer; `rival` is the fastest of the others, if it has any."""
 
     suite: Suite
@@ -71,26 +71,26 @@ class Outcome:
         return self.mine.figure.value / self.rival.figure.value
 
 
-def outcomes(site: Site) -> tuple[Outcome, ...]:
-    """Return all outcomes: by hardware as on the front page, model, case, and the fastest framework first."""
+def placings(site: Site) -> tuple[Placing, ...]:
+    """Return all placings: by hardware as on the front page, model, case, and the fastest framework first."""
     names = answers.hardware_by_coverage([run for run in site.runs if counts(run)])
     return tuple(
-        outcome
+        placing
         for hardware in names
         for suite in site.shown
         for answer in answers.answers(site, suite, hardware)
-        for outcome in _of_answer(site, suite, hardware, answer)
+        for placing in _of_answer(site, suite, hardware, answer)
     )
 
 
-def _of_answer(site: Site, suite: Suite, hardware: str, answer: Answer) -> Iterable[Outcome]:
+def _of_answer(site: Site, suite: Suite, hardware: str, answer: Answer) -> Iterable[Placing]:
     of_case = sorted(candidates(site, answer.rows), key=lambda each: -each.figure.value)
     best = {each.framework: each for each in answer.found.ranked}
     for each in of_case:  # what counts in another unit is not ranked
         best.setdefault(each.framework, each)
     for mine in best.values():
         rival = next((each for each in best.values() if each is not mine), None)
-        yield Outcome(suite, hardware, answer, _kind(suite, answer.found, mine, of_case), mine, rival)
+        yield Placing(suite, hardware, answer, _kind(suite, answer.found, mine, of_case), mine, rival)
 
 
 def _kind(suite: Suite, found: Verdict, mine: Candidate, of_case: Sequence[Candidate]) -> Kind:
@@ -117,7 +117,7 @@ def _of_first(found: Verdict) -> Kind:
 
 @dataclass(frozen=True)
 class Score:
-    """Some outcomes, counted; `ratio` is the median of the ratios to the best rival."""
+    """Some placings, counted; `ratio` is the median of the ratios to the best rival."""
 
     counted: Counter[Kind]
     ratio: float | None
@@ -138,15 +138,15 @@ class Score:
         return sum(self.counted[each] for each in COMPARED)
 
 
-def score(found: Iterable[Outcome]) -> Score:
-    """Count outcomes."""
+def score(found: Iterable[Placing]) -> Score:
+    """Count placings."""
     listed = list(found)
     ratios = [each.ratio for each in listed if each.ratio is not None]
     return Score(Counter(each.kind for each in listed), statistics.median(ratios) if ratios else None)
 
 
-def best_and_worst(found: Iterable[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
-    """Return the outcomes with the highest and those with the lowest ratio, each once, the extreme one first."""
+def best_and_worst(found: Iterable[Placing]) -> tuple[list[Placing], list[Placing]]:
+    """Return the placings with the highest and those with the lowest ratio, each once, the extreme one first."""
     by_ratio = sorted((each for each in found if each.ratio is not None), key=lambda each: -(each.ratio or 0))
     best = by_ratio[:LISTED]
     return best, by_ratio[len(best) :][-LISTED:][::-1]
@@ -155,7 +155,7 @@ def best_and_worst(found: Iterable[Outcome]) -> tuple[list[Outcome], list[Outcom
 # ---- tables ----
 
 
-def scores(rows: Iterable[tuple[Cell, Sequence[Outcome]]], first: Text, name: str) -> Table:
+def scores(rows: Iterable[tuple[Cell, Sequence[Placing]]], first: Text, name: str) -> Table:
     """Return a table of scores, a line per name."""
     head = (
         Column(first),
@@ -170,8 +170,8 @@ def _score_cells(found: Score) -> tuple[Cell, ...]:
     return (ratio, *(count(found.counted[each]) for each in KINDS))
 
 
-def listed(site: Site, found: Sequence[Outcome], name: str) -> Table:
-    """Return outcomes with the figures, the best rival's, and what is stated about the environment."""
+def listed(site: Site, found: Sequence[Placing], name: str) -> Table:
+    """Return placings with the figures, the best rival's, and what is stated about the environment."""
     head = tuple(
         Column(phrase(f"scorecard.{each}"), each in ("mine", "rival", "ratio"))
         for each in ("case", "ratio", "verdict", "mine", "rival")
@@ -179,7 +179,7 @@ def listed(site: Site, found: Sequence[Outcome], name: str) -> Table:
     return Table(head, tuple(_line(site, each) for each in found), name=name)
 
 
-def _line(site: Site, found: Outcome) -> tuple[Cell, ...]:
+def _line(site: Site, found: Placing) -> tuple[Cell, ...]:
     case = cell(
         found.suite.title,
         addresses.model_page(found.suite),
@@ -190,11 +190,11 @@ def _line(site: Site, found: Outcome) -> tuple[Cell, ...]:
 
 
 def in_words(kind: Kind) -> Text:
-    """Return what an outcome is called."""
+    """Return what an placing is called."""
     return phrase(f"scorecard.{kind}") if kind in ("tie", "apart", "alone") else phrase(f"scorecard.is_{kind}")
 
 
-def _rival(site: Site, found: Outcome) -> Cell:
+def _rival(site: Site, found: Placing) -> Cell:
     if found.rival is None:
         return absent(None)
     (entry,) = figure(site, found.rival).entries

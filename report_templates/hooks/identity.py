@@ -27,7 +27,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the `mkdocs` com
 
 from ingest.common import words
 from ingest.site import forge
-from ingest.site.render.text import slug
 
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 CHANGES = Path("data") / "changes.json"
@@ -52,7 +51,7 @@ class Footer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zh: str = ""
 
 
-class Publisher(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SitePublisher(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who publishes the site, as `extra.publisher` states it; all of it may be left out."""
 
     name: str = ""
@@ -66,8 +65,8 @@ class Publisher(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class About:
     """What the footer states; None for what is not known."""
 
-    version: str
-    license: str
+    version: str | None
+    license: str | None
     date: str | None
     commit: str | None
     repository: str | None
@@ -123,7 +122,7 @@ def cite(about: Mapping[str, Any], site: str, language: str, title: str, address
     texts = _texts(language)
     known = [(name, about[name]) for name in ("date", "commit") if about[name]]
     note = texts["comma"].join(texts[f"of_{name}"].format(value=value) for name, value in known)
-    below = slug(address.partition("://")[2].partition("/")[2] or title)
+    below = _key(address.partition("://")[2].partition("/")[2] or title)
     fields = {
         "author": about["publisher"]["name"] or "The Perfledger authors",
         "title": f"{{{title}}}",
@@ -136,9 +135,13 @@ def cite(about: Mapping[str, Any], site: str, language: str, title: str, address
     named = re.sub(r"([\\\[\]*_`<>])", r"\\\1", f"{title} – {site}")
     link = f"[{named}]({address})" if address else named
     return {
-        "bibtex": "\n".join([f"@misc{{{slug(site)}-{below},", *lines, "}"]),
+        "bibtex": "\n".join([f"@misc{{{_key(site)}-{below},", *lines, "}"]),
         "markdown": texts["comma"].join(filter(None, (link, note))),
     }
+
+
+def _key(text: str) -> str:
+    return "-".join(re.findall("[a-z0-9]+", text.lower())) or "page"
 
 
 def _bibtex(name: str, value: str) -> str:
@@ -154,22 +157,22 @@ def _bibtex(name: str, value: str) -> str:
 # ---- what is known ----
 
 
-def _publisher(config: Any) -> Publisher:
+def _publisher(config: Any) -> SitePublisher:
     try:
-        return msgspec.convert(config["extra"].get("publisher") or {}, Publisher)
+        return msgspec.convert(config["extra"].get("publisher") or {}, SitePublisher)
     except msgspec.ValidationError as error:
         raise PluginError(f"mkdocs.yml: extra.publisher: {error}") from None
 
 
-def _logo_path(publisher: Publisher) -> str:
+def _logo_path(publisher: SitePublisher) -> str:
     return f"assets/publisher{Path(publisher.logo).suffix}"
 
 
 def _about(config: Any) -> About:
-    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
+    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"] if PROJECT.is_file() else {}
     return About(
-        version=project["version"],
-        license=project["license"],
+        version=project.get("version"),
+        license=project.get("license"),
         date=_date(Path(config["docs_dir"]) / CHANGES),
         commit=_commit(Path(config["config_file_path"]).parent),
         repository=config["repo_url"] or _repository(),

@@ -136,6 +136,9 @@ def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
         "alternates": [(each, _address(config, _path(each, below), page.url)) for each in LANGUAGES],
         "default": _address(config, _path(DEFAULT, below), page.url),
         "canonical": _absolute(config, _path(language, below)),
+        "preview": _texts(config, language)["preview_of" if page.meta.get("image") else "preview"].replace(
+            "{title}", str(page.meta.get("title"))
+        ),
         "image": _absolute(config, page.meta.get("image") or PREVIEW),
         "locale": LANGUAGES[language][1],
         "other_locales": [locale for each, (_, locale) in LANGUAGES.items() if each != language],
@@ -264,7 +267,7 @@ def _xml(text: str) -> str:
 def _texts(config: Any, language: str) -> Mapping[str, str]:
     """Return the words of `[publish]` in one language, the name of the site in them."""
     found = _words()["publish"].items()
-    return {key: entry[language].replace("{site}", config["site_name"]) for key, entry in found}
+    return {key: entry[language].replace("{site}", config.site_name) for key, entry in found}
 
 
 @cache

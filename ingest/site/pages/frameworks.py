@@ -17,26 +17,26 @@ from ingest.site.render import share
 from ingest.site.render.share import Share
 from ingest.site.render.table import Cell, Link, cell
 from ingest.site.result_tables import representative
-from ingest.site.scorecards import Outcome
+from ingest.site.scorecards import Placing
 
-Outcomes = Callable[[], Sequence[Outcome]]
+Placings = Callable[[], Sequence[Placing]]
 #: Stands for the site's address, which only its build knows; and who draws a badge.
 SITE, SHIELDS = "%SITE%/", "https://img.shields.io/endpoint?url="
 
 
 def pages(site: Site) -> list[Page]:
     """Return the list of frameworks, and a page for each of those with a run that counts."""
-    outcomes = cache(lambda: scorecards.outcomes(site))
+    placings = cache(lambda: scorecards.placings(site))
     names = scorecards.frameworks(site)
-    return [_index(site, names, outcomes), *(_framework(site, each, outcomes) for each in names)]
+    return [_index(site, names, placings), *(_framework(site, each, placings) for each in names)]
 
 
-def _index(site: Site, names: Sequence[str], outcomes: Outcomes) -> Page:
+def _index(site: Site, names: Sequence[str], placings: Placings) -> Page:
     def context() -> Mapping[str, Any]:
         lines = [
             (
                 cell(named(each), addresses.scorecard_page(site, each)),
-                _of(each, outcomes),
+                _of(each, placings),
             )
             for each in names
         ]
@@ -47,11 +47,11 @@ def _index(site: Site, names: Sequence[str], outcomes: Outcomes) -> Page:
     )
 
 
-def _framework(site: Site, framework: str, outcomes: Outcomes) -> Page:
+def _framework(site: Site, framework: str, placings: Placings) -> Page:
     page = addresses.scorecard_page(site, framework)
 
     def context() -> Mapping[str, Any]:
-        mine = _of(framework, outcomes)
+        mine = _of(framework, placings)
         runs = [run for run in site.runs if counts(run) and framework_of(run) == framework]
         best, worst = scorecards.best_and_worst(mine)
         return {
@@ -74,15 +74,15 @@ def _framework(site: Site, framework: str, outcomes: Outcomes) -> Page:
         named(framework),
         phrase("describe.scorecard", framework=named(framework)),
         context,
-        picture=lambda words: _picture(site, words, framework, _of(framework, outcomes)),
+        picture=lambda words: _picture(site, words, framework, _of(framework, placings)),
     )
 
 
-def _of(framework: str, outcomes: Outcomes) -> list[Outcome]:
-    return [each for each in outcomes() if each.framework == framework]
+def _of(framework: str, placings: Placings) -> list[Placing]:
+    return [each for each in placings() if each.framework == framework]
 
 
-def _picture(site: Site, words: Words, framework: str, mine: Sequence[Outcome]) -> Share:
+def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) -> Share:
     by_hardware = [
         (
             words.say("en", product(each)),
@@ -100,12 +100,12 @@ def _picture(site: Site, words: Words, framework: str, mine: Sequence[Outcome]) 
     )
 
 
-def _counts(found: Sequence[Outcome]) -> tuple[int, int, int]:
+def _counts(found: Sequence[Placing]) -> tuple[int, int, int]:
     score = scorecards.score(found)
     return score.won, score.counted["tie"], score.lost
 
 
-def _best(words: Words, found: Outcome) -> tuple[str, str]:
+def _best(words: Words, found: Placing) -> tuple[str, str]:
     case = (found.suite.title, product(found.hardware), *found.answer.case)
     rival = found.rival.framework if found.rival else ""
     return (
@@ -123,7 +123,7 @@ def _snippets(name: str, page: str) -> tuple[str, str]:
     )
 
 
-def _by_hardware(site: Site, mine: Sequence[Outcome]) -> list[tuple[Cell, list[Outcome]]]:
+def _by_hardware(site: Site, mine: Sequence[Placing]) -> list[tuple[Cell, list[Placing]]]:
     return [
         (
             cell(product(each), addresses.hardware_page(site, each)),
@@ -139,8 +139,8 @@ def _models(site: Site, framework: str) -> list[Link]:
     return [Link(suite.title, addresses.framework_page(site, suite, framework)) for suite in shown]
 
 
-def _badges(site: Site, found: Sequence[Outcome]) -> list[Mapping[str, Any]]:
-    """Return the badges of some outcomes: what each is about, its file, and the run that it leads to."""
+def _badges(site: Site, found: Sequence[Placing]) -> list[Mapping[str, Any]]:
+    """Return the badges of some placings: what each is about, its file, and the run that it leads to."""
     there = {badge["path"] for _, of_model in badges.listed(site) for badge in of_model}
     return [
         {

@@ -17,7 +17,7 @@ from ingest.site.model import Page, Site, framework_of, named
 from ingest.site.pages.model import machines
 from ingest.site.published_figures import source_anchors
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
-from ingest.site.scorecards import Outcome
+from ingest.site.scorecards import Placing
 
 #: The words of a case's verdict.
 _VERDICTS = {
@@ -28,14 +28,14 @@ _VERDICTS = {
     "units": "scorecard.apart",
     "conditions": "scorecard.apart",
 }
-Outcomes = Callable[[], Sequence[Outcome]]
+Placings = Callable[[], Sequence[Placing]]
 
 
 def pages(site: Site) -> list[Page]:
     """Return the list of hardware, and a page for each of those with a run that counts."""
-    outcomes = cache(lambda: scorecards.outcomes(site))
+    placings = cache(lambda: scorecards.placings(site))
     names = answers.hardware_by_coverage([run for run in site.runs if counts(run)])
-    return [_index(site, names), *(_hardware(site, each, outcomes) for each in names)]
+    return [_index(site, names), *(_hardware(site, each, placings) for each in names)]
 
 
 def _index(site: Site, names: Sequence[str]) -> Page:
@@ -73,9 +73,9 @@ def _line(site: Site, hardware: str) -> tuple[Cell, ...]:
     )
 
 
-def _hardware(site: Site, hardware: str, outcomes: Outcomes) -> Page:
+def _hardware(site: Site, hardware: str, placings: Placings) -> Page:
     def context() -> Mapping[str, Any]:
-        there = [each for each in outcomes() if each.hardware == hardware]
+        there = [each for each in placings() if each.hardware == hardware]
         runs = scorecards.runs_on(site, hardware)
         frameworks = sorted({each.framework for each in there}, key=str.casefold)
         return {
@@ -105,9 +105,9 @@ def _linked(site: Site, framework: str) -> Cell:
     return cell(named(framework), addresses.scorecard_page(site, framework))
 
 
-def _results(site: Site, there: Sequence[Outcome], frameworks: Sequence[str]) -> Table:
+def _results(site: Site, there: Sequence[Placing], frameworks: Sequence[str]) -> Table:
     """Return a line per case that an answer shows, and each framework's figure in it."""
-    by_case: dict[int, dict[str, Outcome]] = {}
+    by_case: dict[int, dict[str, Placing]] = {}
     for each in there:
         by_case.setdefault(id(each.answer), {})[each.framework] = each
     head = (

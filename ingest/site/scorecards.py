@@ -10,7 +10,6 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal
 
 from ingest.common import numbers
@@ -26,6 +25,7 @@ from ingest.site.model import Row, Site, Suite, framework_of, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 from ingest.site.result_tables import representative
 from ingest.site.run_tables import value_text
+from ingest.site.stated import joined, stated
 from ingest.site.table_metrics import candidates
 from schema.records import Run
 
@@ -36,8 +36,6 @@ KINDS: tuple[Kind, ...] = ("clear_win", "likely_win", "tie", "likely_loss", "cle
 COMPARED: tuple[Kind, ...] = KINDS[:5]
 #: So many of the best placings are listed, and so many of the worst.
 LISTED = 5
-#: What a result's environment states in one line, in this order.
-_STATED = ("driver", "cuda", "cudnn", "image")
 #: What the table of versions shows of the machines.
 _SYSTEM = ("driver", "cuda", "cudnn", "nccl", "python", "os")
 
@@ -205,20 +203,8 @@ def figure(site: Site, found: Candidate) -> Cell:
     """Return a cell with a figure, linked to its run, and what is stated about how it was measured."""
     repeats = phrase("front.once") if found.result.repeats == 1 else phrase("front.repeats", n=found.result.repeats)
     text = numbers.figure(found.figure.value, found.figure.spread, found.result.resolution or 0.0)
-    marks = (found.result.unit, joined((repeats, *stated(site, found.result))))
+    marks = (found.result.unit, joined((repeats, *stated(representative(site, found.result)))))
     return Cell((Entry(text, site.page(representative(site, found.result)), marks, value=found.figure.value),))
-
-
-def stated(site: Site, row: Row) -> tuple[Text, ...]:
-    """Return what is stated about a result: the framework's version, driver, CUDA, cuDNN and image, and the day."""
-    run = representative(site, row)
-    found = [
-        phrase("scorecard.stated", name=phrase(f"environment.{each}"), value=value_text(run.environment[each]))
-        for each in _STATED
-        if run.environment.get(each)
-    ]
-    version = (row.version,) if row.version else ()
-    return (*version, *found, date_of(run) or phrase("scorecard.undated"))
 
 
 def versions(runs: Sequence[Run]) -> Table | None:
@@ -247,7 +233,7 @@ def count(number: int) -> Cell:
 def _days(runs: Sequence[Run]) -> Cell:
     days = sorted({day for run in runs if (day := date_of(run))})
     if not days:
-        return absent(phrase("scorecard.undated"))
+        return absent(phrase("stated.undated"))
     return cell(days[0] if len(days) == 1 else phrase("front.range", low=days[0], high=days[-1]))
 
 
@@ -262,11 +248,6 @@ def entries(texts: Sequence[str]) -> Cell:
 
 
 # ---- names ----
-
-
-def joined(texts: Sequence[Text]) -> Text:
-    """Return several texts as one line."""
-    return reduce(lambda first, second: phrase("scorecard.joined", first=first, second=second), texts)
 
 
 def frameworks(site: Site) -> list[str]:

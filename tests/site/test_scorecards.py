@@ -14,6 +14,7 @@ from ingest.compute import results
 from ingest.compute.results import counts
 from ingest.site import answers, scorecards
 from ingest.site.model import Site, suites
+from ingest.site.stated import joined, stated
 from schema.records import Run, from_text
 from tests import builders
 from tests.builders import HARDWARE, run
@@ -90,9 +91,12 @@ def test_the_best_and_the_worst_are_listed_once_each() -> None:
 
 def test_a_result_states_its_version_driver_and_day() -> None:
     runs = of("PyTorch", 400.0, 1, environment={"driver": "535.1", "cuda": "12.2"}, start="2026-01-02T03:04:05+00:00")
-    (found,) = scorecards.placings(site_of(runs))
-    stated = [WORDS.say("en", each) for each in scorecards.stated(site_of(runs), found.row)]
-    assert stated[-3:] == ["Driver version 535.1", "CUDA 12.2", "2026-01-02"]
+    assert [WORDS.say("en", each) for each in stated(runs[0])][-3:] == [
+        "Driver version 535.1",
+        "CUDA 12.2",
+        "2026-01-02",
+    ]
+    assert WORDS.say("zh", joined(stated(runs[0]))).endswith("驱动版本 535.1 · CUDA 12.2 · 2026-01-02")
 
 
 def _recount(site: Site) -> dict[str, Counter[str]]:

@@ -18,6 +18,7 @@ from ingest.site.pages.model import machines
 from ingest.site.published_figures import source_anchors
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from ingest.site.scorecards import Placing
+from ingest.site.stated import joined
 
 #: The words of a case's verdict.
 _VERDICTS = {
@@ -69,7 +70,7 @@ def _line(site: Site, hardware: str) -> tuple[Cell, ...]:
         scorecards.entries(sorted({framework_of(run) for run in runs}, key=str.casefold)),
         scorecards.count(models),
         scorecards.count(len(runs)),
-        cell(last) if last else absent(phrase("scorecard.undated")),
+        cell(last) if last else absent(phrase("stated.undated")),
     )
 
 
@@ -112,15 +113,15 @@ def _results(site: Site, there: Sequence[Placing], frameworks: Sequence[str]) ->
         by_case.setdefault(id(each.answer), {})[each.framework] = each
     head = (
         Column(phrase("scorecard.case")),
-        *(Column(named(each), True) for each in frameworks),
         Column(phrase("scorecard.verdict")),
+        *(Column(named(each), True) for each in frameworks),
     )
     body = []
     for found in by_case.values():
         first = next(iter(found.values()))
-        case = cell(first.suite.title, addresses.model_page(first.suite), scorecards.joined(first.answer.case))
+        case = cell(first.suite.title, addresses.model_page(first.suite), joined(first.answer.case))
         cells = (scorecards.figure(site, found[each].mine) if each in found else absent(None) for each in frameworks)
-        body.append((case, *cells, cell(phrase(_VERDICTS[first.answer.kind]))))
+        body.append((case, cell(phrase(_VERDICTS[first.answer.kind])), *cells))
     return Table(head, tuple(body), name="results")
 
 

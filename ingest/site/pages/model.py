@@ -47,6 +47,8 @@ from ingest.site.result_tables import sections, units, version_marks
 from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
 from schema.records import Run
 
+#: A search for a model's name finds its page before reports about it; a model that ran here before one that did not.
+RANKED_FIRST, RANKED_NEXT = 10, 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 
 
@@ -85,6 +87,7 @@ def _model(site: Site, suite: Suite) -> Page:
             "pages": [(named(each), addresses.framework_page(site, suite, each)) for each in site.frameworks(suite)],
         },
         order=suite.order,
+        boost=RANKED_FIRST if any(map(counts, runs)) else RANKED_NEXT,
     )
 
 
@@ -323,7 +326,7 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
     for row in rows:
         precision = (row.precision or "").upper() if precisions else ""
         stated = options_text({name: value for name, value in row.options.items() if name in apart})
-        options = suite.other_options(row) if (row.framework, row.precision) in crowded else stated
+        options = options_text(suite.other_options(row)) if (row.framework, row.precision) in crowded else stated
         edition = version_marks(row, [each for each in rows if each.framework == row.framework])
         named = literal(row.framework) if row.framework else "@unknown@"
         summary = "" if row.rule == HEADLINE else "@summary@"

@@ -32,7 +32,7 @@ def pages(site: Site) -> list[Page]:
     config = {
         "suites": {each.id: {"workload": each.workload} for each in site.known},
         "dimensions": DIMENSIONS,
-        "levels": PLACE,
+        "levels": tuple(PLACE.items()),
         "level": DEFAULT,
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }

@@ -10,8 +10,8 @@
   /** The fact that each dimension compares. */
   const KEYS = config.dimensions;
   /** By level, from the strictest to the loosest, what is equal of results that are placed together. */
-  const PLACE = config.levels;
-  const LEVELS = Object.keys(PLACE);
+  const PLACE = Object.fromEntries(config.levels);
+  const LEVELS = config.levels.map(([level]) => level);
   /** Facts of the reader's choice, in which the tables of statements tell nothing apart. */
   const CHOSEN = ["precision", "batch_size"];
   /** The table of figures without a unit: speed-ups, efficiencies, and those that are absent. */
@@ -505,7 +505,7 @@
   }
 
   compare.board = {
-    ALL: ALL, FACETS: FACETS, LEVELS: LEVELS, needed: needed, leftOpen: leftOpen, allowed: allowed, settle: settle, board: board, several: several, valueOf: valueOf,
+    ALL: ALL, FACETS: FACETS, PLACE: PLACE, needed: needed, leftOpen: leftOpen, allowed: allowed, settle: settle, board: board, several: several, valueOf: valueOf,
     optionOf: optionOf, workloadOf: workloadOf, stated: stated, item: item, outcome: outcome, unrelated: unrelated,
   };
 })();

@@ -224,7 +224,7 @@
 
   /** Whether results differ in this only if they are at different places. */
   function placed(name) {
-    return config.levels[state.choice.level].includes(name);
+    return compare.board.PLACE[state.choice.level].includes(name);
   }
 
   function xLabel(item) {
@@ -402,7 +402,7 @@
     const found = (each.differs || []).length || !each.refusal ? each.differs || [] : each.refusal.reasons;
     const said = found.map(words.reason).join(say("compare.semicolon"));
     if (!each.apart) return [said];
-    return [make("b", {}, say("compare.apart")), say("site.colon"), said, " ", insteadButton(each)];
+    return [make("span", { class: "pl-tag pl-warn" }, say("compare.apart")), " ", said, " ", insteadButton(each)];
   }
 
   function insteadButton(each) {

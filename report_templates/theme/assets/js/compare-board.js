@@ -341,7 +341,7 @@
     const allowing = LEVELS.slice(1).filter((level) => LEVELS.indexOf(level) <= LEVELS.indexOf(choice.level));
     const forbidding = LEVELS.slice(1).filter((level) => !allowing.includes(level));
     const own = CHOSEN.filter((name) => name !== KEYS[choice.by] && String(a.result[name]) !== String(b.result[name])).map((name) => "fact." + name);
-    return { reasons: [...forbidding.flatMap(at), ...at("never")], differs: own.concat(allowing.flatMap(at)), unknown: at("unknown"), follows: at("follows") };
+    return { reasons: [...forbidding.flatMap(at), ...at("never")], differs: distinct(own.concat(allowing.flatMap(at))), unknown: at("unknown"), follows: at("follows") };
   }
 
   /** Whether two of one setting stand at different places of different series: nothing compares them. */

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 from ingest.compute.comparison import (
     DIMENSIONS,
@@ -39,12 +39,13 @@ _CHOSEN = ("hardware", "precision", "devices", "batch_size")
 
 
 class PairOutcome(Struct, frozen=True, omit_defaults=True):
-    """What comparing two results says, as `kind.name`: what differs, what is unknown and what follows.
+    """What comparing two results says, as `kind.name`: what differs; if they did the same work, what is unknown too.
 
     Attributes:
         workload: what differs, and is allowed to from this level on.
         everything: what is allowed to differ at the loosest level alone.
         never: what forbids the comparison at every level.
+        follows: what differs because the dimension does.
     """
 
     workload: tuple[str, ...] = ()
@@ -211,8 +212,10 @@ def _outcome(a: Statement, b: Statement, dimension: str, workload: Workload) -> 
     def names(level: Level | None) -> tuple[str, ...]:
         return _names([each for each in differs if each.tolerated == level])
 
-    unknown, follows = _names(found.unknown), _names(found.follows)
-    return PairOutcome(names("workload"), names("everything"), names(None), unknown, follows)
+    made = PairOutcome(names("workload"), names("everything"), names(None))
+    if made.everything or made.never:
+        return made
+    return structs.replace(made, unknown=_names(found.unknown), follows=_names(found.follows))
 
 
 def _names(found: Sequence[Difference]) -> tuple[str, ...]:

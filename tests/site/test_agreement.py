@@ -238,13 +238,15 @@ def statement(record: ResultRecord, metric: str) -> comparison.Statement:
 def outcome(
     a: comparison.Statement, b: comparison.Statement, by: str, workload: comparison.Workload, level: Level
 ) -> dict[str, list[str]]:
-    """Return what the page should look up."""
+    """Return what the page should look up: notes matter only of results that did the same work."""
     fact = comparison.DIMENSIONS[by]
     # Where the compared fact is the same, different frameworks are compared.
     found = comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload, level)
     lists = {
         "reasons": found.reasons, "differs": found.tolerated, "unknown": found.unknown, "follows": found.follows,
     }  # fmt: skip
+    if comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload).reasons:
+        lists |= {"unknown": (), "follows": ()}
     return {name: sorted(f"{each.kind}.{each.name}" for each in lists[name]) for name in lists}
 
 

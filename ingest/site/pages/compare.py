@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ingest.common.words import phrase
-from ingest.compute.comparison import DIMENSIONS
+from ingest.compute.comparison import DIMENSIONS, FOLLOWS
 from ingest.compute.comparison_levels import DEFAULT, PLACE
 from ingest.compute.comparison_tables import tables
 from ingest.site import addresses
@@ -34,6 +34,7 @@ def pages(site: Site) -> list[Page]:
         "dimensions": DIMENSIONS,
         "levels": tuple(PLACE.items()),
         "level": DEFAULT,
+        "follows": {fact: FOLLOWS[dimension] for dimension, fact in DIMENSIONS.items()},
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     models = [(suite.title, addresses.model_page(suite)) for suite in site.shown]

@@ -341,7 +341,9 @@
     const allowing = LEVELS.slice(1).filter((level) => LEVELS.indexOf(level) <= LEVELS.indexOf(choice.level));
     const forbidding = LEVELS.slice(1).filter((level) => !allowing.includes(level));
     const own = CHOSEN.filter((name) => name !== KEYS[choice.by] && String(a.result[name]) !== String(b.result[name])).map((name) => "fact." + name);
-    return { reasons: [...forbidding.flatMap(at), ...at("never")], differs: distinct(own.concat(allowing.flatMap(at))), unknown: at("unknown"), follows: at("follows") };
+    const implied = own.flatMap((name) => config.follows[name.slice(5)] || []);
+    const differs = distinct(own.concat(allowing.flatMap(at))).filter((name) => !implied.includes(name.split(".")[1]));
+    return { reasons: [...forbidding.flatMap(at), ...at("never")], differs: differs, unknown: at("unknown"), follows: at("follows") };
   }
 
   /** Whether two of one setting stand at different places of different series: nothing compares them. */

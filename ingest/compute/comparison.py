@@ -262,19 +262,24 @@ def differences(a: Statement, b: Statement, workload: Workload) -> list[Differen
     for name in CONDITIONS:
         first, second = a.conditions[name], b.conditions[name]
         found += [_difference("condition", name, first, second)] if first or second else []
-    return [each for each in found if not each.first or each.first != each.second]
+    return [each for each in found if each]
 
 
-def _fact(name: str, a: Statement, b: Statement, *, strict: bool = False) -> Difference:
+def _fact(name: str, a: Statement, b: Statement, *, strict: bool = False) -> Difference | None:
     return _difference("fact", name, a.facts[name], b.facts[name], strict=strict)
 
 
-def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict: bool = False) -> Difference:
+def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict: bool = False) -> Difference | None:
+    """Return how two values differ; None where both are stated and equal."""
+    if first and first == second:
+        return None
     return Difference(kind, name, first, second, strict, tolerant(name, coarse(name, first), coarse(name, second)))
 
 
-def _option(name: str, a: Statement, b: Statement, workload: Workload) -> Difference:
+def _option(name: str, a: Statement, b: Statement, workload: Workload) -> Difference | None:
     first, second = a.option(name, workload), b.option(name, workload)
+    if first and first == second:
+        return None
     if name in workload:
         return Difference("option", name, first, second, strict=True)
     level = tolerant(name, coarse_option(first), coarse_option(second))

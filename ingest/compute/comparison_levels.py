@@ -13,6 +13,7 @@ A level forbids a ratio and hides no result: what differs is stated with each re
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -42,6 +43,7 @@ _DIGEST = re.compile(r"@.*")
 _SWITCH = frozenset({"true", "false"})
 
 
+@functools.lru_cache(maxsize=4096)
 def coarse(name: str, values: Values) -> Values:
     """Return what the level `workload` tells apart of the values of a fact or a condition."""
     if name == "precision":

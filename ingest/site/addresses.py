@@ -15,6 +15,7 @@ from schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
 COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
+FRAMEWORKS, HARDWARE = "frameworks/index.md", "hardware/index.md"
 METHOD, GLOSSARY, RUNNING, DATA = "method.md", "glossary.md", "running.md", "data.md"
 
 
@@ -48,6 +49,11 @@ def model_page_of(site: Site, run: Run) -> str | None:
     return model_page(suite) if suite.id in {each.id for each in site.shown} else None
 
 
+def history_page(suite: Suite) -> str:
+    """Return the page of a model's results over time."""
+    return f"{model_folder(suite)}history.md"
+
+
 def framework_page(suite: Suite, framework: str) -> str:
     """Return the page of a model with the results of one framework chosen."""
     return f"{model_page(suite)}?{urlencode({'framework': framework})}"
@@ -56,6 +62,16 @@ def framework_page(suite: Suite, framework: str) -> str:
 def all_results(suite: Suite) -> str:
     """Return the page with every row of a model's tables."""
     return f"{model_folder(suite)}all-results.md"
+
+
+def scorecard_page(site: Site, framework: str) -> str:
+    """Return the page of a framework over all models."""
+    return f"frameworks/{site.framework_slugs[framework]}.md"
+
+
+def hardware_page(site: Site, hardware: str) -> str:
+    """Return the page of some hardware."""
+    return f"hardware/{site.hardware_slugs[hardware]}.md"
 
 
 def report_page(report: Report) -> str:

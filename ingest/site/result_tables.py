@@ -11,7 +11,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.results import representative as representative_of
 from ingest.compute.rules import HEADLINE
-from ingest.site import steadiness, witness_tables
+from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
     Site,
@@ -78,7 +78,10 @@ def _compared(
     by_case = {key: [row for row in rows if suite.row_key(row) == key] for key in sorted(map(suite.row_key, rows))}
     with_options = any(key[3] for key in by_case)
     head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
-    head += [Column(named(each), True, switched=True, facets=(("framework", each),)) for each in frameworks]
+    head += [
+        Column(named(each), True, addresses.scorecard_page(site, each), switched=True, facets=(("framework", each),))
+        for each in frameworks
+    ]
     body = []
     for chosen in by_case.values():
         best = {each.key: leaders(site, suite, chosen, each) for each in shown}

@@ -77,7 +77,8 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
             (found,) = [
                 one for one in measured
                 if one["hardware"] == hardware and one["suite"] == about["data-suite"]
-                and str(one["devices"]) == about["data-devices"] and PRECISIONS[one["precision"]].group == about["data-group"] and one["framework"] == each["data-name"]
+                and str(one["devices"]) == about["data-devices"] and one["framework"] == each["data-name"]
+                and PRECISIONS[one["precision"]].group == about["data-group"]
                 and f"{one['text']} {one['unit']}" == each["data-text"]
                 and one["value"] / one["devices"] == float(each["data-value"]) and one["repeats"] == int(each["data-n"])
             ][:1]  # fmt: skip

@@ -86,7 +86,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """One case with its answer; `kind` is that of its verdict, and `group` its group of precisions."""
+    """One case with its answer; `kind` is that of its verdict over `rows`, and `group` its group of precisions."""
 
     group: str
     judged: Verdict
@@ -99,6 +99,7 @@ class Answer:
     verdict: Text
     bars: tuple[Bar, ...]
     marks: tuple[Mark, ...]
+    rows: tuple[Row, ...]
     others: int = 0
 
 
@@ -219,6 +220,7 @@ def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer
         verdict=_verdict(found, chosen, cases),
         bars=_bars(site, suite, chosen, ranked, found.kind),
         marks=_marks(site, suite, found),
+        rows=tuple(chosen),
         others=len(cases) - 1,
     )
 

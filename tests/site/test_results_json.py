@@ -365,6 +365,8 @@ def test_a_figure_that_moves_is_told_with_how_far() -> None:
     newest = changes.records(site_of(runs))[0]
     assert newest["share"] == pytest.approx(0.05)
     assert (newest["before_text"], newest["after_text"], newest["unit"]) == ("100.0", "105", "images/s")
+    # One run of that day against one before it: never clear.
+    assert (newest["grade"], changes.records(site_of(runs))[1]["grade"]) == ("likely", None)
     assert [each["id"] for each in newest["runs"]] == ["b"]
     assert newest["result"] == records(runs)[0]["id"]
 

@@ -166,7 +166,7 @@ def _values(stated: Statement, options: Sequence[str], workload: Workload) -> tu
     return (
         *(each for _, each in (*named, *chosen)),
         *(coarse(name, each) for name, each in named),
-        *(each if name in workload else coarse_option(each) for name, each in chosen),
+        *(each if name in workload else coarse_option(name, each) for name, each in chosen),
     )
 
 

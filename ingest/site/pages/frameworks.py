@@ -20,7 +20,7 @@ from ingest.site.result_tables import representative
 from ingest.site.scorecards import Placing
 
 Placings = Callable[[], Sequence[Placing]]
-#: Stands for the site's address, which only its build knows; and who draws a badge.
+#: Replaced by the address of the site, which only its build knows; and who draws a badge.
 SITE, SHIELDS = "%SITE%/", "https://img.shields.io/endpoint?url="
 
 

@@ -49,6 +49,11 @@ def model_page_of(site: Site, run: Run) -> str | None:
     return model_page(suite) if suite.id in {each.id for each in site.shown} else None
 
 
+def history_page(suite: Suite) -> str:
+    """Return the page of a model's results over time."""
+    return f"{model_folder(suite)}history.md"
+
+
 def framework_page(site: Site, suite: Suite, framework: str) -> str:
     """Return the page of a model's runs in one framework."""
     return f"{model_folder(suite)}{site.framework_slugs[framework]}.md"

@@ -28,9 +28,11 @@ from ingest.published.audit import table as audit_table
 from ingest.published.publications import Publications
 from ingest.published.publications import table as published_table
 from ingest.read.accelerators import Accelerators
+from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
 from ingest.site import addresses
-from ingest.site.data import badges, changes, results
+from ingest.site.data import badges, results
+from ingest.site.data import changes as changes_data
 from ingest.site.model import Site, suites
 from ingest.site.pages import compare, log, pages
 from ingest.site.pages import problems as problem_pages
@@ -82,6 +84,7 @@ def build(
     limits: Limits = LIMITS,
     passed_over: Sequence[str] = (),
     accelerators: Accelerators | None = None,
+    changes: ChangeNotes | None = None,
     plans: Plans | None = None,
 ) -> Built:
     """Write pages, charts, tables and data under `out`, and remove those of ours that are no longer made.
@@ -98,6 +101,7 @@ def build(
         limits: how many runs get a page.
         passed_over: names of files beside logs that are none.
         accelerators: what a file states of power and prices.
+        changes: what a file states of changes over time.
         plans: recipes with their cases, run or not.
 
     Raises:
@@ -117,6 +121,7 @@ def build(
         logs or {},
         tuple(passed_over),
         accelerators or Accelerators(),
+        changes or ChangeNotes(),
         plans or Plans(),
     )
     words = words_module.load()
@@ -219,6 +224,7 @@ def _inputs(site: Site, words: Words) -> str:
         site.limits,
         site.passed_over,
         sorted(site.accelerators.by_name.items()),
+        site.changes.notes,
         sorted(site.shards.items()),
         sorted(logs),
         sorted((k, dict(v)) for k, v in words.entries.items()),
@@ -257,7 +263,7 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     files = {
         RESULTS: results.document(found),
         RESULTS_TABLE: results.table(found),
-        CHANGES: changes.document(changes.records(site)),
+        CHANGES: changes_data.document(changes_data.records(site)),
         **{f"data/{name}": content for name, content in results.schemas().items()},
     }
     if site.published.rows:

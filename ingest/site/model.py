@@ -17,6 +17,7 @@ from ingest.compute.results import counts
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
 from ingest.read.accelerators import Accelerators
+from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
 from ingest.site import run_paging
 from ingest.site.options import in_words, listed
@@ -121,6 +122,8 @@ class Site:
     passed_over: tuple[str, ...] = ()
     #: Power and prices that a file states.
     accelerators: Accelerators = field(default_factory=Accelerators)
+    #: What people wrote down about changes over time.
+    changes: ChangeNotes = field(default_factory=ChangeNotes)
     #: Recipes with their cases, run or not.
     plans: Plans = field(default_factory=Plans)
 

@@ -83,12 +83,12 @@ def placings(site: Site) -> tuple[Placing, ...]:
 
 def _of_answer(site: Site, suite: Suite, hardware: str, answer: Answer) -> Iterable[Placing]:
     of_case = sorted(candidates(site, answer.rows), key=lambda each: -each.figure.value)
-    best = {each.framework: each for each in answer.found.ranked}
+    best = {each.framework: each for each in answer.judged.ranked}
     for each in of_case:  # what counts in another unit is not ranked
         best.setdefault(each.framework, each)
     for mine in best.values():
         rival = next((each for each in best.values() if each is not mine), None)
-        yield Placing(suite, hardware, answer, _kind(suite, answer.found, mine, of_case), mine, rival)
+        yield Placing(suite, hardware, answer, _kind(suite, answer.judged, mine, of_case), mine, rival)
 
 
 def _kind(suite: Suite, found: Verdict, mine: Candidate, of_case: Sequence[Candidate]) -> Kind:

@@ -11,6 +11,7 @@ from ingest.site.pages import (
     glossary,
     guides,
     hardware,
+    history,
     log,
     model,
     models,
@@ -23,8 +24,8 @@ from ingest.site.pages import (
 )
 
 KINDS = (
-    summary, models, model, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems, formats,
-    glossary, guides,
+    summary, models, model, frameworks, hardware, history, reports, rounds, compare, runs, run, log, audit, problems,
+    formats, glossary, guides,
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from ingest.site.pages import (
 )
 
 KINDS = (
-    summary, models, model, frameworks, hardware, history, reports, rounds, compare, runs, run, log, audit, problems,
+    summary, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
     formats, glossary, guides,
 )  # fmt: skip
 

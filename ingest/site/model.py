@@ -21,7 +21,7 @@ from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
 from ingest.site import run_paging
 from ingest.site.options import in_words, listed
-from ingest.site.render.share import Share
+from ingest.site.render.share import Picture
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
 from schema.plans import Plan
@@ -291,7 +291,7 @@ class Page:
     group: str | None = None
     scripts: tuple[str, ...] = ()
     log: Run | None = None
-    picture: Callable[[Words], Share] | None = None
+    picture: Callable[[Words], Picture] | None = None
 
 
 def framework_of(run: Run) -> str:

@@ -14,13 +14,13 @@ from ingest.site.data import badges
 from ingest.site.hardware_names import product
 from ingest.site.model import Page, Site, framework_of, named
 from ingest.site.render import share
-from ingest.site.render.share import Share
+from ingest.site.render.share import Picture
 from ingest.site.render.table import Cell, Link, cell
 from ingest.site.result_tables import representative
 from ingest.site.scorecards import Placing
 
 Placings = Callable[[], Sequence[Placing]]
-#: Stands for the site's address, which only its build knows; and who draws a badge.
+#: Replaced by the address of the site, which only its build knows; and who draws a badge.
 SITE, SHIELDS = "%SITE%/", "https://img.shields.io/endpoint?url="
 
 
@@ -82,7 +82,7 @@ def _of(framework: str, placings: Placings) -> list[Placing]:
     return [each for each in placings() if each.framework == framework]
 
 
-def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) -> Share:
+def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) -> Picture:
     by_hardware = [
         (
             words.say("en", product(each)),
@@ -91,7 +91,7 @@ def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) 
         for each in dict.fromkeys(found.hardware for found in mine if found.kind in scorecards.COMPARED)
     ]
     best, _ = scorecards.best_and_worst(mine)
-    return Share(
+    return Picture(
         site.framework_slugs[framework],
         words.say("en", named(framework)),
         _counts(mine),

@@ -13,7 +13,7 @@ from ingest.compute.contrast import Measured
 from ingest.compute.history import Better, HistoryPoint, Moment, history
 from ingest.compute.results import SCORED
 from ingest.published import histories
-from ingest.published.histories import PrintedPoint
+from ingest.published.histories import PrintedHistory, PrintedPoint
 from ingest.site import addresses
 from ingest.site.data.measured import date_of
 from ingest.site.model import Row, Site, Suite
@@ -58,7 +58,7 @@ def of_results(site: Site, suite: Suite) -> list[OwnHistory]:
     ]
 
 
-def published(site: Site, suite: Suite) -> list[tuple[Moment[PrintedPoint], ...]]:
+def published(site: Site, suite: Suite) -> list[PrintedHistory]:
     """Return the history of each case that one publisher printed in several editions."""
     return histories.over_editions(_dated(site, suite), partial(_group, suite))
 

@@ -11,9 +11,9 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.contrast import Contrast
 from ingest.compute.history import Changed, HistoryPoint, Judgment, Moment, Word
-from ingest.published.histories import PrintedPoint
+from ingest.published.histories import PrintedHistory, PrintedPoint
 from ingest.read.change_notes import ChangeNote
-from ingest.site import addresses, history
+from ingest.site import addresses, history, history_charts
 from ingest.site.hardware_names import product
 from ingest.site.history import OwnHistory, OwnPoint
 from ingest.site.model import Page, Site, Suite, named, precision_name
@@ -51,6 +51,8 @@ def _context(site: Site, suite: Suite) -> Mapping[str, Any]:
         "suite": suite,
         "model_page": addresses.model_page(suite),
         "own": [(product(hardware), own_table(site, mine)) for hardware, mine in _by_hardware(own)],
+        "own_charts": history_charts.of_results(suite, own),
+        "published_charts": history_charts.of_published(suite, printed_ones),
         "published": published_table(site, printed_ones) if printed_ones else None,
         "editions": editions_table(site, found) if (found := history.editions(site, suite)) else None,
     }
@@ -198,7 +200,7 @@ def _condition(found: Changed) -> Text:
 # ---- what others published ----
 
 
-def published_table(site: Site, found: Sequence[tuple[Moment[PrintedPoint], ...]]) -> Table:
+def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table:
     """Return a row per figure of cases that one publisher printed several times; none is judged."""
     told = [[_printed_notes(site, moments, at) for at in range(len(moments))] for moments in found]
     noted = any(each.entries for notes in told for each in notes)

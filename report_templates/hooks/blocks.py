@@ -25,13 +25,13 @@ from ingest.site import forge
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")
 #: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
-_TABLE = r'^<div class="pl-table" data-search-exclude>\n.*?^</div>$'
+_TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
 #: A chart, or a part of a log, in the notation of pymdownx.snippets.
 _FILE = r'^--8<-- "(?P<file>(?:charts|logs)/[^":]+)(?::(?P<part>[\w-]+))?"$'
 _BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 _ID = re.compile(r' id="([^"]+)"')
-_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|csv|jsonl?))(#[^"]*)?"')
+_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|csv|jsonl?))([?#][^"]*)?"')
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(
     r'<h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption><p class="pl-caption")>(?P<text>(?:(?!</p>).)*</p>)\s*)?'

@@ -15,7 +15,7 @@ from ingest.compute.results import repeats as repeats_of
 from ingest.compute.results import support
 from ingest.compute.rules import NAMES
 from ingest.read.facts import DERIVED
-from ingest.site import addresses, caveats, reproduce, steadiness, witness_tables
+from ingest.site import addresses, caveats, reproduce, run_names, steadiness, witness_tables
 from ingest.site.model import Page, Site, absence, framework_of, precision_name, reason, written
 from ingest.site.options import in_words
 from ingest.site.render import drawing
@@ -87,7 +87,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     chart = trace_chart(run)
     # `duplicate_of` is the path of the log that counts.
     original = site.by_path.get(run.duplicate_of or "")
-    title, found = phrase("title.run", run=run.id), headline(run)
+    title, found = run_names.name(site, run), headline(run)
     return Page(
         site.page(run),
         "run",
@@ -115,10 +115,11 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "provenance": provenance(site, run),
             "problems": problem_list(site, run.problems),
             "warnings": run.warnings or (),
-            "repeats": [(each.id, site.page(each)) for each in others[:REPEATS_SHOWN]],
+            "name": title,
+            "repeats": [(run_names.short(each), site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
             "difference": caveats.difference(run),
-            "original": (original.id, site.page(original)) if original else None,
+            "original": (run_names.name(site, original), site.page(original)) if original else None,
         },
         boost=0,
     )

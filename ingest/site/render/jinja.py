@@ -161,10 +161,10 @@ def _search(page: Page) -> list[str]:
 
 
 def _hidden(page: Page) -> list[str]:
-    """Hide navigation that would list only the page itself; the compare page has no headings before it is used."""
+    """Hide navigation that would list only the page itself; two pages are what the reader chooses."""
     if page.template in ("models", "model", "reports"):
         return []
-    return ["hide: [navigation, toc]" if page.template == "compare" else "hide: [navigation]"]
+    return ["hide: [navigation, toc]" if page.template in ("compare", "index") else "hide: [navigation]"]
 
 
 def _tidy(text: str) -> str:

@@ -26,6 +26,8 @@ from schema.vocabulary import METRICS
 
 #: How a word is coloured.
 _TONES: Mapping[Word, str] = {"regression": "bad", "suspicious": "warn", "improvement": "good"}
+#: What programs read of a configuration.
+_CASE = ("devices", "batch_size", "precision", "options_text")
 #: What tells points apart, in the order of the columns.
 _WHEN = ("date", "version", "round")
 
@@ -75,7 +77,6 @@ def own_table(site: Site, found: Sequence[OwnHistory]) -> Table:
     with_year = any(each.year for each in moments)
     head = (
         Column(phrase("table.framework")),
-        Column(phrase("table.case")),
         *(Column(phrase(f"history.{name}"), name == "date", key=name) for name in shown),
         Column(phrase("table.figure"), True),
         Column(phrase("table.spread"), True),
@@ -95,8 +96,7 @@ def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_y
     before = one.moments[at - 1].point if at else None
     about = _About(row.model or "", row.framework or "", row.hardware or "")
     return (
-        cell(named(row.framework)),
-        cell(case_text(point.runs[0])),
+        _configuration(one),
         *(cell(getattr(point, name)) if getattr(point, name) else absent(None) for name in shown),
         _own_figure(site, one, moment),
         _share(point.figure.spread),
@@ -106,6 +106,13 @@ def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_y
         *([_earlier(moment, moment.year)] if with_year else []),
         _changed(moment.changed, _notes(site, about, before, point)),
     )
+
+
+def _configuration(one: OwnHistory) -> Cell:
+    """Return the framework with its configuration in small print, which leaves room for figures on a phone."""
+    row, run = one.row, one.moments[0].point.runs[0]
+    details = tuple((name, getattr(row, name)) for name in _CASE)
+    return cell(named(row.framework), None, case_text(run), details=details)
 
 
 def _own_figure(site: Site, one: OwnHistory, moment: Moment[OwnPoint]) -> Cell:

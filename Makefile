@@ -102,7 +102,7 @@ lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(LOCK_GROUP) --group audit --constraint requirements/test.txt --output-file requirements/audit.txt
 
 clean: ## remove what the commands above made, save docs/data/
-	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/assets/css docs/data/badges docs/data/comparisons.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/share docs/assets/css docs/data/badges docs/data/comparisons.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 pythons: # the supported Pythons as JSON, for the workflows

@@ -44,7 +44,8 @@ def rows(site: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[
         for row in ROW.finditer(part):
             cells = [
                 {**stated(each["stated"]), "shown": re.sub(r"<sup.*?</sup>|<[^>]+>", "", each["inside"]).strip(),
-                 "plain": re.sub("<[^>]+>", "", each["plain"] or ""), "marks": "".join(re.findall(r">([*?])<", each["inside"])),
+                 "plain": re.sub("<[^>]+>", "", each["plain"] or ""),
+                 "marks": "".join(re.findall(r">([*?])<", each["inside"])),
                  "href": (re.findall(r'href="([^"]+)"', each["inside"]) or [""])[0]}
                 for each in CELL.finditer(row["inside"])
             ]  # fmt: skip
@@ -75,8 +76,8 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
                 continue
             (found,) = [
                 one for one in measured
-                if (one["hardware"], one["suite"], str(one["devices"])) == (hardware, about["data-suite"], about["data-devices"])
-                and PRECISIONS[one["precision"]].group == about["data-group"] and one["framework"] == each["data-name"]
+                if one["hardware"] == hardware and one["suite"] == about["data-suite"]
+                and str(one["devices"]) == about["data-devices"] and PRECISIONS[one["precision"]].group == about["data-group"] and one["framework"] == each["data-name"]
                 and f"{one['text']} {one['unit']}" == each["data-text"]
                 and one["value"] / one["devices"] == float(each["data-value"]) and one["repeats"] == int(each["data-n"])
             ][:1]  # fmt: skip
@@ -142,7 +143,7 @@ def test_what_is_too_close_to_call_is_marked_at_both_and_what_is_not_compared_ha
     close, apart = found.rows
     assert [each.is_close for each in close.shares if each] == [True, True, False]
     assert [each.text for each in close.shares if each] == ["100", "99.6", "25"]
-    assert [(WORDS.say("en", row.sure), row.unit) for row in found.rows][0] == ("Too close to call", "images/s")
+    assert next((WORDS.say("en", row.sure), row.unit) for row in found.rows) == ("Too close to call", "images/s")
     assert WORDS.say("en", apart.sure) == "Not comparable"
     assert [(each.text, each.percent) for each in apart.shares if each] == [("400.4", None), ("300.3", None)]
     assert WORDS.say("en", apart.runs) in ("words/s vs. tokens/s", "tokens/s vs. words/s")

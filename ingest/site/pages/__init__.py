@@ -7,8 +7,10 @@ from ingest.site.pages import (
     audit,
     compare,
     formats,
+    frameworks,
     glossary,
     guides,
+    hardware,
     history,
     log,
     model,
@@ -22,22 +24,9 @@ from ingest.site.pages import (
 )
 
 KINDS = (
-    summary,
-    models,
-    model,
-    history,
-    reports,
-    rounds,
-    compare,
-    runs,
-    run,
-    log,
-    audit,
-    problems,
-    formats,
-    glossary,
-    guides,
-)
+    summary, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
+    formats, glossary, guides,
+)  # fmt: skip
 
 
 def pages(site: Site) -> list[Page]:

@@ -40,6 +40,7 @@ from ingest.site.run_tables import (
     value_text,
     window_text,
 )
+from ingest.site.stated import joined, stated
 from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, Telemetry
 from schema.vocabulary import CASE, METRICS
 
@@ -99,6 +100,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "headline": found,
             "written": written(found) if found else "",
             "unproven": unproven(run),
+            "stated": joined(stated(run)),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
             "signs": signs(site, run, others),

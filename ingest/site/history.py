@@ -79,6 +79,18 @@ def link(site: Site, suite: Suite) -> Link | None:
     return Link(phrase("history.link"), addresses.history_page(suite)) if has(site, suite) else None
 
 
+def links(site: Site, framework: str) -> list[Link]:
+    """Return links to the histories of the models in which a framework has results of several days or editions."""
+    shown = (each for each in site.shown if framework in _frameworks(site, each))
+    return [Link(each.title, addresses.history_page(each)) for each in shown]
+
+
+def _frameworks(site: Site, suite: Suite) -> set[str]:
+    printed = [each.point for moments in published(site, suite) for each in moments]
+    printed += [point for points in editions(site, suite) for point in points]
+    return {each.row.framework or "" for each in of_results(site, suite)} | {each.printed.framework for each in printed}
+
+
 def _dated(site: Site, suite: Suite) -> list[PrintedPoint]:
     return histories.dated(site.published.by_suite.get(suite.id, ()), site.published.sources)
 

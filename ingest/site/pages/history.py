@@ -10,7 +10,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.contrast import Contrast
-from ingest.compute.history import Changed, HistoryPoint, Judgment, Moment, Word
+from ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment, Word
 from ingest.published.histories import PrintedHistory, PrintedPoint
 from ingest.read.change_notes import ChangeNote
 from ingest.site import addresses, history, history_charts
@@ -193,13 +193,13 @@ def _is_of_step(note: ChangeNote, before: HistoryPoint | None, after: HistoryPoi
     return new and (note.is_between(before.date, after.date) if before else note.date is None)
 
 
-def _changed(found: Iterable[Changed], notes: Iterable[ChangeNote]) -> Cell:
+def _changed(found: Iterable[ChangedCondition], notes: Iterable[ChangeNote]) -> Cell:
     entries = [Entry(_condition(each)) for each in found]
     entries += [Entry(each.text, each.link or None) for each in notes]
     return Cell(tuple(entries)) if entries else absent(None)
 
 
-def _condition(found: Changed) -> Text:
+def _condition(found: ChangedCondition) -> Text:
     before, after = (" / ".join(each) for each in (found.before, found.after))
     return phrase("history.condition", name=word_for("environment", found.name), before=before, after=after)
 

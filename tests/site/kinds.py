@@ -28,6 +28,7 @@ KINDS: Mapping[str, str] = {
     "models": "models/",
     "model": "models/resnet50/",
     "framework": "models/resnet50/pytorch/",
+    "history": "models/bert/history/",
     "frameworks": "frameworks/",
     "scorecard": "frameworks/pytorch/",
     "hardware list": "hardware/",

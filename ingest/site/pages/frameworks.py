@@ -9,7 +9,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Words, phrase
 from ingest.compute.results import counts
-from ingest.site import addresses, scorecards
+from ingest.site import addresses, history, scorecards
 from ingest.site.data import badges
 from ingest.site.hardware_names import product
 from ingest.site.model import Page, Site, framework_of, named
@@ -63,6 +63,7 @@ def _framework(site: Site, framework: str, placings: Placings) -> Page:
             "apart": len(mine) - scorecards.score(mine).compared,
             "versions": scorecards.versions(runs),
             "models": _models(site, framework),
+            "histories": history.links(site, framework),
             "picture": share.path(site.framework_slugs[framework]),
             "snippets": _snippets(site.framework_slugs[framework], page),
             "badges": _badges(site, best or mine[: scorecards.LISTED]),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from ingest.compute.change_points import change_points
-from ingest.compute.comparison import Values
+from ingest.compute.comparison_levels import Values
 from ingest.compute.contrast import SEVERAL, Contrast, Measured, contrast
 
 #: What a difference from an earlier point is called. `suspicious`: likely worse; `promising`: likely better.

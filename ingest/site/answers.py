@@ -17,6 +17,7 @@ from ingest.common.words import Text, phrase, word_for
 from ingest.compute import comparison
 from ingest.compute.comparison import Candidate, Difference, Verdict, contradicted
 from ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL, Contrast
+from ingest.compute.contrast import written as ratio_ends
 from ingest.compute.rules import SUMMARY
 from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.data.measured import date_of
@@ -256,8 +257,7 @@ def _units(rows: Sequence[Row]) -> Text:
 
 def ratio(found: Contrast, between: str = "front.range") -> Text:
     """Write a ratio from its least to its most, with a third decimal where two would write it as 1."""
-    places = 3 if "1.00" in {numbers.grouped(each, 2) for each in (found.low, found.high)} else 2
-    low, high = (numbers.grouped(each, places) for each in (found.low, found.high))
+    low, high = ratio_ends(found)
     return low if low == high else phrase(between, low=low, high=high)
 
 
@@ -380,7 +380,7 @@ def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
     found = [
         *_of_rules(suite, verdict),
         *_of_figures(site, suite, pair),
-        *(_between(suite, pair, verdict.reasons) if compared else ()),
+        *(_between(suite, pair, (*verdict.reasons, *verdict.tolerated)) if compared else ()),
         *(_of_dates(site, suite, pair) if compared else ()),
     ]
     return tuple(found) or ((Mark(phrase("front.sound"), _page(suite, "beside"), warns=False),) if compared else ())

@@ -8,7 +8,8 @@ from functools import partial
 
 from ingest.common.words import phrase
 from ingest.compute import results
-from ingest.compute.comparison import Candidate, Values
+from ingest.compute.comparison import Candidate
+from ingest.compute.comparison_levels import Values
 from ingest.compute.contrast import Measured
 from ingest.compute.history import Better, HistoryPoint, Moment, history
 from ingest.compute.results import SCORED

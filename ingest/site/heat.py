@@ -125,13 +125,10 @@ def heat(site: Site, hardware: str) -> Heat:
 def hits(found: Heat) -> Iterator[Hit]:
     """Yield what the search finds of a hardware: every line of its table, with its answer."""
     for row in found.rows:
-        ranked = [
-            (each.percent, each, name)
-            for each, name in zip(row.shares, found.frameworks, strict=True)
-            if each and each.percent
-        ]
-        _, best, framework = max(ranked, key=lambda each: each[0] or 0, default=(None, None, ""))
-        yield _hit(found, row.place, _told(framework, best.figure, row.sure) if best else row.verdict)
+        ranked = [(share, link.text) for share, link in zip(row.shares, found.frameworks, strict=True) if share]
+        best, framework = max(ranked, key=lambda each: each[0].percent or 0)
+        told = row.verdict if best.percent is None else _told(framework, best.figure, row.sure)
+        yield _hit(found, row.place, told)
     for alone in found.alone:
         yield _hit(found, alone.place, _told(alone.framework, alone.figure, alone.verdict))
 
@@ -140,7 +137,7 @@ def _told(framework: Text, figure: Text, verdict: Text) -> Text:
     return phrase("front.hit", framework=framework, figure=figure, verdict=verdict)
 
 
-def _hit(found: Heat, place: Place, text: Text) -> Hit:
+def _hit(found: Heat, place: HeatPlace, text: Text) -> Hit:
     return Hit(listed((place.title, found.name, *place.case)), text, place.page)
 
 

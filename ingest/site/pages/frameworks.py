@@ -137,7 +137,7 @@ def _by_hardware(site: Site, mine: Sequence[Placing]) -> list[tuple[Cell, list[P
 def _models(site: Site, framework: str) -> list[Link]:
     """Return links to the pages of the models that ran in a framework."""
     shown = [suite for suite in site.shown if framework in site.frameworks(suite)]
-    return [Link(suite.title, addresses.framework_page(site, suite, framework)) for suite in shown]
+    return [Link(suite.title, addresses.framework_page(suite, framework)) for suite in shown]
 
 
 def _badges(site: Site, found: Sequence[Placing]) -> list[Mapping[str, Any]]:

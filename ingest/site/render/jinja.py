@@ -20,7 +20,7 @@ from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
 from ingest.site.render.chart import Chart
 from ingest.site.render.environment import environment
-from ingest.site.render.html_table import Writer
+from ingest.site.render.html_table import Writer, attributes
 from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
@@ -104,6 +104,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "say": writer.say,
         "table": writer.table,
         "tag": writer.tag,
+        "facets": attributes,
         "link": link,
         "prose": prose,
         "listed": listed,
@@ -172,7 +173,7 @@ def _search(page: Page) -> list[str]:
 
 def _hidden(page: Page) -> list[str]:
     """Leave the room of the headings to pages that are wide; the navigation stays, so that no page moves sideways."""
-    return ["hide: [toc]"] if page.template in ("index", "compare", "models") else []
+    return ["hide: [toc]"] if page.template in ("index", "compare", "model", "models") else []
 
 
 def _tidy(text: str) -> str:

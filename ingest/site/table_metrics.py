@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.common import numbers
 from ingest.common.words import phrase
 from ingest.compute import comparison, results
-from ingest.compute.comparison import Candidate
+from ingest.compute.comparison import Candidate, Verdict
 from ingest.compute.contrast import Measured
 from ingest.site.model import Row, Site, Suite
 from ingest.site.render.table import View
@@ -69,11 +69,16 @@ def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT) -> list[
 
 def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
     """Return the rows that are clearly the best of their case, in a view."""
-    found = (
-        comparison.verdict(candidates(site, case, view.key), view.better, suite.workload)
-        for case in comparison.cases(rows, suite.row_key)
-    )
+    found = verdicts(site, suite, rows, view.key, view.better)
     return [each.leader for each in found if each.leader]
+
+
+def verdicts(
+    site: Site, suite: Suite, rows: Sequence[Row], view: str = THROUGHPUT, better: str = "higher"
+) -> Iterator[Verdict]:
+    """Yield what can be said of each case of some rows, in a view."""
+    for case in comparison.cases(rows, suite.row_key):
+        yield comparison.verdict(candidates(site, case, view), better, suite.workload)
 
 
 def _of(

@@ -202,7 +202,7 @@ def test_a_warning_speaks_against_an_answer() -> None:
     site = site_of(*runs)
     (answer,) = answers.answers(site, site.suite_of["a-1"], builders.HARDWARE)
     (mark,) = [each for each in answer.marks if "warnings" in each.page]
-    assert (said(mark.text), mark.page) == ("runs with launcher warnings: 1", "runs/a-1.md#warnings")
+    assert (said(mark.text), mark.page) == ("1 run has launcher warnings", "runs/a-1.md#warnings")
 
 
 @pytest.mark.parametrize(

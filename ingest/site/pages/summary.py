@@ -15,7 +15,8 @@ from ingest.site import addresses, answers, hardware_tables, heat, published_fig
 from ingest.site.data import changes
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
-from ingest.site.model import Page, Site, group_name, hardware_of, named, precision_name
+from ingest.site.model import Page, Row, Site, group_name, hardware_of, named, precision_name
+from ingest.site.options import in_words
 from ingest.site.render.table import Link
 
 #: So many changes are listed; all are in the data.
@@ -40,6 +41,7 @@ def _context(site: Site) -> Mapping[str, Any]:
         "suites": site.shown,
         "machines": len(names),
         "heats": found,
+        "hits": [hit for each in found for hit in heat.hits(each)],
         "matrices": hardware_tables.matrices(site),
         "changes": latest(site),
         "others": (published_there := others(site)),
@@ -61,28 +63,28 @@ def heats(site: Site, names: Iterable[str]) -> list[heat.Heat]:
 
 
 @dataclass(frozen=True)
-class Changed:
-    """One change: of which result, on what hardware, when, and what; `page` is the run that made it."""
+class ListedChange:
+    """One change: of which result, on what hardware, and what; `page` is the run that made it."""
 
     title: Text
     hardware: Text
     case: tuple[Text, ...]
-    date: str
     what: Text
+    unit: str
     page: str | None
 
 
 @dataclass(frozen=True)
-class Changes:
+class LatestChanges:
     """What the latest day with a change brought: how many results are new and how many moved, and some of them."""
 
     date: str
     new: int
     moved: int
-    listed: tuple[Changed, ...]
+    listed: tuple[ListedChange, ...]
 
 
-def latest(site: Site) -> Changes | None:
+def latest(site: Site) -> LatestChanges | None:
     """Return the changes of the latest day that has any, those of moved figures first; None where there are none."""
     found = changes.of_results(site)
     if not found:
@@ -90,10 +92,10 @@ def latest(site: Site) -> Changes | None:
     day = max(each.change.date for each in found)
     of_day = sorted((each for each in found if each.change.date == day), key=lambda each: each.change.before is None)
     moved = sum(each.change.before is not None for each in of_day)
-    return Changes(day, len(of_day) - moved, moved, tuple(_changed(site, each) for each in of_day[:LATEST]))
+    return LatestChanges(day, len(of_day) - moved, moved, tuple(_changed(site, each) for each in of_day[:LATEST]))
 
 
-def _changed(site: Site, found: changes.OfResult) -> Changed:
+def _changed(site: Site, found: changes.OfResult) -> ListedChange:
     row, change = found.row, found.change
     before, after = changes.text(change.before), changes.text(change.after)
     share = numbers.signed_percent(change.share or 0)
@@ -102,9 +104,15 @@ def _changed(site: Site, found: changes.OfResult) -> Changed:
         if change.before
         else phrase("front.changed_new", after=after)
     )
-    case = (named(row.framework), precision_name(row.precision), answers.devices(row))
     page = site.page(change.runs[0]) if change.runs else None
-    return Changed(found.suite.title, product(row.hardware or ""), case, change.date, what, page)
+    return ListedChange(found.suite.title, product(row.hardware or ""), _case(row), what, row.unit, page)
+
+
+def _case(row: Row) -> tuple[Text, ...]:
+    """Return whose result it is, and of what case."""
+    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    parts = (named(row.framework), precision_name(row.precision), answers.devices(row), batch, in_words(row.options))
+    return tuple(each for each in parts if each)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from ingest.common import numbers
 from ingest.common.words import LANGUAGES, Text, Words, phrase
-from ingest.site.model import Page
+from ingest.site.model import Hit, Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
 from ingest.site.render.chart import Chart
@@ -46,7 +46,9 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
         with located(file := f"{page.template}.md.j2", names):
             body = environment().get_template(file).render(names)
         tables = _table_files(words, language, page, writer)
-        yield Rendered(_front_matter(words, language, page) + _tidy(body), tables, list(shown.values()))
+        yield Rendered(
+            _front_matter(words, language, page, context.get("hits")) + _tidy(body), tables, list(shown.values())
+        )
 
 
 def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
@@ -141,7 +143,7 @@ def _figure(words: Words, language: str, found: Chart) -> Markup:
     ).format(Markup(language), Markup(found.name), escape(head), escape(caption))
 
 
-def _front_matter(words: Words, language: str, page: Page) -> str:
+def _front_matter(words: Words, language: str, page: Page, hits: Sequence[Hit] | None) -> str:
     lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
     lines.append(f"description: {front_matter(words.say(language, page.description))}")
     lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
@@ -153,7 +155,14 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     # For the hook that links to the same lines on a forge, where the log lies there too.
     lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []
     lines += _search(page)
+    lines += [f"hits: {_hits(words, language, hits)}"] if hits is not None else []
     return "\n".join([*lines, "---", "", ""])
+
+
+def _hits(words: Words, language: str, hits: Sequence[Hit]) -> str:
+    """Return the hits for the hook of the search, which knows how the site builds addresses."""
+    found = [(*(title(words.say(language, text)) for text in (each.title, each.text)), each.page) for each in hits]
+    return json.dumps(found, ensure_ascii=False)
 
 
 def _search(page: Page) -> list[str]:

@@ -67,7 +67,7 @@
       });
     });
     list.addEventListener("keydown", step);
-    window.addEventListener("hashchange", follow);
+    window.addEventListener("hashchange", () => { follow(); carry(); });
     window.addEventListener("popstate", () => { read(); follow(); });
   }
 
@@ -168,11 +168,18 @@
 
   addTabs();
   for (const each of selects) each.addEventListener("change", () => { write(); apply(); });
+  // A link to another part of this page keeps the filters.
+  function stay(link) {
+    location.hash = link.hash;
+  }
+
   document.addEventListener("click", (event) => {
-    const link = event.target.closest(".pl-rest a");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const link = event.target.closest("a[href]");
+    if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const act = link.closest(".pl-rest") ? fill : targetOf(link.hash) && link.pathname === location.pathname && !link.search ? stay : null;
+    if (!act) return;
     event.preventDefault();
-    fill(link);
+    act(link);
   });
   read();
   follow();

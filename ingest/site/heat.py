@@ -5,7 +5,7 @@ The rows are the answers of `answers`, so that the table can say nothing else th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from ingest.common.words import Text, phrase
 from ingest.site import addresses, answers
 from ingest.site.answers import APART, LEADS, Answer, Bar, Mark
 from ingest.site.hardware_names import product, raw
-from ingest.site.model import Site, Suite, group_name, named, ordered
+from ingest.site.model import Hit, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
 from ingest.site.render.table import Link
 
@@ -120,6 +120,25 @@ def heat(site: Site, hardware: str) -> Heat:
         tuple(_row(suite, answer, names, hardware) for suite, answer in compared),
         tuple(_alone(suite, answer, hardware) for suite, answer in found if not _is_compared(answer)),
     )
+
+
+def hits(found: Heat) -> Iterator[Hit]:
+    """Yield what the search finds of a hardware: every line of its table, with its answer."""
+    for row in found.rows:
+        ranked = [(share, link.text) for share, link in zip(row.shares, found.frameworks, strict=True) if share]
+        best, framework = max(ranked, key=lambda each: each[0].percent or 0)
+        told = row.verdict if best.percent is None else _told(framework, best.figure, row.sure)
+        yield _hit(found, row.place, told)
+    for alone in found.alone:
+        yield _hit(found, alone.place, _told(alone.framework, alone.figure, alone.verdict))
+
+
+def _told(framework: Text, figure: Text, verdict: Text) -> Text:
+    return phrase("front.hit", framework=framework, figure=figure, verdict=verdict)
+
+
+def _hit(found: Heat, place: HeatPlace, text: Text) -> Hit:
+    return Hit(listed((place.title, found.name, *place.case)), text, place.page)
 
 
 def _is_compared(answer: Answer) -> bool:

@@ -142,7 +142,7 @@ def test_commands_are_those_of_a_shell() -> None:
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
-@pytest.mark.parametrize("page", ["runs/logged-1/", "models/resnet50/", "models/resnet50/pytorch/"])
+@pytest.mark.parametrize("page", ["runs/logged-1/", "models/resnet50/"])
 def test_the_pages_say_how_to_run_it_again(whole: Path, page: str, language: str) -> None:
     written = (whole / language / page / "index.html").read_text("utf-8")
     blocks = [

@@ -41,6 +41,7 @@ def _context(site: Site) -> Mapping[str, Any]:
         "suites": site.shown,
         "machines": len(names),
         "heats": found,
+        "hits": [hit for each in found for hit in heat.hits(each)],
         "matrices": hardware_tables.matrices(site),
         "changes": latest(site),
         "others": (published_there := others(site)),

@@ -9,7 +9,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Words, phrase
 from ingest.compute.results import counts
-from ingest.site import addresses, scorecards
+from ingest.site import addresses, history, scorecards
 from ingest.site.data import badges
 from ingest.site.hardware_names import product
 from ingest.site.model import Page, Site, framework_of, named
@@ -63,6 +63,7 @@ def _framework(site: Site, framework: str, placings: Placings) -> Page:
             "apart": len(mine) - scorecards.score(mine).compared,
             "versions": scorecards.versions(runs),
             "models": _models(site, framework),
+            "histories": history.links(site, framework),
             "picture": share.path(site.framework_slugs[framework]),
             "snippets": _snippets(site.framework_slugs[framework], page),
             "badges": _badges(site, best or mine[: scorecards.LISTED]),
@@ -136,7 +137,7 @@ def _by_hardware(site: Site, mine: Sequence[Placing]) -> list[tuple[Cell, list[P
 def _models(site: Site, framework: str) -> list[Link]:
     """Return links to the pages of the models that ran in a framework."""
     shown = [suite for suite in site.shown if framework in site.frameworks(suite)]
-    return [Link(suite.title, addresses.framework_page(site, suite, framework)) for suite in shown]
+    return [Link(suite.title, addresses.framework_page(suite, framework)) for suite in shown]
 
 
 def _badges(site: Site, found: Sequence[Placing]) -> list[Mapping[str, Any]]:

@@ -128,9 +128,8 @@ def test_two_models_of_one_page_share_no_row() -> None:
         ]
     )
     assert suite.id == "gpt"
-    for table in (tables.comparison(site, suite, rows), tables.of_framework(site, suite, rows)):
-        lines = written(table, "en")[1:]
-        assert [line[2] for line in lines] == ["", "GPT-2 small"]
+    lines = written(tables.comparison(site, suite, rows), "en")[1:]
+    assert [line[2] for line in lines] == ["", "GPT-2 small"]
     assert "GPT-2 small" in str(written(tables.details_table(site, suite, rows), "en"))
 
 
@@ -141,26 +140,32 @@ def test_lines_of_two_workloads_are_two_lines_of_the_speed_up_chart() -> None:
         for side, devices, value in ((64, 1, 100.0), (64, 8, 400.0), (224, 1, 10.0), (224, 8, 80.0))
     ]
     site, suite, _ = parts(runs)
-    (chart,) = [each for each in model_page.result_charts(site, suite) if each.name.endswith("-speedup")]
+    (chart,) = [model_page.speedup(suite, each) for each in model_page.slices(site, suite)]
+    assert chart
     said = chart.described(load(), "en")
     assert "4.00×" in said
     assert "8.00×" in said
     assert "image_size=64" in said
 
 
+def bars(runs: list[Run]) -> list[str]:
+    """Return what the charts of throughputs of a model's page draw, one for each slice that has one."""
+    site, suite, _ = parts(runs)
+    charts = [model_page.bars(suite, each) for each in model_page.slices(site, suite)]
+    return [each.described(load(), "en") for each in charts if each]
+
+
 def test_bars_of_different_units_never_share_an_axis() -> None:
+    """The chart has the unit of most results; a single one makes no chart."""
     runs = [
         run("a", framework="PyTorch", unit="tokens/s", speed=9000.0),
         run("b", framework="PaddlePaddle", unit="words/s", speed=8000.0),
+        run("c", framework="TensorFlow", unit="words/s", speed=8500.0),
     ]
-    site, suite, _ = parts(runs)
-    bars = [each for each in model_page.result_charts(site, suite) if each.name.endswith("-throughput")]
-    assert len({each.name for each in bars}) == 2
-    for each, mine, other in zip(bars, ("tokens/s", "words/s"), ("words/s", "tokens/s"), strict=True):
-        assert mine in each.described(load(), "en")
-        assert other not in each.described(load(), "en")
-    (one,) = [each for each in model_page.result_charts(*parts(runs[:1])[:2]) if each.name.endswith("-throughput")]
-    assert "tokens" not in one.name
+    (chart,) = bars(runs)
+    assert "words/s" in chart
+    assert "tokens/s" not in chart
+    assert bars(runs[:2]) == []
 
 
 def test_a_bar_of_another_workload_says_so() -> None:
@@ -168,8 +173,8 @@ def test_a_bar_of_another_workload_says_so() -> None:
         run(name, framework=framework, options={"workers": workers})
         for name, framework, workers in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
     ]
-    said = [chart.described(load(), "en") for chart in model_page.result_charts(*parts(runs)[:2])]
-    assert "PyTorch workers=8" in said[0]
-    assert "PaddlePaddle workers=1" in said[0]
+    (said,) = bars(runs)
+    assert "PyTorch workers=8" in said
+    assert "PaddlePaddle workers=1" in said
     runs[1] = edited(runs[1], case={"options": {"workers": 8}})
-    assert "workers" not in model_page.result_charts(*parts(runs)[:2])[0].described(load(), "en")
+    assert "workers" not in bars(runs)[0]

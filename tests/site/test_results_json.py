@@ -152,9 +152,10 @@ def test_the_schema_refuses_a_file_of_another_version(more: Record) -> None:
 def cells(folder: Path) -> dict[frozenset[str], set[float]]:
     """Return the throughputs in the tables of the models' pages, by the runs behind them."""
     found: dict[frozenset[str], set[float]] = {}
-    for path in (folder / "docs" / "en" / "models").rglob("*.md"):
-        for value, runs in re.findall(r'<td[^>]* data-value="([^"]+)"[^>]* data-s-runs="([^"]+)"', path.read_text()):
-            found.setdefault(frozenset(runs.split()), set()).add(float(value))
+    for path in (folder / "docs" / "en" / "models").rglob("comparison-*.json"):
+        for row in json.loads(path.read_text("utf-8"))["data"]:
+            for name in [each.removesuffix("_runs") for each in row if each.endswith("_runs") and row[each]]:
+                found.setdefault(frozenset(row[f"{name}_runs"].split()), set()).add(row[name])
     return found
 
 

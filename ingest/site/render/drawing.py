@@ -137,6 +137,7 @@ def trend(data: Bars) -> str:
         found = [(group, value) for group, value in enumerate(series.values) if value is not None]
         across, values = zip(*found, strict=True) if found else ((), ())
         _line(axes, across, values, series.name, style)
+        _ranges(axes, range(len(series.values)), series)
         _point_out(axes, across, values, [_said(data, series, group) for group in across])
     _over_groups(axes, data)
     axes.set_ylim(0, _highest(value for series in data.series for value in series.values) * 1.1)
@@ -393,6 +394,11 @@ def _draw_bars(
             axes.annotate(
                 word, (at, 0), (0, 3), textcoords="offset points", ha="center", va="bottom", rotation=90, fontsize=8
             )
+    _ranges(axes, places, series)
+
+
+def _ranges(axes: Axes, places: Sequence[float], series: Series) -> None:
+    """Draw lines from the slowest to the fastest repeat."""
     for at, low, high in zip(places, series.low, series.high, strict=False):
         if low is not None and high is not None and low < high:
             axes.plot([at, at], [low, high], color=INK, linewidth=1.2)

@@ -180,7 +180,7 @@ def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) ->
 def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any, address: str, scheme: str) -> None:
     opened = browser.new_page(color_scheme=scheme)
     opened.goto(address)
-    bar = opened.locator(".pl-bar.pl-ink-pytorch").first.evaluate("node => getComputedStyle(node).backgroundColor")
+    bar = opened.locator(".pl-swatch.pl-ink-pytorch").first.evaluate("node => getComputedStyle(node).backgroundColor")
     opened.goto(address + "models/resnet50/")
     fills = opened.locator("figure svg path").evaluate_all("all => all.map(node => getComputedStyle(node).fill)")
     opened.close()

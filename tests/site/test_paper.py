@@ -52,9 +52,12 @@ def test_paper_is_light_its_text_dark_and_navigation_stays_on_the_screen(dark: A
     assert inks
     # 3:1 on white at the least: colours of syntax and of frameworks stay colours.
     assert [each for each in inks if 1.05 / (light(each) + 0.05) < 3] == []
-    frame = dark.locator(".md-header, .md-tabs, .md-sidebar, .md-footer, .md-search, .md-top, .headerlink, .pl-tools")
+    frame = dark.locator(".md-header, .md-tabs, .md-sidebar, .pl-to-cite, .md-search, .md-top, .headerlink, .pl-tools")
     assert frame.count() > 3
     assert not frame.locator("visible=true").count()
+    footer = dark.locator(".pl-imprint")
+    assert "Perfledger" in footer.inner_text()
+    assert footer.locator(".pl-on-paper").inner_text().endswith(path)
     assert light(dark.evaluate("getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).join(' ')")) == 1
 
 

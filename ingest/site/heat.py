@@ -134,7 +134,7 @@ def heat(site: Site, hardware: str) -> Heat:
 def hits(found: Heat) -> Iterator[Hit]:
     """Yield what the search finds of a hardware: every line of its table, with its answer."""
     for row in found.rows:
-        ranked = [(share, link.text) for share, link in zip(row.shares, found.frameworks, strict=True) if share]
+        ranked = [(share, column.name) for share, column in zip(row.shares, found.frameworks, strict=True) if share]
         best, framework = max(ranked, key=lambda each: each[0].percent or 0)
         told = row.verdict if best.percent is None else _told(framework, best.figure, row.sure)
         yield _hit(found, row.place, told)

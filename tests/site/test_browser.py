@@ -28,7 +28,7 @@ def test_a_figure_leads_to_its_run_and_back(page: Any, address: str) -> None:
     figure = page.locator("article .pl-share[data-text^='402 '] a").first
     figure.click()
     page.wait_for_url("**/runs/resnet50-pytorch-n1d1-fp32-*/")
-    assert heading(page).startswith("resnet50-pytorch-n1d1-fp32-")
+    assert heading(page).startswith("PyTorch, ResNet-50 v1.5, 1 × ")
     assert "12–43" in page.locator("article").inner_text()
     page.locator("article a", has_text="ResNet-50 v1.5").first.click()
     page.wait_for_url("**/models/resnet50/")

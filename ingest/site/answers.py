@@ -28,12 +28,12 @@ from ingest.site.model import (
     group_name,
     hardware_of,
     named,
-    options_text,
     ordered,
     precision_name,
     reason,
     written,
 )
+from ingest.site.options import in_words
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
 from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
@@ -240,8 +240,8 @@ def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Seque
     parts: list[Text] = [group_name(group), _devices(row)]
     parts += [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
     names = {name for alike in _by_key(suite, cases) for name in contradicted(alike)}
-    fixed = options_text({name: value for name, value in row.options.items() if name in names})
-    return (*parts, *filter(None, (suite.row_key(row)[3], fixed)))
+    fixed = in_words({name: value for name, value in row.options.items() if name in names})
+    return (*parts, *(each for each in (suite.workload_words(row.model, row.options), fixed) if each))
 
 
 def _by_key(suite: Suite, cases: Sequence[Sequence[Row]]) -> list[list[Row]]:
@@ -315,9 +315,9 @@ def _times(row: Row) -> Text:
     return phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats)
 
 
-def _switches(suite: Suite, row: Row) -> str:
+def _switches(suite: Suite, row: Row) -> Text:
     """Return the options that may differ between compared results; those of the workload may not."""
-    return options_text({name: value for name, value in row.options.items() if name not in suite.row_options})
+    return in_words({name: value for name, value in row.options.items() if name not in suite.row_options})
 
 
 def _run_page(site: Site, row: Row) -> str | None:

@@ -9,7 +9,7 @@ from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
 from ingest.site import steadiness, witness_tables
-from ingest.site.model import Row, Site, Suite, group_name, named
+from ingest.site.model import Row, Site, Suite, group_name, named, options_text
 from ingest.site.result_tables import sections
 from schema.records import Run
 from schema.vocabulary import NO_FIGURE
@@ -78,7 +78,7 @@ def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
 def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
     by_framework: dict[str, set[str]] = {}
     for row in rows:
-        by_framework.setdefault(row.framework or "?", set()).add(suite.other_options(row))
+        by_framework.setdefault(row.framework or "?", set()).add(options_text(suite.other_options(row)))
     if len({frozenset(each) for each in by_framework.values()}) < 2:
         return []
     notes = (

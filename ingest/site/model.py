@@ -19,6 +19,7 @@ from ingest.published.publications import Publications
 from ingest.read.accelerators import Accelerators
 from ingest.read.plans import Plans
 from ingest.site import run_paging
+from ingest.site.options import in_words, listed
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
 from schema.plans import Plan
@@ -59,18 +60,21 @@ class Suite:
         return (row.nodes or 1, row.devices or 0, row.batch_size or 0, self.workload_text(row.model, row.options))
 
     def workload_text(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> str:
-        """Return the model if it does not name the page, and the options that make another workload but `left_out`."""
-        parts = {name: value for name, value in options.items() if self._parts(name, value) and name not in left_out}
-        return " ".join(filter(None, (self._variant(model), options_text(parts))))
+        """Return the key of a workload: the model if it does not name the page, and the options that make another."""
+        return " ".join(filter(None, (self._variant(model), options_text(self._parted(options, left_out)))))
+
+    def workload_words(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> Text:
+        """Return the same in words."""
+        return listed((self._variant(model), in_words(self._parted(options, left_out))))
 
     @property
     def workload(self) -> Mapping[str, Any]:
         """Options that make another workload, with the value that is meant where none is stated."""
         return {name: self.usual.get(name) for name in self.row_options}
 
-    def other_options(self, row: Row) -> str:
+    def other_options(self, row: Row) -> Mapping[str, Any]:
         """Return the options that may differ within a row, and are then marked at the figure."""
-        return options_text({name: value for name, value in row.options.items() if not self._parts(name, value)})
+        return {name: value for name, value in row.options.items() if not self._parts(name, value)}
 
     def variant(self, row: Row) -> str:
         """Return the model if it is not the one that names the page; empty otherwise."""
@@ -78,6 +82,9 @@ class Suite:
 
     def _variant(self, model: str | None) -> str:
         return model if self.models and model is not None and model != self.models[0] else ""
+
+    def _parted(self, options: Mapping[str, Any], left_out: Sequence[str]) -> Mapping[str, Any]:
+        return {name: value for name, value in options.items() if self._parts(name, value) and name not in left_out}
 
     def _parts(self, name: str, value: Any) -> bool:
         """Return whether an option puts a result into another row than those that do not state it."""
@@ -313,7 +320,7 @@ def absence(run: Run) -> Phrase | None:
 
 
 def options_text(options: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
-    """Return options as `image_size=64 threads=1`; one that is true is written as its name."""
+    """Return options for keys and data files, as `image_size=64 threads=1`; one that is true is written as its name."""
     chosen = options if names is None else {name: options[name] for name in names if name in options}
     return " ".join(name if value is True else f"{name}={value}" for name, value in sorted(chosen.items()))
 

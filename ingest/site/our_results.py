@@ -9,7 +9,8 @@ from ingest.common.suites import folded
 from ingest.common.words import Text
 from ingest.published import cases
 from ingest.published.publications import Published
-from ingest.site.model import Row, Site, Suite, options_text
+from ingest.site.model import Row, Site, Suite
+from ingest.site.options import in_words
 from ingest.site.result_tables import summary_mark, version_marks
 
 #: Metrics that compare with published ones; the loss of one step does not compare with that of another.
@@ -53,10 +54,10 @@ def _ours(figure: Published, rows: Sequence[Row]) -> list[Ours]:
     ]
 
 
-def _marks(figure: Published, row: Row) -> tuple[str, ...]:
+def _marks(figure: Published, row: Row) -> tuple[Text, ...]:
     library = row.framework if folded(row.framework or "") != folded(figure.framework) else ""
     more = {name: value for name, value in row.options.items() if name not in figure.options}
-    return tuple(each for each in (library, options_text(more)) if each)
+    return tuple(each for each in (library, in_words(more)) if each)
 
 
 def _value(figure: Published, row: Row) -> tuple[float | None, float | None]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ingest.common.suites import model
-from ingest.common.words import phrase
+from ingest.common.words import Text, phrase
 from ingest.compute.results import counts
 from ingest.published.cases import in_one_spelling, library
-from ingest.site.model import Site, Suite, options_text, precision_name
+from ingest.site.model import Site, Suite, precision_name
+from ingest.site.options import in_words
 from ingest.site.render.table import Column, Table, cell
 from schema.plans import Plan, PlanCase
 from schema.records import Case, Plain
@@ -82,9 +83,9 @@ def _agrees(name: str, value: str, options: Mapping[str, Plain]) -> bool:
 
 def table(found: Iterable[PlannedCase]) -> Table | None:
     """Return planned cases, those in one row that differ in their machines and devices only; None of none."""
-    rows: dict[tuple[str, int, str, str], list[str]] = {}
+    rows: dict[tuple[str, int, str, Text], list[str]] = {}
     for plan, case in ((each.plan, each.case) for each in found):
-        key = (plan.recipe, case.batch_size, case.precision, options_text(case.options))
+        key = (plan.recipe, case.batch_size, case.precision, in_words(case.options))
         rows.setdefault(key, []).append(f"{case.nodes} × {case.devices // case.nodes}")
     columns = tuple(
         Column(phrase(f"table.{each}")) for each in ("recipe", "shapes", "batch_size", "precision", "options")

@@ -18,6 +18,7 @@ from ingest.published.slices import Values, case_fact, common, select
 from ingest.site import addresses, our_results
 from ingest.site import published_tables as tables
 from ingest.site.model import Row, Site, Suite
+from ingest.site.options import in_words
 from ingest.site.our_results import Ours
 from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -143,10 +144,10 @@ def _said(group: Sequence[Published]) -> list[Text]:
     ]
 
 
-def _options(row: Published, names: Sequence[str]) -> str:
+def _options(row: Published, names: Sequence[str]) -> Text:
     """Return what a figure states of these options, without those that the name of its case contains."""
     left_out = _IN_CASE if "case" in row.options else ()
-    return options_cell({name: row.options[name] for name in names if name in row.options and name not in left_out})
+    return in_words({name: row.options[name] for name in names if name in row.options and name not in left_out})
 
 
 def _order(row: Published) -> tuple[object, ...]:

@@ -25,6 +25,7 @@ from ingest.site.model import (
     reason,
     written,
 )
+from ingest.site.options import in_words, listed
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
 from ingest.site.render.text import slug
 from ingest.site.run_tables import outcome, unproven
@@ -71,7 +72,7 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
         chosen = [row for row in rows if suite.row_key(row) == key]
         best = {each.key: leaders(site, suite, chosen, each) for each in shown}
         row = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
-        row += [cell(key[3])] if with_options else []
+        row += [cell(suite.workload_words(chosen[0].model, chosen[0].options))] if with_options else []
         row += [
             _switched(site, suite, [r for r in chosen if (r.framework or "") == each], shown, best, mixed)
             for each in frameworks
@@ -93,7 +94,7 @@ def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     for key in keys:
         chosen = [row for row in rows if _case_key(suite, row) == key]
         line = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
-        line += [cell(key[3])] if with_options else []
+        line += [cell(listed((suite.variant(chosen[0]), in_words(chosen[0].options))))] if with_options else []
         line += [
             _figures(site, suite, [r for r in chosen if (r.precision or "") == each], plain=True, with_unit=mixed)
             for each in precisions
@@ -335,7 +336,7 @@ def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     marks: list[Text] = [precision_name(row.precision)] if several else []
     marks += summary_mark(row)
-    return tuple(each for each in (*marks, suite.other_options(row), *version_marks(row, rows)) if each)
+    return tuple(each for each in (*marks, in_words(suite.other_options(row)), *version_marks(row, rows)) if each)
 
 
 def _run_links(site: Site, row: Row) -> tuple[Link, ...]:
@@ -374,7 +375,7 @@ def _case_columns() -> tuple[Column, ...]:
 
 def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
     page = addresses.framework_page(site, suite, row.framework or "")
-    marks = (suite.variant(row), precision_name(row.precision), options_text(row.options), row.version, row.round)
+    marks = (suite.variant(row), precision_name(row.precision), in_words(row.options), row.version, row.round)
     details = (
         ("model", suite.variant(row)),
         ("precision", row.precision),

@@ -11,6 +11,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.site import addresses
 from ingest.site.model import Row, Site, absence, named, options_text, or_unknown, precision_name, written
+from ingest.site.options import in_words, listed
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from schema.records import Case, FactValue, Figure, Problem, Run
 from schema.vocabulary import NO_FIGURE
@@ -64,10 +65,7 @@ def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
 
 def case_text(run: Run) -> Text:
     """Return a run's case in one line."""
-    options = options_text(run.case.options)
-    return phrase(
-        "table.case_line", size=size_text(run.case), precision=precision_name(run.case.precision), options=options
-    )
+    return listed((size_text(run.case), precision_name(run.case.precision), in_words(run.case.options)))
 
 
 def problem_list(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Text]]:
@@ -98,11 +96,9 @@ def case_cell(case: Case) -> Cell:
     """Return a cell with the size, precision and options of a case."""
     if case.devices is None and case.batch_size is None and case.precision is None:
         return absent(phrase("site.unknown"))
-    options = options_text(case.options)
     details = tuple((name, getattr(case, name)) for name in ("nodes", "devices", "batch_size", "precision"))
-    return cell(
-        size_text(case), None, precision_name(case.precision), options, details=(*details, ("options", options))
-    )
+    stated = (*details, ("options", options_text(case.options)))
+    return cell(size_text(case), None, precision_name(case.precision), in_words(case.options), details=stated)
 
 
 def outcome_cell(run: Run) -> Cell:

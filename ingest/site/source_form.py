@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ingest.common import numbers
@@ -26,7 +26,8 @@ from ingest.published.cases import library
 from ingest.published.publications import Published
 from ingest.site import addresses, published_tables
 from ingest.site import result_tables as tables
-from ingest.site.model import Row, Site, Suite, group_name, named, options_text, or_unknown, ordered, precision_name
+from ingest.site.model import Row, Site, Suite, group_name, named, or_unknown, ordered, precision_name
+from ingest.site.options import in_words
 from ingest.site.planned import PlannedCase, fits, planned
 from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 
@@ -41,6 +42,7 @@ class TablePlace:
     nodes: int
     devices: int
     workload: str
+    words: Text = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,9 @@ def _planned(
     names = {library(row.framework or ""): row.framework or "" for row in rows}
     for plan, case in ((each.plan, each.case) for each in cases if fits(each.plan, hardware)):
         if library(plan.framework) in names and suite.group(case.precision) == group:
-            workload = suite.workload_text(model(plan.model), case.options, ACCUMULATION)
-            place = TablePlace(case.options.get(ACCUMULATION) == 1, case.nodes, case.devices, workload)
+            about = model(plan.model), case.options, ACCUMULATION
+            key, words = suite.workload_text(*about), suite.workload_words(*about)
+            place = TablePlace(case.options.get(ACCUMULATION) == 1, case.nodes, case.devices, key, words)
             yield Awaited(names[library(plan.framework)], place, case.batch_size, everywhere=True)
 
 
@@ -157,7 +160,8 @@ def _places(site: Site, suite: Suite, rows: Sequence[Row]) -> Mapping[TablePlace
     accumulating = {key for key, each in zip(keys, steps, strict=True) if (each or 1) > 1}
     found: dict[TablePlace, list[Row]] = {}
     for row, key, each in zip(rows, keys, steps, strict=True):
-        found.setdefault(TablePlace(each == 1 and key in accumulating, *key), []).append(row)
+        words = suite.workload_words(row.model, row.options, ACCUMULATION)
+        found.setdefault(TablePlace(each == 1 and key in accumulating, *key, words), []).append(row)
     return found
 
 
@@ -304,17 +308,17 @@ def _heads(line: SummaryRow, with_options: bool) -> list[Cell]:
         tables.devices_cell(place.devices or None, place.nodes),
         cell(or_unknown(size), None, *without, value=size),
     ]
-    return [*found, *([cell(place.workload)] if with_options else [])]
+    return [*found, *([cell(place.words)] if with_options else [])]
 
 
 def _size(batch_size: int | None) -> Text:
     return phrase("source_form.batch_size", n=or_unknown(batch_size))
 
 
-def _distinction(row: Row, beside: Sequence[Row]) -> str:
+def _distinction(row: Row, beside: Sequence[Row]) -> Text:
     """Return the options in which a result differs from the others of its cell."""
     several = {name for name in row.options if len({repr(each.options.get(name)) for each in beside}) > 1}
-    return options_text(row.options, several - {ACCUMULATION})
+    return in_words(row.options, sorted(several - {ACCUMULATION}))
 
 
 def _says_the_same(printed: Published, row: Row) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ingest.common.words import load
 from ingest.compute import results
 from ingest.published.publications import Publications
 from ingest.site import our_results
@@ -57,21 +58,21 @@ def test_a_figure_of_another_case_stands_alone(change: dict[str, Any]) -> None:
     [
         ({"xla": "yes"}, {"xla": True}, ()),
         ({"xla": "no"}, {"xla": True}, None),
-        ({}, {"xla": True, "image_size": 64}, ("image_size=64 xla",)),
+        ({}, {"xla": True, "image_size": 64}, ("image size 64, XLA on",)),
         ({"xla": "no"}, {}, ()),
         ({"sequence_length": "128"}, {"sequence_length": 128}, ()),
         ({"sequence_length": "512"}, {"sequence_length": 128}, None),
         # Tables say `W/O AccGrad`; in logs, one step makes an update, which is no option of the case.
         ({"gradient_accumulation": "no"}, {}, ()),
         ({"gradient_accumulation": "no"}, {"accumulation": 88}, None),
-        ({}, {"accumulation": 88}, ("accumulation=88",)),
+        ({}, {"accumulation": 88}, ("gradient accumulation steps 88",)),
     ],
 )
 def test_options_that_both_state_have_to_agree(
     stated: dict[str, str], options: dict[str, Any], marks: tuple[str, ...] | None
 ) -> None:
     mine = found([run("a", options=options)], options=stated)
-    assert [each.marks for each in mine] == ([] if marks is None else [marks])
+    assert [tuple(load().say("en", mark) for mark in each.marks) for each in mine] == ([] if marks is None else [marks])
 
 
 @pytest.mark.parametrize(("options", "of"), [({}, "without"), ({"accumulation": 88}, "with")])

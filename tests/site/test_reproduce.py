@@ -103,7 +103,7 @@ def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
     block = found[1]
     assert said(block.title) == "PyTorch, without a recipe (configurations: 2, runs: 4)"
     assert [(each.code, [said(case).strip() for case in each.cases]) for each in block.executed] == [
-        (f"python train.py --batch-size {size}", [f"1 × {size} FP32"]) for size in (128, 64)
+        (f"python train.py --batch-size {size}", [f"1 × {size}, FP32"]) for size in (128, 64)
     ]
     assert (block.setup, block.template, block.install) == ("", "", ())
 
@@ -232,11 +232,11 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     suite = site.suite_of["JAX-1-1"]
     (answer,) = answers.answers(site, suite, builders.HARDWARE)
     assert (answer.kind, said(answer.framework), answer.others) == ("clear", "PyTorch", 1)
-    assert "image_size=64 threads=2" in [said(each) for each in answer.case]
+    assert "image size 64, threads 2" in [said(each) for each in answer.case]
     table = tables.comparison(site, suite, site.rows[suite.id])
     assert [said(row[2].entries[0].text) for row in table.rows] == [
-        "image_size=64 threads=1",
-        "image_size=64 threads=2",
+        "image size 64, threads 1",
+        "image size 64, threads 2",
     ]
     assert [[entry.best for each in row[3:] for entry in each.entries] for row in table.rows] == [
         [True, False, False]

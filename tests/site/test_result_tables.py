@@ -114,7 +114,7 @@ def test_a_log_that_states_no_sequence_length_stands_beside_those_of_the_usual_o
     assert suite.id == "bert"
     (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
     assert not any(each.startswith("—") for each in line)
-    assert "sequence_length=128" in str(line)
+    assert "sequence length 128" in str(line)
     long = bert("MXNet", 1, sequence_length=512)
     site, suite, rows = parts([bert("PyTorch", 1, sequence_length=128), bert("TensorFlow", 1), long])
     assert len(written(tables.comparison(site, suite, rows), "en")) == 1 + 2

@@ -346,7 +346,7 @@ def test_results_of_one_cell_are_told_apart() -> None:
     (table,) = (each.table for each in source_form.summaries(site, suite))
     shown = {" ".join(each.split()[1:3]) for each in entries(cell(table, 8, 64, "PaddlePaddle"))}
     assert shown == {"AccGrad not", "AccGrad 4"}
-    assert sum(" xla " in f"{each} " for each in entries(cell(table, 8, 64, "PaddlePaddle"))) == 1
+    assert sum(" XLA on " in f"{each} " for each in entries(cell(table, 8, 64, "PaddlePaddle"))) == 1
 
 
 def test_unknown_batch_sizes_have_their_own_row_and_workloads_too() -> None:
@@ -354,7 +354,7 @@ def test_unknown_batch_sizes_have_their_own_row_and_workloads_too() -> None:
     small = edited(of("Y64"), id="small", case={"options": {"image_size": 64}})
     site, suite = site_of([of("P64"), unknown, small])
     (table,) = (each.table for each in source_form.summaries(site, suite))
-    assert heads(table) == [("1", "not known", ""), ("1", "64", ""), ("1", "64", "image_size=64")]
+    assert heads(table) == [("1", "not known", ""), ("1", "64", ""), ("1", "64", "image size 64")]
 
 
 @pytest.mark.parametrize(("printed", "beside"), [("400.0", 0), ("400", 0), ("401", 1), ("400.1", 1)])

@@ -12,7 +12,8 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, Words, phrase, word_for
 from ingest.site.data.measured import date_of, identity
-from ingest.site.model import Row, Site, Suite, options_text, written
+from ingest.site.model import Row, Site, Suite, written
+from ingest.site.options import in_words
 from ingest.site.result_tables import summary_mark
 from ingest.site.run_tables import unproven
 
@@ -71,7 +72,7 @@ def _case(row: Row) -> list[Text]:
     unknown = phrase("site.unknown")
     size = phrase("table.case_of", devices=row.devices or unknown, batch_size=row.batch_size or unknown)
     precision = word_for("precision", row.precision) if row.precision else ""
-    return [each for each in (size, precision, options_text(row.options), row.round or "") if each]
+    return [each for each in (size, precision, in_words(row.options), row.round or "") if each]
 
 
 def _date(site: Site, row: Row) -> str:

@@ -323,7 +323,7 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
     for row in rows:
         precision = (row.precision or "").upper() if precisions else ""
         stated = options_text({name: value for name, value in row.options.items() if name in apart})
-        options = suite.other_options(row) if (row.framework, row.precision) in crowded else stated
+        options = options_text(suite.other_options(row)) if (row.framework, row.precision) in crowded else stated
         edition = version_marks(row, [each for each in rows if each.framework == row.framework])
         named = literal(row.framework) if row.framework else "@unknown@"
         summary = "" if row.rule == HEADLINE else "@summary@"

@@ -16,7 +16,8 @@ from ingest.compute.results import support
 from ingest.compute.rules import NAMES
 from ingest.read.facts import DERIVED
 from ingest.site import addresses, caveats, reproduce, steadiness, witness_tables
-from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason, written
+from ingest.site.model import Page, Site, absence, framework_of, precision_name, reason, written
+from ingest.site.options import in_words
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -451,7 +452,7 @@ def _where(fact: FactValue) -> Text:
 def _fact_value(name: str, value: Any) -> Text:
     if name == "precision":
         return precision_name(str(value))
-    return options_text(value) if isinstance(value, Mapping) else value_text(value)
+    return in_words(value) if isinstance(value, Mapping) else value_text(value)
 
 
 def _recipe(run: Run) -> str | None:

@@ -23,8 +23,8 @@
     function value(name, given) {
       if (Array.isArray(given)) return given.map((each) => value(name, each)).join(say("site.comma"));
       if (!stated(given)) return say("site.unknown");
-      if (given === true || given === "true") return say("report.yes");
-      if (given === false || given === "false") return say("report.no");
+      if (given === true || given === "true") return say("table.on");
+      if (given === false || given === "false") return say("table.off");
       const table = { precision: "precision", rule: "rule", measured_from: "source" }[name];
       return table ? word(table, given) : String(given);
     }

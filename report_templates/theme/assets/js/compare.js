@@ -310,7 +310,7 @@
   }
 
   function optionsText(result) {
-    return Object.keys(result.options || {}).sort().map((name) => (result.options[name] === true ? words.optionName(name) : words.optionName(name) + " " + words.value(name, result.options[name]))).join(say("site.comma"));
+    return Object.keys(result.options || {}).sort().map((name) => (words.optionName(name) + " " + words.value(name, result.options[name]))).join(say("site.comma"));
   }
 
   function figureColumns() {

@@ -1,0 +1,45 @@
+"""Options of a case in words: `image size 64, threads 1, DALI off`. Keys and data files keep `options_text`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from typing import Any
+
+from ingest.common import numbers
+from ingest.common.words import Phrase, Text, phrase, word_for
+from schema.vocabulary import FACTS
+
+_SWITCHES = {"true": "table.on", "yes": "table.on", "false": "table.off", "no": "table.off"}
+
+
+def in_words(options: Mapping[str, Any], names: Iterable[str] | None = None) -> Text:
+    """Return options with their values in words; of `names` only those, if given. Empty where there are none."""
+    chosen = options if names is None else {name: options[name] for name in names if name in options}
+    return listed(_option(name, value) for name, value in sorted(chosen.items()))
+
+
+def listed(texts: Iterable[Text]) -> Text:
+    """Return texts as one, with the comma of the language between them; empty ones are left out."""
+    empty: Text = ""
+    return reduce(_and, (each for each in texts if each), empty)
+
+
+def name_of(option: str) -> Phrase:
+    """Return what the vocabulary calls an option; one that only sources state has a word of its own."""
+    return word_for("fact" if option in FACTS else "option", option)
+
+
+def value_of(value: object) -> Text:
+    """Return the value of an option: that a switch is on or off, or what is stated."""
+    text = numbers.quantity(value)
+    switch = _SWITCHES.get(text.lower())
+    return phrase(switch) if switch else text
+
+
+def _option(name: str, value: object) -> Text:
+    return phrase("table.option", name=name_of(name), value=value_of(value))
+
+
+def _and(first: Text, second: Text) -> Text:
+    return phrase("table.and", first=first, second=second) if first else second

@@ -1,0 +1,33 @@
+"""Options in words, in both languages; the same words as on the page that compares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ingest.common.words import load
+from ingest.site.options import in_words, listed
+
+
+@pytest.mark.parametrize(
+    ("options", "en", "zh"),
+    [
+        ({}, "", ""),
+        ({"threads": 2, "image_size": 64}, "image size 64, threads 2", "图像边长 64、线程数 2"),
+        ({"xla": True, "dali": False}, "DALI off, XLA on", "DALI 关、XLA 开"),
+        ({"xla": "yes", "clip": "no"}, "gradient clipping off, XLA on", "梯度裁剪 关、XLA 开"),
+        ({"reader": "DataSet", "partial_fc": 0.1}, "sampled share of the classes 0.1, data reader DataSet", None),
+        ({"quite_new": 3}, "quite_new 3", "quite_new 3"),
+    ],
+)
+def test_options_are_said_in_words(options: dict[str, Any], en: str, zh: str | None) -> None:
+    known, said = load(), in_words(options)
+    assert known.say("en", said) == en
+    assert zh is None or known.say("zh", said) == zh
+
+
+def test_only_what_is_asked_for_is_said_and_nothing_empty() -> None:
+    known = load()
+    assert known.say("en", in_words({"threads": 2, "xla": True}, ["xla", "dali"])) == "XLA on"
+    assert known.say("zh", listed(("", "GPT", in_words({"threads": 2})))) == "GPT、线程数 2"

@@ -20,6 +20,7 @@ from ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, Contrast
 from ingest.compute.rules import SUMMARY
 from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.data.measured import date_of
+from ingest.site.hardware_names import is_accelerator
 from ingest.site.model import (
     Row,
     Site,
@@ -124,11 +125,16 @@ def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
 
 
 def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
-    """Return the hardware of some runs, that with most frameworks and then most runs first."""
+    """Return the hardware of some runs: that with several frameworks first, accelerators before processors.
+
+    Of these, that with most frameworks and then most runs comes first.
+    """
     names = {hardware_of(run) for run in published}
 
-    def weight(name: str) -> tuple[int, int, str]:
-        return (-frameworks_on(published, name), -sum(hardware_of(run) == name for run in published), name)
+    def weight(name: str) -> tuple[bool, bool, int, int, str]:
+        several = frameworks_on(published, name)
+        runs = sum(hardware_of(run) == name for run in published)
+        return (several < 2, not is_accelerator(name), -several, -runs, name)
 
     return sorted(names, key=weight)
 

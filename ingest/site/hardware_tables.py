@@ -14,7 +14,8 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.read.accelerators import Accelerator
 from ingest.site import addresses, witness_tables
-from ingest.site.model import Row, Site, Suite, group_name, named
+from ingest.site.hardware_names import product
+from ingest.site.model import Row, Site, Suite, group_name
 from ingest.site.render.table import Cell, Column, Entry, Table, View, absent, cell
 from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
 from ingest.site.run_tables import unproven
@@ -85,7 +86,7 @@ def _table(site: Site, cells: _Cells) -> Table:
     body = []
     for name in hardware:
         figures = (_cell(site, name, by[name], by) if name in by else Cell() for by in cells.values())
-        body.append((cell(named(name)), *figures))
+        body.append((cell(product(name)), *figures))
     notes = tuple(_sources(site, hardware)) if len(shown) > 1 else ()
     return Table(tuple(head), tuple(body), views=shown, notes=notes, name="accelerators", relative=len(hardware) > 1)
 

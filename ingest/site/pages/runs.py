@@ -8,6 +8,7 @@ from ingest.common import numbers
 from ingest.common.words import phrase
 from ingest.compute.rules import HEADLINE, SUMMARY
 from ingest.site import addresses, run_tables
+from ingest.site.hardware_names import product
 from ingest.site.model import Page, Site, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
 from ingest.site.run_paging import Listed, run_anchor
@@ -34,7 +35,7 @@ def _index(site: Site) -> Page:
             "lists": bool(site.lists),
             "tables": [
                 (
-                    named(each, "site.unknown_hardware"),
+                    product(each),
                     (list_table if site.lists else run_tables.run_list)(
                         site, [run for run in site.runs if hardware_of(run) == each]
                     ),

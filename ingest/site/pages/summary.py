@@ -11,7 +11,8 @@ from ingest.common.words import phrase
 from ingest.compute.results import counts
 from ingest.published.publications import Published
 from ingest.site import addresses, answers, hardware_tables, published_figures
-from ingest.site.model import Page, Site, named
+from ingest.site.hardware_names import product
+from ingest.site.model import Page, Site
 from ingest.site.render.table import Link
 from schema.records import Run
 
@@ -52,7 +53,7 @@ def _hardware(site: Site, published: Sequence[Run]) -> Mapping[str, Any]:
 
 def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
     parts = answers.parts(site, hardware)
-    return {"name": named(hardware, "site.unknown_hardware"), "tally": answers.tally(parts), "parts": parts}
+    return {"name": product(hardware), "tally": answers.tally(parts), "parts": parts}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,65 @@
+"""What readers call a hardware, and whether it is an accelerator.
+
+Results stay grouped by the name that their runs state: two such names never get the same product's name.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from ingest.common.toml_file import read
+from ingest.common.words import TEMPLATES, Text, phrase
+from ingest.site.model import named
+
+_SOURCE = TEMPLATES / "hardware.toml"
+#: As runners write it: name, CPUID in decimal, cores.
+_IDENTIFIED = re.compile(r"(?P<name>.+) \(family (?P<family>\d{1,4}), model (?P<model>\d{1,4})\)(?P<rest>.*)")
+_CORES = re.compile(r", (?P<cores>\d{1,6}) cores \(CPU\)")
+_Numbers = Annotated[str, Meta(pattern=r"^\d+-\d+\Z", description="family and model of a processor, such as 25-17")]
+
+
+class _Names(Struct, frozen=True, forbid_unknown_fields=True):
+    """Words that name processors, and the product of family and model, by what the name of its maker begins with."""
+
+    processors: tuple[str, ...]
+    products: Mapping[str, Mapping[_Numbers, str]]
+
+
+def product(hardware: str) -> Text:
+    """Return the name of the product, such as `AMD EPYC Genoa, 2 cores`; one that is not known stays as it is."""
+    found = _IDENTIFIED.fullmatch(hardware)
+    if found is None:
+        return named(hardware, "site.unknown_hardware")
+    line = _line(found["name"], f"{found['family']}-{found['model']}")
+    cores = _CORES.fullmatch(found["rest"])
+    if not line or not cores:
+        return hardware
+    return phrase("hardware.processor", name=f"{found['name']} {line}", n=int(cores["cores"]))
+
+
+def is_accelerator(hardware: str) -> bool:
+    """Return whether a hardware is an accelerator, and no processor; one without a name is neither."""
+    folded = hardware.casefold()
+    return bool(folded) and not any(each in folded for each in _names().processors)
+
+
+def raw(hardware: str) -> str:
+    """Return the name that the runs state where readers see another; empty where they see that one."""
+    return hardware if hardware and product(hardware) != hardware else ""
+
+
+def _line(name: str, numbers: str) -> str:
+    """Return what is added to a name that begins like a known maker's; nothing where it says so itself."""
+    products = (each for maker, each in _names().products.items() if name.startswith(maker))
+    found = next((each[numbers] for each in products if numbers in each), "")
+    return "" if found.casefold() in name.casefold() else found
+
+
+@functools.cache
+def _names() -> _Names:
+    return read(_SOURCE, _Names).data

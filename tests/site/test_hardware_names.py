@@ -1,0 +1,67 @@
+"""Hardware as readers know it: products by family and model, and accelerators told from processors."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.common.words import load
+from ingest.site import answers, hardware_names
+from tests.builders import run
+
+WORDS = load()
+
+
+@pytest.mark.parametrize(
+    ("stated", "english", "chinese"),
+    [
+        ("AMD EPYC (family 25, model 17), 2 cores (CPU)", "AMD EPYC Genoa, 2 cores", "AMD EPYC Genoa，2 核"),
+        ("AMD EPYC (family 26, model 2), 2 cores (CPU)", "AMD EPYC Turin, 2 cores", "AMD EPYC Turin，2 核"),
+        ("Intel(R) Xeon(R) (family 6, model 143), 8 cores (CPU)", "Intel(R) Xeon(R) Sapphire Rapids, 8 cores", None),
+        ("Intel Xeon (Skylake, IBRS) (family 6, model 85), 8 cores (CPU)", None, None),
+        ("AMD EPYC-Milan (family 25, model 1), 4 cores (CPU)", None, None),
+        ("AMD EPYC (family 99, model 1), 4 cores (CPU)", None, None),
+        ("Another (family 25, model 17), 4 cores (CPU)", None, None),
+        ("AMD EPYC (family 25, model 17)", None, None),
+        ("V100-SXM2-32GB", None, None),
+        ("", "Hardware not known", "硬件未知"),
+    ],
+)
+def test_a_processor_is_named_by_its_product_and_all_else_as_stated(
+    stated: str, english: str | None, chinese: str | None
+) -> None:
+    found = hardware_names.product(stated)
+    assert WORDS.say("en", found) == (english or stated)
+    assert WORDS.say("zh", found) == (chinese or english or stated).replace(
+        ", 8 cores", "，8 核" if english else ", 8 cores"
+    )
+    assert hardware_names.raw(stated) == (stated if english and stated else "")
+
+
+def test_no_two_numbers_of_a_maker_have_one_name() -> None:
+    for maker, products in hardware_names._names().products.items():
+        assert len(set(products.values())) == len(products) > 5, maker
+
+
+@pytest.mark.parametrize(
+    "name", ["V100-SXM2-32GB", "Tesla V100", "MI355X", "GB300", "NVIDIA A100-SXM4-40GB", "test-gpu"]
+)
+def test_accelerators(name: str) -> None:
+    assert hardware_names.is_accelerator(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Xeon Gold 5117", "AMD EPYC (family 25, model 17), 2 cores (CPU)", "A CPU, 4 cores (CPU)"]
+)
+def test_no_accelerators(name: str) -> None:
+    assert not hardware_names.is_accelerator(name)
+
+
+def test_comparisons_come_before_singles_and_accelerators_before_processors() -> None:
+    runs = [
+        run(f"{hardware}-{framework}-{n}".lower().replace(" ", "-"), framework=framework, hardware=hardware)
+        for hardware, frameworks, times in (
+            ("Xeon 1", ("A", "B", "C"), 5), ("H100", ("A",), 9), ("V100", ("A", "B"), 1), ("Xeon 0", ("A",), 20),
+        )
+        for framework in frameworks for n in range(times)
+    ]  # fmt: skip
+    assert answers.hardware_by_coverage(runs) == ["V100", "Xeon 1", "H100", "Xeon 0"]

@@ -1,0 +1,159 @@
+"""The charts of a model's results: throughput per device by framework, and scaling efficiency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ingest.common import numbers
+from ingest.common.words import Text, phrase
+from ingest.compute.rules import HEADLINE
+from ingest.site.data.measured import date_of
+from ingest.site.hardware_names import product
+from ingest.site.model import Row, Site, Suite, group_name, named, ordered, precision_name
+from ingest.site.options import in_words, listed
+from ingest.site.render import colours
+from ingest.site.render.chart import Axis, Chart, Dot, Dots, Line, Lines, Panel, Point, Tick
+from ingest.site.render.text import slugs
+from ingest.site.result_tables import representative, sections, version_marks
+
+#: Two lines of two points, or one of three, tell more than a sentence.
+POINTS = 3
+
+
+def result_charts(site: Site, suite: Suite) -> list[Chart]:
+    """Return charts per hardware and precision group; an axis has one unit."""
+    found = []
+    by_hardware = slugs({hardware for hardware, _, _ in sections(site, suite)})
+    for hardware, group, rows in sections(site, suite):
+        about = {"title": suite.title, "hardware": product(hardware), "group": group_name(group)}
+        name = f"{suite.id}-{by_hardware[hardware]}-{group}"
+        by_unit = {unit: [row for row in rows if row.unit == unit] for unit in sorted({row.unit for row in rows})}
+        parts = slugs(by_unit) if len(by_unit) > 1 else {}
+        for unit, mine in by_unit.items():
+            whole = "-".join(filter(None, (name, parts.get(unit))))
+            found += [throughput(site, suite, mine, whole, about), efficiency(site, suite, mine, whole, about)]
+    return [each for each in found if each]
+
+
+def throughput(site: Site, suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
+    """Return a panel per number of devices, where one of them has something to compare."""
+    valued = _in_order(suite, [row for row in rows if numbers.known(row.value)])
+    places = sorted({_place(row) for row in valued})
+    labels = _labels(suite, valued)
+    panels = tuple(
+        Panel(_devices(place), tuple(_dot(site, row, labels[at]) for at, row in enumerate(valued) if _place(row) == place))
+        for place in places
+    )  # fmt: skip
+    if not any(len(panel.rows) > 1 for panel in panels):
+        return None
+    unit = (
+        phrase("chart.per_device", unit=valued[0].unit) if any(devices > 1 for _, devices in places) else valued[0].unit
+    )
+    spec = Dots(title=phrase("chart.bars_title", **about), unit=unit, panels=panels)
+    return Chart(f"{name}-throughput", spec, phrase("chart.bars_text"))
+
+
+def efficiency(site: Site, suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
+    """Return a line per framework, where there is more than one line between two points."""
+    known = _in_order(suite, [row for row in rows if numbers.known(row.efficiency) and row.devices])
+    lines: dict[Text, dict[int, Point]] = {}
+    for row, label in zip(known, _labels(suite, known), strict=True):
+        lines.setdefault(label, {})[row.devices or 1] = _point(site, row)
+    drawn = {label: points for label, points in lines.items() if len(points) > 1}
+    if sum(map(len, drawn.values())) < POINTS:
+        return None
+    inks = {label: colours.ink(row.framework or "").id for row, label in zip(known, _labels(suite, known), strict=True)}
+    series = tuple(Line(label, inks[label], tuple(at[each] for each in sorted(at))) for label, at in drawn.items())
+    ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
+    spec = Lines(
+        title=phrase("chart.efficiency_title", **about), unit=phrase("chart.efficiency"), ideal=100, near=True,
+        x=Axis(phrase("chart.devices"), log2=True, ticks=ticks), series=series,
+    )  # fmt: skip
+    return Chart(f"{name}-efficiency", spec, phrase("chart.efficiency_text"))
+
+
+def _in_order(suite: Suite, rows: Sequence[Row]) -> list[Row]:
+    first = ordered({row.framework or "" for row in rows}, suite.frameworks)
+    return sorted(rows, key=lambda row: (first.index(row.framework or ""), row.precision or "", suite.row_key(row)))
+
+
+def _place(row: Row) -> tuple[int, int]:
+    return row.nodes or 1, row.devices or 1
+
+
+def _devices(place: tuple[int, int]) -> Text:
+    nodes, devices = place
+    if nodes > 1:
+        return phrase("front.machines", devices=devices, nodes=nodes)
+    return phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices)
+
+
+def _dot(site: Site, row: Row, label: Text) -> Dot:
+    devices = row.devices or 1
+    value, low, high = (each / devices if each is not None else None for each in (row.value, row.low, row.high))
+    return Dot(
+        label=label, series=named(row.framework), ink=colours.ink(row.framework or "").id, value=value, low=low, high=high, n=row.repeats,
+        text=_written(row, value), about=_about(site, row), href=_page(site, row),
+    )  # fmt: skip
+
+
+def _written(row: Row, value: float | None) -> Text:
+    """Return the throughput of one device, and that of all."""
+    each = numbers.figure(value, row.spread, row.resolution or 0.0)
+    if (row.devices or 1) == 1:
+        return f"{each} {row.unit}".strip()
+    whole = numbers.figure(row.value, row.spread, row.resolution or 0.0)
+    return phrase("chart.each_and_all", value=each, unit=row.unit, all=whole)
+
+
+def _point(site: Site, row: Row) -> Point:
+    share = (row.efficiency or 0) * 100
+    text = f"{share:.1f}% ({numbers.ratio(row.speedup)})"
+    return Point(x=row.devices or 1, y=share, n=row.repeats, text=text, about=_about(site, row), href=_page(site, row))
+
+
+def _about(site: Site, row: Row) -> Text:
+    """Return the case in words, with the version and the day of the run."""
+    batch = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    summary = "" if row.rule == HEADLINE else phrase("chart.summary")
+    day = date_of(representative(site, row)) or ""
+    return listed((precision_name(row.precision), batch, in_words(row.options), row.version or "", summary, day))
+
+
+def _page(site: Site, row: Row) -> str:
+    return site.page(representative(site, row))
+
+
+def _labels(suite: Suite, rows: Sequence[Row]) -> list[Text]:
+    """Return the framework of each row, with what tells it from others; all else is said where a reader points at it."""
+    options = _told_apart(suite, rows)
+    precisions, batches = ({getattr(row, name) for row in rows} for name in ("precision", "batch_size"))
+    return [
+        listed(
+            (
+                named(row.framework),
+                *version_marks(row, [each for each in rows if each.framework == row.framework]),
+                suite.variant(row),
+                precision_name(row.precision) if len(precisions) > 1 else "",
+                phrase("front.batch", n=row.batch_size) if len(batches) > 1 and row.batch_size else "",
+                in_words(row.options, sorted(options & row.options.keys())),
+                "" if row.rule == HEADLINE else phrase("chart.summary"),
+            )
+        )
+        for row in rows
+    ]
+
+
+def _told_apart(suite: Suite, rows: Sequence[Row]) -> set[str]:
+    """Return the options that name a workload, or tell results of one framework apart, where they differ."""
+    names = {name for row in rows for name in row.options}
+    own: dict[object, list[Row]] = {}
+    for row in rows:
+        own.setdefault((row.framework, row.precision, row.batch_size, _place(row)), []).append(row)
+    groups = [*own.values(), rows]
+    return {
+        name
+        for name in names
+        for group in (groups if name in suite.row_options else groups[:-1])
+        if len({repr(row.options.get(name)) for row in group}) > 1
+    }

@@ -258,6 +258,7 @@ class Page:
     """One page in both languages; `context` is called once, when the page is rendered.
 
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
+    The search ranks a page `boost` times as high as others; 0: the page is not searched.
     `log` is the run of which it shows the log.
     """
 
@@ -266,7 +267,7 @@ class Page:
     title: Text
     description: Text
     context: Callable[[], Mapping[str, Any]]
-    searched: bool = True
+    boost: int = 1
     order: int | None = None
     group: str | None = None
     scripts: tuple[str, ...] = ()

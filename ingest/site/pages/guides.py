@@ -30,6 +30,7 @@ def _method(site: Site) -> Page:
             "uneven": UNEVEN,
             "witnesses": witness_tables.kinds(site),
         },
+        boost=4,
     )
 
 

@@ -145,7 +145,7 @@ def _log(site: Site, run: Run) -> Page:
             "left_out": anchors_left_out(run, found),
             "marks": mark_table(site, run),
         },
-        searched=False,
+        boost=0,
         scripts=("assets/js/log.js",),
         log=run,
     )

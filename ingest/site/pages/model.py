@@ -36,6 +36,8 @@ from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
 from schema.records import Run
 
+#: A search for a model's name finds its page before reports about it; a model that ran here before one that did not.
+RANKED_FIRST, RANKED_NEXT = 10, 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 
 
@@ -74,6 +76,7 @@ def _model(site: Site, suite: Suite) -> Page:
             "pages": [(named(each), addresses.framework_page(site, suite, each)) for each in site.frameworks(suite)],
         },
         order=suite.order,
+        boost=RANKED_FIRST if any(map(counts, runs)) else RANKED_NEXT,
     )
 
 

@@ -115,7 +115,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "difference": caveats.difference(run),
             "original": (original.id, site.page(original)) if original else None,
         },
-        searched=False,
+        boost=0,
     )
 
 

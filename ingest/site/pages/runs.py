@@ -71,7 +71,7 @@ def _run_list(site: Site, listed: Listed) -> Page:
             "before": before,
             "after": after,
         },
-        searched=False,
+        boost=0,
     )
 
 

@@ -160,8 +160,14 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
     lines += [f"scripts: {json.dumps(scripts)}"] if scripts else []
     # For the hook that links to the same lines on a forge, where the log lies there too.
     lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []
-    lines += [] if page.searched else ["search:", "  exclude: true"]
+    lines += _search(page)
     return "\n".join([*lines, "---", "", ""])
+
+
+def _search(page: Page) -> list[str]:
+    if page.boost == 1:
+        return []
+    return ["search:", f"  boost: {page.boost}" if page.boost else "  exclude: true"]
 
 
 def _hidden(page: Page) -> list[str]:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
+from ingest.compute.comparison import contradicted
 from ingest.compute.rules import HEADLINE
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import product
 from ingest.site.model import Row, Site, Suite, group_name, named, ordered, precision_name
 from ingest.site.options import in_words, listed
 from ingest.site.render import colours
-from ingest.site.render.chart import Axis, Chart, Dot, Dots, Line, Lines, Panel, Point, Tick
+from ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
 from ingest.site.render.text import slugs
 from ingest.site.result_tables import representative, sections, version_marks
 
@@ -39,9 +40,9 @@ def throughput(site: Site, suite: Suite, rows: Sequence[Row], name: str, about: 
     """Return a panel per number of devices, where one of them has something to compare."""
     valued = _in_order(suite, [row for row in rows if numbers.known(row.value)])
     places = sorted({_place(row) for row in valued})
-    labels = _labels(suite, valued)
+    labelled = list(zip(valued, _labels(suite, valued), strict=True))
     panels = tuple(
-        Panel(_devices(place), tuple(_dot(site, row, labels[at]) for at, row in enumerate(valued) if _place(row) == place))
+        Panel(_devices(place), tuple(_dot(site, row, label) for row, label in labelled if _place(row) == place))
         for place in places
     )  # fmt: skip
     if not any(len(panel.rows) > 1 for panel in panels):
@@ -63,7 +64,7 @@ def efficiency(site: Site, suite: Suite, rows: Sequence[Row], name: str, about: 
     if sum(map(len, drawn.values())) < POINTS:
         return None
     inks = {label: colours.ink(row.framework or "").id for row, label in zip(known, _labels(suite, known), strict=True)}
-    series = tuple(Line(label, inks[label], tuple(at[each] for each in sorted(at))) for label, at in drawn.items())
+    series = tuple(ChartLine(label, inks[label], tuple(at[each] for each in sorted(at))) for label, at in drawn.items())
     ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
     spec = Lines(
         title=phrase("chart.efficiency_title", **about), unit=phrase("chart.efficiency"), ideal=100, near=True,
@@ -92,8 +93,8 @@ def _dot(site: Site, row: Row, label: Text) -> Dot:
     devices = row.devices or 1
     value, low, high = (each / devices if each is not None else None for each in (row.value, row.low, row.high))
     return Dot(
-        label=label, series=named(row.framework), ink=colours.ink(row.framework or "").id, value=value, low=low, high=high, n=row.repeats,
-        text=_written(row, value), about=_about(site, row), href=_page(site, row),
+        label=label, series=named(row.framework), ink=colours.ink(row.framework or "").id, value=value, low=low,
+        high=high, n=row.repeats, text=_written(row, value), about=_about(site, row), href=_page(site, row),
     )  # fmt: skip
 
 
@@ -125,7 +126,7 @@ def _page(site: Site, row: Row) -> str:
 
 
 def _labels(suite: Suite, rows: Sequence[Row]) -> list[Text]:
-    """Return the framework of each row, with what tells it from others; all else is said where a reader points at it."""
+    """Return the framework of each row, with what tells it from others; tooltips say all else."""
     options = _told_apart(suite, rows)
     precisions, batches = ({getattr(row, name) for row in rows} for name in ("precision", "batch_size"))
     return [
@@ -145,15 +146,17 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[Text]:
 
 
 def _told_apart(suite: Suite, rows: Sequence[Row]) -> set[str]:
-    """Return the options that name a workload, or tell results of one framework apart, where they differ."""
-    names = {name for row in rows for name in row.options}
+    """Return the options that tell results of one framework in one place apart, or in which frameworks contradict."""
     own: dict[object, list[Row]] = {}
     for row in rows:
-        own.setdefault((row.framework, row.precision, row.batch_size, _place(row)), []).append(row)
-    groups = [*own.values(), rows]
-    return {
-        name
-        for name in names
-        for group in (groups if name in suite.row_options else groups[:-1])
-        if len({repr(row.options.get(name)) for row in group}) > 1
+        own.setdefault((row.framework, row.precision, row.batch_size, row.version, row.round, _place(row)), []).append(
+            row
+        )
+    names = {name for row in rows for name in row.options}
+    differ = {
+        name for name in names for group in own.values() if len({repr(row.options.get(name)) for row in group}) > 1
     }
+    keys = {suite.row_key(row) for row in rows}
+    against = {each for key in keys for each in contradicted([row for row in rows if suite.row_key(row) == key])}
+    workload = {name for name in suite.row_options if len({repr(row.options.get(name)) for row in rows}) > 1}
+    return differ | against | workload

@@ -12,11 +12,10 @@ from ingest.compute.rules import HEADLINE
 from ingest.site import steadiness
 from ingest.site.model import framework_of
 from ingest.site.render import colours
-from ingest.site.render.chart import Axis, Chart, Level, Note, Trace
+from ingest.site.render.chart import Annotation, Axis, Chart, DrawnTrace, Level
 from ingest.site.render.text import file_slug
 from ingest.site.run_tables import headline
-from schema.records import Run
-from schema.records import Trace as Recorded
+from schema.records import Run, Trace
 
 FEWEST = 3
 SLOW = 0.8  # a record below this share of the median is marked
@@ -33,15 +32,15 @@ def trace_chart(run: Run) -> Chart | None:
     rising = all(numbers.known(each) for each in trace.step) and all(a < b for a, b in itertools.pairwise(trace.step))
     steps = trace.step if rising else tuple(map(float, range(1, len(trace.value) + 1)))
     axis = Axis(phrase("chart.step" if rising else "chart.record"))
-    spec = Trace(
-        title=phrase("chart.trace_title", run=run.id), unit=trace.unit, x=axis, ink=colours.ink(framework_of(run)).id,
+    spec = DrawnTrace(
+        title=phrase("chart.trace_title"), unit=trace.unit, x=axis, ink=colours.ink(framework_of(run)).id,
         steps=steps, values=trace.value, skipped=min(trace.skipped, len(trace.value)),
         levels=_levels(run, trace), notes=_notes(trace, steps, axis.label),
     )  # fmt: skip
     return Chart(f"runs/{file_slug(run.id)}", spec, phrase("chart.trace_text", n=len(trace.value)))
 
 
-def _levels(run: Run, trace: Recorded) -> tuple[Level, ...]:
+def _levels(run: Run, trace: Trace) -> tuple[Level, ...]:
     """Return the median of the window, and the result where it differs from it by more than a little."""
     window = trace.value[trace.skipped :]
     if not window:
@@ -72,17 +71,17 @@ def _scale(run: Run, median: float | None, middle: float) -> float | None:
     return next((each for each in scales if median and math.isclose(median / each, middle, rel_tol=BINNED)), None)
 
 
-def _notes(trace: Recorded, steps: tuple[float, ...], axis: Text) -> tuple[Note, ...]:
+def _notes(trace: Trace, steps: tuple[float, ...], axis: Text) -> tuple[Annotation, ...]:
     """Return the slowest records of the window; words for the slowest, rings for the others."""
     window = list(zip(steps, trace.value, strict=True))[trace.skipped :]
     middle = statistics.median([value for _, value in window]) if window else 0.0
     slow = sorted((value, step) for step, value in window if value < middle * SLOW)[:MARKED]
     return tuple(
-        Note(step, value, "" if nth else _words(trace, axis, step, value, middle))
+        Annotation(step, value, "" if nth else _words(trace, axis, step, value, middle))
         for nth, (value, step) in enumerate(slow)
     )
 
 
-def _words(trace: Recorded, axis: Text, step: float, value: float, middle: float) -> Text:
+def _words(trace: Trace, axis: Text, step: float, value: float, middle: float) -> Text:
     share, at = numbers.percent(1 - value / middle, 0), numbers.quantity(step)
     return phrase("chart.slow", axis=axis, step=at, value=numbers.figure(value), unit=trace.unit, share=share)

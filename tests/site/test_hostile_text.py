@@ -130,7 +130,7 @@ def test_feeds_and_the_sitemap_are_well_formed(planted_site: Path) -> None:
 
 
 def test_drawings_are_well_formed_and_only_draw(planted_site: Path) -> None:
-    pattern = re.compile(r'<svg [^>]*class="pl-chart".*?</svg>', re.DOTALL)
+    pattern = re.compile(r'<svg [^>]*class="pl-chart-still".*?</svg>', re.DOTALL)
     drawings = [found for path in markup.pages(planted_site) for found in pattern.findall(path.read_text("utf-8"))]
     for each in drawings:
         found = {part.tag.rpartition("}")[2] for part in ET.fromstring(each).iter()}

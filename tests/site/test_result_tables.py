@@ -10,10 +10,10 @@ from ingest.compute import results
 from ingest.site import answers
 from ingest.site import result_tables as tables
 from ingest.site.model import Row, Site, Suite, suites
-from ingest.site.pages import model as model_page
 from ingest.site.pages import run as run_page
 from ingest.site.render.html_table import Writer
 from ingest.site.render.table import Table
+from ingest.site.result_charts import result_charts
 from schema.records import Run
 from tests.builders import HARDWARE, edited, run
 from tests.site.tabled import tables_in
@@ -134,42 +134,70 @@ def test_two_models_of_one_page_share_no_row() -> None:
     assert "GPT-2 small" in str(written(tables.details_table(site, suite, rows), "en"))
 
 
-def test_lines_of_two_workloads_are_two_lines_of_the_speed_up_chart() -> None:
+def test_lines_of_two_workloads_are_two_lines_of_the_efficiency_chart() -> None:
     """Else the points of one are drawn over those of the other."""
     runs = [
         run(f"resnet50-pytorch-{side}-{devices}", devices=devices, speed=value, options={"image_size": side})
         for side, devices, value in ((64, 1, 100.0), (64, 8, 400.0), (224, 1, 10.0), (224, 8, 80.0))
     ]
     site, suite, _ = parts(runs)
-    (chart,) = [each for each in model_page.result_charts(site, suite) if each.name.endswith("-speedup")]
+    (chart,) = [each for each in result_charts(site, suite) if each.name.endswith("-efficiency")]
     said = chart.described(load(), "en")
     assert "4.00×" in said
     assert "8.00×" in said
-    assert "image_size=64" in said
+    assert "image size 64" in said
 
 
-def test_bars_of_different_units_never_share_an_axis() -> None:
+def test_results_of_different_units_never_share_a_chart() -> None:
     runs = [
-        run("a", framework="PyTorch", unit="tokens/s", speed=9000.0),
-        run("b", framework="PaddlePaddle", unit="words/s", speed=8000.0),
+        run(f"{unit[0]}-{framework}", framework=framework, unit=unit, speed=9000.0)
+        for unit in ("tokens/s", "words/s")
+        for framework in ("PyTorch", "PaddlePaddle")
     ]
     site, suite, _ = parts(runs)
-    bars = [each for each in model_page.result_charts(site, suite) if each.name.endswith("-throughput")]
-    assert len({each.name for each in bars}) == 2
-    for each, mine, other in zip(bars, ("tokens/s", "words/s"), ("words/s", "tokens/s"), strict=True):
+    found = [each for each in result_charts(site, suite) if each.name.endswith("-throughput")]
+    assert len({each.name for each in found}) == 2
+    for each, mine, other in zip(found, ("tokens/s", "words/s"), ("words/s", "tokens/s"), strict=True):
         assert mine in each.described(load(), "en")
         assert other not in each.described(load(), "en")
-    (one,) = [each for each in model_page.result_charts(*parts(runs[:1])[:2]) if each.name.endswith("-throughput")]
+    (one,) = [each for each in result_charts(*parts(runs[:2])[:2]) if each.name.endswith("-throughput")]
     assert "tokens" not in one.name
 
 
-def test_a_bar_of_another_workload_says_so() -> None:
+def test_there_is_no_chart_of_one_value_or_of_one_line_between_two_points() -> None:
+    one = run("a", framework="PyTorch", devices=1, speed=100.0)
+    assert result_charts(*parts([one])[:2]) == []
+    eight = run("b", framework="PyTorch", devices=8, speed=700.0)
+    assert result_charts(*parts([one, eight])[:2]) == []
+    sixteen = run("c", framework="PyTorch", devices=16, speed=1200.0)
+    (chart,) = result_charts(*parts([one, eight, sixteen])[:2])
+    (line,) = chart.said(load(), "en").series
+    assert [(point.x, point.y, point.n) for point in line.points] == [(1, 100.0, 1), (8, 87.5, 1), (16, 75.0, 1)]
+
+
+def test_dots_are_of_one_device_and_lead_to_their_run() -> None:
+    runs = [
+        run(f"{framework}-{devices}", framework=framework, devices=devices, speed=speed * devices)
+        for framework, speed in (("PyTorch", 100.0), ("PaddlePaddle", 90.0))
+        for devices in (1, 8)
+    ]
+    site, suite, _ = parts(runs)
+    chart = next(each for each in result_charts(site, suite) if each.name.endswith("-throughput"))
+    spec = chart.said(load(), "en")
+    assert [panel.label for panel in spec.panels] == ["1 device", "8 devices"]
+    assert {row.label: row.value for row in spec.panels[1].rows} == {"PyTorch": 100.0, "PaddlePaddle": 90.0}
+    texts = {row.label: row.text for row in spec.panels[1].rows}
+    assert texts["PyTorch"] == "100.0 images/s per device; 800.0 in all"
+    assert {row.href for panel in spec.panels for row in panel.rows} == {site.page(each) for each in runs}
+
+
+def test_a_dot_of_another_workload_says_so() -> None:
     runs = [
         run(name, framework=framework, options={"workers": workers})
         for name, framework, workers in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
     ]
-    said = [chart.described(load(), "en") for chart in model_page.result_charts(*parts(runs)[:2])]
-    assert "PyTorch workers=8" in said[0]
-    assert "PaddlePaddle workers=1" in said[0]
+    said = [chart.described(load(), "en") for chart in result_charts(*parts(runs)[:2])]
+    assert "PyTorch, workers 8" in said[0]
+    assert "PaddlePaddle, workers 1" in said[0]
     runs[1] = edited(runs[1], case={"options": {"workers": 8}})
-    assert "workers" not in model_page.result_charts(*parts(runs)[:2])[0].described(load(), "en")
+    assert "workers" not in result_charts(*parts(runs)[:2])[0].described(load(), "en")

@@ -19,7 +19,7 @@ from ingest.site.pages.rounds import links
 from ingest.site.published_figures import rows_of, source_anchors
 from ingest.site.published_tables import caption, head_text, joined, printed
 from ingest.site.render import colours
-from ingest.site.render.chart import Axis, Chart, Dot, Dots, Line, Lines, Panel, Point, Spec, Tick
+from ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
 from ingest.site.render.table import Link
 from ingest.site.report_headlines import headline
 from ingest.site.report_links import Shelf
@@ -174,7 +174,7 @@ def _panels(block: Block, found: Slice, title: Text) -> Spec | None:
 
 
 def _comparison(title: Text, panels: Sequence[Panel], row: Published) -> Spec | None:
-    """Return the panels, each with its own scale: they are of different numbers of devices. None for a single figure."""
+    """Return panels with scales of their own: they are of different numbers of devices. None for a single figure."""
     if sum(len(panel.rows) for panel in panels) < 2:
         return None
     unit = tables.metric(row.metric, row.unit)
@@ -191,9 +191,10 @@ def _panels_of(block: Block, found: Slice, columns: Iterable[int]) -> list[Panel
     if len({(row.metric, row.unit) for row in figures}) != 1:
         raise ReportError(f"{block.place}: show: a chart needs figures of one metric and unit")
     panels = [
-        Panel(_row_name(found, head), tuple(_dot(block, found, at, column) for column in chosen if (at, column) in found.cells))
+        Panel(_row_name(found, head), tuple(_dot(block, found, *each) for each in places if each in found.cells))
         for at, head in enumerate(found.rows)
-    ]  # fmt: skip
+        for places in [[(at, column) for column in chosen]]
+    ]
     return [panel for panel in panels if panel.rows]
 
 
@@ -202,14 +203,9 @@ def _dot(block: Block, found: Slice, row: int, column: int) -> Dot:
     if len(figures) > 1:
         raise ReportError(f"{block.place}: show: a chart needs at most one figure in a cell")
     figure, head = figures[0], found.columns[column]
-    beside = joined([tables.mark(found, each) for each in figure.beside])
-    return Dot(
-        label=_column_name(found, head),
-        ink=_ink(found, column),
-        value=figure.row.value,
-        text=_figure(figure),
-        about=beside,
-    )
+    name = _column_name(found, head)
+    marked = joined([name, *(tables.mark(found, each) for each in figure.beside)])
+    return Dot(label=marked, series=name, ink=_ink(found, column), value=figure.row.value, text=_figure(figure))
 
 
 def _column_name(found: Slice, head: Head) -> Text:
@@ -255,10 +251,10 @@ def _lines(block: Block, found: Slice, title: Text) -> Spec | None:
     for at, panel in enumerate(panels):
         for dot in panel.rows:
             if dot.value is not None:
-                by_label.setdefault(dot.label, []).append(Point(x=at, y=dot.value, text=dot.text, about=dot.about))
+                by_label.setdefault(dot.series, []).append(Point(x=at, y=dot.value, text=dot.text))
     row = found.figures[0].row
     ink = colours.ink(row.framework).id
-    series = tuple(Line(label, ink, tuple(points)) for label, points in by_label.items())
+    series = tuple(ChartLine(label, ink, tuple(points)) for label, points in by_label.items())
     axis = Axis(
         phrase(f"chart.{ACROSS.get(found.keys[0], 'case')}"),
         ticks=tuple(Tick(at, name) for at, name in enumerate(names)),
@@ -281,7 +277,7 @@ def _speedup(block: Block, found: Slice, title: Text) -> Spec | None:
     drawn = {name: points for name, points in lines.items() if len(points) > 1}
     if sum(map(len, drawn.values())) < POINTS:
         return None
-    series = tuple(Line(name, inks[name], tuple(at[each] for each in sorted(at))) for name, at in drawn.items())
+    series = tuple(ChartLine(name, inks[name], tuple(at[each] for each in sorted(at))) for name, at in drawn.items())
     ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
     axis = Axis(phrase("chart.devices"), log2=True, ticks=ticks)
     return Lines(title=title, unit=phrase("chart.efficiency"), x=axis, series=series, ideal=100, near=True)
@@ -304,7 +300,7 @@ def _curve(block: Block, found: Slice, title: Text) -> Spec | None:
         points.setdefault(row.devices, []).append(Point(x=milliseconds, y=row.value, text=_figure(figure), about=label))
     ink = colours.ink(found.figures[0].row.framework).id
     series = tuple(
-        Line(tables.stated("devices", f"1x{devices}"), ink, tuple(sorted(each, key=lambda point: point.x)))
+        ChartLine(tables.stated("devices", f"1x{devices}"), ink, tuple(sorted(each, key=lambda point: point.x)))
         for devices, each in sorted(points.items())
     )
     axis = Axis(phrase("chart.milliseconds"))

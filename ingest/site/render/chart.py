@@ -22,8 +22,9 @@ DESCRIBED = 24  # values read out to those who cannot see the chart
 class Dot(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A value with the range of its repeats; without one, `text` says why (`OOM`).
 
-    `series` is what a legend calls it, if not by its label, `ink` is the id of a framework's ink, `n` the number of repeats (None where it is not known), `text` the value as it
-    is written, `about` its configuration, and `href` the page that shows where it comes from.
+    `series` is what a legend calls it, if not by its label; `ink` the id of a framework's ink; `n` the number of
+    repeats (None where it is not known); `text` the value as it is written; `about` its configuration; and `href` the
+    page that shows where it comes from.
     """
 
     label: Text
@@ -69,7 +70,7 @@ class Point(Struct, frozen=True, omit_defaults=True, kw_only=True):
     label: Text = ""
 
 
-class Line(Struct, frozen=True, omit_defaults=True):
+class ChartLine(Struct, frozen=True, omit_defaults=True):
     """Points in the order in which they are joined."""
 
     label: Text
@@ -99,7 +100,7 @@ class Lines(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ki
     unit: Text
     better: str = "higher"
     x: Axis
-    series: tuple[Line, ...]
+    series: tuple[ChartLine, ...]
     ideal: float | None = None
     near: bool = False
 
@@ -113,7 +114,7 @@ class Level(Struct, frozen=True, omit_defaults=True):
     dashed: bool = False
 
 
-class Note(Struct, frozen=True, omit_defaults=True):
+class Annotation(Struct, frozen=True, omit_defaults=True):
     """A record that a reader should see, and why."""
 
     at: float
@@ -121,7 +122,7 @@ class Note(Struct, frozen=True, omit_defaults=True):
     text: Text
 
 
-class Trace(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="trace"):
+class DrawnTrace(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="trace"):
     """The throughput of one run, record by record; the first `skipped` are `warmup`."""
 
     title: Text
@@ -133,10 +134,10 @@ class Trace(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ki
     skipped: int = 0
     warmup: Text = phrase("chart.warmup")
     levels: tuple[Level, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Annotation, ...] = ()
 
 
-Spec = Dots | Lines | Trace
+Spec = Dots | Lines | DrawnTrace
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Static pictures of charts: pure functions from data to SVG text, the same bytes on every machine.
 
 They are for print, for feeds and for readers without scripts; theme/assets/js/charts.js draws the same records with
-tooltips. Text stays text (`svg.fonttype: none`) and ink is `currentColor`, so that an inlined chart follows the theme in
-light and dark. No layout depends on the width of a font, which varies; letters are counted.
+tooltips. Text stays text (`svg.fonttype: none`) and ink is `currentColor`, so that an inlined chart follows the theme
+in light and dark. No layout depends on the width of a font, which varies; letters are counted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.common.words import Text
 from ingest.site.render import colours
-from ingest.site.render.chart import Axis, Dot, Dots, Line, Lines, Panel, Spec, Trace
+from ingest.site.render.chart import Axis, ChartLine, Dot, Dots, DrawnTrace, Lines, Panel, Spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,11 +29,13 @@ INK = "#010203"  # replaced by currentColor; matplotlib knows no such colour
 PAPER = "#fdfeff"  # replaced by the page's ground
 #: Lines of one ink differ in how they are cut.
 DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1, 2)))
+BOLD = 1.12  # how much wider bold letters are
 LETTER = 0.076  # inches of a label's letter at nine points, as wide as a browser may draw it
 #: Inches: across a chart, between two rows, of a panel's title, around a plot.
 WIDTH, ROW, HEAD, BELOW, ABOVE, LEFT = 7.2, 0.23, 0.3, 0.5, 0.3, 0.75
 VALUE = 0.75  # inches right of the scale, for the value of the longest row
-MOST = 2.6  # inches of a label at most
+MOST = 2.6  # inches of a label at most, and how far above its row a longer one is
+UNDER = 0.17
 TICKS = 5
 #: Panels from which on they come in two columns, and the widest labels that leave room for that.
 COLUMNS_FROM, COLUMN_LABEL = 4, 1.7
@@ -50,49 +52,54 @@ def draw(spec: Spec) -> str:
 
 def dots(data: Dots) -> str:
     """Draw a row per value with a line from the least to the most repeat; a single run has a hollow dot."""
-    label = min(max((_wide(row.label) for panel in data.panels for row in panel.rows), default=0) + 0.1, MOST)
-    columns = 2 if len(data.panels) >= COLUMNS_FROM and label <= COLUMN_LABEL else 1
+    longest = max((_wide(row.label) for panel in data.panels for row in panel.rows), default=0) + 0.1
+    label = longest if longest <= MOST else 0.0  # longer names are above their rows
+    row = ROW if label else ROW + UNDER
+    half, heads = (WIDTH - GUTTER) / 2, max((_wide(panel.label) * BOLD for panel in data.panels), default=0)
+    columns = 2 if len(data.panels) >= COLUMNS_FROM and longest <= COLUMN_LABEL and heads <= half else 1
     grid = [data.panels[at : at + columns] for at in range(0, len(data.panels), columns)]
-    heights = [HEAD + ROW * max(len(panel.rows) for panel in line) for line in grid]
-    foot = 0.1 if data.apart else BELOW
+    heights = [HEAD + row * max(len(panel.rows) for panel in line) for line in grid]
+    foot = BELOW - 0.2 if data.apart else BELOW
     figure, axes = _sheet(sum(heights) + foot)
     across = (WIDTH - GUTTER * (columns - 1)) / columns
     for nth, line in enumerate(grid):
         for column, panel in enumerate(line):
             most = _most([panel] if data.apart else data.panels)
-            scale = _Scale(most, label, across - label - VALUE)
-            last = not data.apart and column + (nth + 1) * columns >= len(data.panels)
-            _panel(axes, panel, column * (across + GUTTER), sum(heights[:nth]), scale, str(data.unit) if last else None)
+            scale = _Scale(most, label, across - label - VALUE, row)
+            last = str(data.unit) if column + (nth + 1) * columns >= len(data.panels) else ""
+            _panel(axes, panel, column * (across + GUTTER), sum(heights[:nth]), scale, last, labelled=not data.apart)
     return _svg(figure)
 
 
 class _Scale:
-    """A scale from zero to the most: where it begins in a panel, and how many inches it takes."""
+    """A scale from zero to the most: where it begins in a panel, its inches, and those of a row."""
 
-    def __init__(self, most: float, start: float, wide: float) -> None:
-        self.most, self.start, self.wide = most, start, wide
+    def __init__(self, most: float, start: float, wide: float, row: float) -> None:
+        self.most, self.start, self.wide, self.row = most, start, wide, row
         self.ticks = [each for each in nice(0, most) if each <= most]
 
     def __call__(self, value: float) -> float:
         return self.start + value / self.most * self.wide
 
 
-def _panel(axes: Axes, panel: Panel, left: float, top: float, scale: _Scale, unit: str | None) -> None:
-    bottom = top + HEAD + ROW * len(panel.rows)
+def _panel(axes: Axes, panel: Panel, left: float, top: float, scale: _Scale, unit: str, *, labelled: bool) -> None:
+    """Draw a panel; the last one of a column has the `unit`, and the labels of ticks where panels share a scale."""
+    bottom = top + HEAD + scale.row * len(panel.rows)
     axes.text(left, top + HEAD / 2, str(panel.label), fontsize=9, fontweight="bold", va="center", color=INK)
+    small: dict[str, Any] = {"fontsize": 8.5, "ha": "center", "va": "center", "color": INK}
     for tick in scale.ticks:
         at = left + scale(tick)
         axes.plot([at, at], [top + HEAD, bottom], color=INK, alpha=0.15, linewidth=0.8)
-        if unit is not None:
-            axes.text(at, bottom + 0.14, written_tick(tick), fontsize=8.5, ha="center", va="center", color=INK)
-    if unit is not None:
-        axes.text(left + scale(scale.most / 2), bottom + 0.34, unit, fontsize=8.5, ha="center", va="center", color=INK)
+        if unit and labelled:
+            axes.text(at, bottom + 0.14, written_tick(tick), **small)
+    axes.text(left + scale(scale.most / 2), bottom + (0.34 if labelled else 0.16), unit, **small)
     for nth, row in enumerate(panel.rows):
-        _row(axes, row, left, top + HEAD + ROW * (nth + 0.5), scale)
+        _row(axes, row, left, top + HEAD + scale.row * (nth + 1) - ROW / 2, scale)
 
 
 def _row(axes: Axes, row: Dot, left: float, at: float, scale: _Scale) -> None:
-    axes.text(left, at, _cut(str(row.label), scale.start - 0.06), fontsize=9, va="center", color=INK)
+    above = 0 if scale.start else UNDER
+    axes.text(left, at - above, _cut(str(row.label), scale.start or WIDTH), fontsize=9, va="center", color=INK)
     zero = left + scale(0)
     if row.value is None:
         axes.text(zero + 0.06, at, str(row.text), fontsize=8.5, va="center", color=INK)
@@ -159,7 +166,7 @@ def _span(data: Lines) -> tuple[float, float]:
     return (ticks[0] - room if data.near else 0.0), ticks[-1] + room
 
 
-def _line(axes: Axes, line: Line, place: Any, nth: int) -> None:
+def _line(axes: Axes, line: ChartLine, place: Any, nth: int) -> None:
     ink, across = _colour(line.ink), [place(point.x) for point in line.points]
     axes.plot(across, [point.y for point in line.points], color=ink, linewidth=1.8, linestyle=DASHES[nth % len(DASHES)])
     for at, point in zip(across, line.points, strict=True):
@@ -175,7 +182,7 @@ def _line(axes: Axes, line: Line, place: Any, nth: int) -> None:
             )
 
 
-def _name_ends(axes: Axes, found: Sequence[Line], place: Any, span: tuple[float, float]) -> None:
+def _name_ends(axes: Axes, found: Sequence[ChartLine], place: Any, span: tuple[float, float]) -> None:
     """Write names of lines in the margin, level with their last points, and moved apart where those are close."""
     edge, left = axes.get_xlim()[1], axes.get_xlim()[0]
     ends = sorted(
@@ -185,12 +192,13 @@ def _name_ends(axes: Axes, found: Sequence[Line], place: Any, span: tuple[float,
     gap = (span[1] - span[0]) * 0.062
     for (value, at, name), height in zip(ends, apart([end[0] for end in ends], gap, span[1]), strict=True):
         axes.annotate(
-            name, (at, value), (edge + (edge - left) * 0.03, height), annotation_clip=False, va="center", fontsize=9, color=INK,
+            name, (at, value), (edge + (edge - left) * 0.03, height), annotation_clip=False, va="center",
+            fontsize=9, color=INK,
             arrowprops={"arrowstyle": "-", "color": INK, "alpha": 0.35, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
         )  # fmt: skip
 
 
-def trace(data: Trace) -> str:
+def trace(data: DrawnTrace) -> str:
     """Draw throughput by record: warm-up shaded, the values of the whole run as lines, notes at slow records."""
     room = min(max((_wide(f"{level.label} {level.text}") for level in data.levels), default=0) + 0.2, MOST)
     figure, axes = _canvas(1.9, room)
@@ -211,7 +219,7 @@ def trace(data: Trace) -> str:
     return _svg(figure)
 
 
-def _levels(axes: Axes, data: Trace, most: float) -> None:
+def _levels(axes: Axes, data: DrawnTrace, most: float) -> None:
     start, end = data.steps[min(data.skipped, len(data.steps) - 1)], data.steps[-1]
     ordered = sorted(data.levels, key=lambda level: level.value)
     for level, height in zip(ordered, apart([level.value for level in ordered], most * 0.11, most), strict=True):
@@ -224,7 +232,7 @@ def _levels(axes: Axes, data: Trace, most: float) -> None:
         )  # fmt: skip
 
 
-def _notes(axes: Axes, data: Trace) -> None:
+def _notes(axes: Axes, data: DrawnTrace) -> None:
     middle = (data.steps[0] + data.steps[-1]) / 2
     for note in data.notes:
         axes.plot(
@@ -277,7 +285,7 @@ def written_tick(value: float) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the number that begins a written value, with four significant digits, but no digit before the point less."""
+    """Return the number that begins a written value, with four significant digits but all before the point."""
     found = _NUMBER.match(text)
     if not found:
         return text
@@ -301,9 +309,8 @@ def _cut(text: str, inches: float) -> str:
     """Return a text that fits; the interactive chart has all of it."""
     if _wide(text) <= inches:
         return text
-    return next(
-        f"{text[:end].rstrip()}…" for end in range(len(text), -1, -1) if _wide(text[:end]) + LETTER <= inches or not end
-    )
+    ends = (end for end in range(len(text), 0, -1) if _wide(text[:end]) + LETTER <= inches)
+    return f"{text[: next(ends, 0)].rstrip()}…"
 
 
 def _colour(ink: str) -> str:
@@ -398,7 +405,8 @@ _REWRITTEN = (
     (rf"""<g id=(["']){_POINTED}([^>]*)\1>""", r"<g><title>\2</title>"),
     (r"(?s)\s*<metadata>.*?</metadata>|<!--.*?-->", ""),
     (r"(?s)<defs>\s*<style.*?</style>\s*</defs>", ""),  # it would style the whole page
-    (r"font: (?:(\d+|bold) )?([\d.]+px) [^;\"]+", lambda found: f"font-size: {found[2]}" + (f"; font-weight: {found[1]}" if found[1] else "")),
+    (r"font: ([\d.]+px) [^;\"]+", r"font-size: \1"),  # the page's own font
+    (r"font: (\d+|bold) ([\d.]+px) [^;\"]+", r"font-size: \2; font-weight: \1"),
     (r"font-family: 'DejaVu Sans'; ", ""),
     (r"stroke-linecap: square", "stroke-linecap: butt"),
     (r' transform="rotate\(-0 [^"]*"|<g/>', ""),

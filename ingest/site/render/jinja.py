@@ -131,13 +131,13 @@ def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: S
 
 
 def _attribute(written: str) -> Markup:
-    """Return JSON as the value of an attribute: nothing may end it, or be Markdown; such signs are only within texts."""
+    """Return JSON as the value of an attribute: nothing may end it, or be Markdown; such signs are only in texts."""
     safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)
     return Markup(safe.replace('"', "&quot;"))
 
 
 def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str]) -> Markup:
-    """Return the figure of a chart, for its script; MkDocs inserts the static picture, which takes the theme's colours."""
+    """Return the figure of a chart, for its script; MkDocs inserts the picture, which takes the theme's colours."""
     return Markup(
         '<figure class="pl-chart" data-search-exclude data-chart="{}">\n<figcaption><b>{}</b> {}</figcaption>\n'
         '--8<-- "charts/{}/{}.svg"\n</figure>'

@@ -124,10 +124,11 @@
   function dots(chart, spec) {
     const panels = spec.panels.map((panel) => ({ label: panel.label, rows: panel.rows.filter((row) => !chart.hidden.has(seriesOf(row))) })).filter((panel) => panel.rows.length);
     const rows = panels.flatMap((panel) => panel.rows);
-    const names = Math.min(Math.max(0, ...rows.map((row) => size(row.label))) + 10, most(chart));
-    const columns = panels.length >= 4 && (chart.width - GUTTER) / 2 - names - VALUE > 170 ? 2 : 1;
+    const names = Math.max(0, ...rows.map((row) => size(row.label))) + 10;
+    const half = (chart.width - GUTTER) / 2, heads = Math.max(0, ...panels.map((panel) => size(panel.label) * BOLD));
+    const columns = panels.length >= 4 && half - names - VALUE > 170 && heads <= half ? 2 : 1;
     const across = (chart.width - GUTTER * (columns - 1)) / columns;
-    const stacked = across < 420; // a phone: names above their rows, so that the scale keeps its length
+    const stacked = across < 420 || names > most(chart); // long names are above their rows, so that the scale keeps its length
     const label = stacked ? 0 : names;
     const high = stacked ? ROW + 14 : ROW;
     const mostOf = (some) => Math.max(0, ...known(some.flatMap((row) => [row.value, row.high]))) || 1;
@@ -138,9 +139,9 @@
       const line = panels.slice(at, at + columns);
       line.forEach((panel, column) => {
         const last = at + column + columns >= panels.length;
-        drawn.push(onePanel(chart, panel, { left: column * (across + GUTTER), top: top, start: label, wide: across - label - VALUE, high: high, stacked: stacked, most: spec.apart ? mostOf(panel.rows) : all, unit: last && !spec.apart ? spec.unit : "" }));
+        drawn.push(onePanel(chart, panel, { left: column * (across + GUTTER), top: top, start: label, wide: across - label - VALUE, high: high, stacked: stacked, most: spec.apart ? mostOf(panel.rows) : all, unit: last ? spec.unit : "", labelled: !spec.apart }));
       });
-      const foot = !spec.apart && at + columns * 2 > panels.length ? 36 : 8;
+      const foot = at + columns * 2 <= panels.length ? 8 : spec.apart ? 22 : 36;
       top += HEAD + high * Math.max(...line.map((panel) => panel.rows.length)) + foot;
     }
     return [top, drawn];
@@ -154,9 +155,9 @@
     const few = room.wide < 260 ? 2 : 1;
     ticks.forEach((tick, nth) => {
       made.append(rule(at(tick), room.top + HEAD, at(tick), bottom, faint));
-      if (room.unit && nth % few === 0) made.append(text(at(tick), bottom + 11, number(tick), { "text-anchor": "middle", "font-size": 11 }));
+      if (room.unit && room.labelled && nth % few === 0) made.append(text(at(tick), bottom + 11, number(tick), { "text-anchor": "middle", "font-size": 11 }));
     });
-    if (room.unit) made.append(text(room.left + room.start + room.wide / 2, bottom + 27, room.unit, { "text-anchor": "middle", "font-size": 11 }));
+    if (room.unit) made.append(text(room.left + room.start + room.wide / 2, bottom + (room.labelled ? 27 : 12), room.unit, { "text-anchor": "middle", "font-size": 11 }));
     panel.rows.forEach((row, nth) => made.append(oneRow(chart, panel, row, at, room, room.top + HEAD + room.high * (nth + 0.5))));
     return made;
   }
@@ -267,7 +268,7 @@
     if (skipped > 0) {
       const edge = frame.x((spec.steps[skipped - 1] + spec.steps[skipped]) / 2);
       drawn.push(node("rect", { x: frame.left, y: frame.top, width: edge - frame.left, height: frame.bottom - frame.top, fill: INK, "fill-opacity": 0.08 }));
-      drawn.push(text(frame.left + 4, frame.bottom - 9, spec.warmup || "", { "font-size": 11 }));
+      drawn.push(text(frame.left + 4, frame.top + 8, spec.warmup || "", { "font-size": 11 }));
     }
     const path = spec.steps.map((step, at) => (at ? "L" : "M") + frame.x(step).toFixed(1) + " " + frame.y(spec.values[at]).toFixed(1)).join("");
     drawn.push(node("path", { d: path, fill: "none", stroke: colour(spec.ink), "stroke-width": 1.5, "stroke-linejoin": "round" }));

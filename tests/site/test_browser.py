@@ -78,7 +78,7 @@ CUT = """() => [...document.querySelectorAll("figure.pl-chart")].flatMap(figure 
   const room = figure.getBoundingClientRect();
   return [...figure.querySelectorAll("svg text")].filter(text => text.getClientRects().length).filter(text => {
     const box = text.getBoundingClientRect();
-    return box.right > room.right + 0.5 || box.left < room.left - 0.5;
+    return box.right > room.right + 1 || box.left < room.left - 1;
   }).map(text => text.textContent);
 })"""
 

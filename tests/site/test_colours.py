@@ -185,6 +185,7 @@ def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any
     opened.goto(address)
     bar = opened.locator(".pl-bar.pl-ink-pytorch").first.evaluate("node => getComputedStyle(node).backgroundColor")
     opened.goto(address + "models/resnet50/")
+    opened.locator("figure.pl-chart").first.scroll_into_view_if_needed()
     dots = opened.locator("figure .pl-drawn circle")
     dots.first.wait_for()
     fills = dots.evaluate_all("all => all.map(node => getComputedStyle(node).stroke)")

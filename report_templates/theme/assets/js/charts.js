@@ -129,7 +129,7 @@
     const columns = panels.length >= 4 && half - names - VALUE > 170 && heads <= half ? 2 : 1;
     const across = (chart.width - GUTTER * (columns - 1)) / columns;
     const stacked = across < 420 || names > most(chart); // long names are above their rows, so that the scale keeps its length
-    const label = stacked ? 0 : names;
+    const label = stacked ? 4 : names; // half of the first tick’s label
     const high = stacked ? ROW + 14 : ROW;
     const mostOf = (some) => Math.max(0, ...known(some.flatMap((row) => [row.value, row.high]))) || 1;
     const all = mostOf(rows);
@@ -288,10 +288,12 @@
   }
 
   function noted(note, frame) {
-    const x = frame.x(note.at), y = frame.y(note.value), before = x > (frame.left + frame.right) / 2;
+    const x = frame.x(note.at), y = frame.y(note.value), wide = size(note.text) * BOLD * 0.92;
+    const wanted = x > (frame.left + frame.right) / 2 ? x - 9 - wide : x + 9;
+    const left = Math.max(frame.left, Math.min(wanted, frame.right - wide));
     return [
       node("circle", { cx: x, cy: y, r: 5, fill: "none", stroke: INK, "stroke-width": 1.5 }),
-      text(before ? x - 9 : x + 9, y, note.text, { "text-anchor": before ? "end" : "start", "font-size": 11, "font-weight": 600, class: "pl-noted" }),
+      text(left, left === wanted ? y : y - 15, note.text, { "font-size": 11, "font-weight": 600, class: "pl-noted" }),
     ];
   }
 

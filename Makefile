@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test faults corpus check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
+.PHONY: help site serve properdocs test faults corpus check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -67,6 +67,14 @@ bench: $(VENV)/site.stamp ## measure the speed of reading and of page writing
 	@$(BIN)/python -m bench
 
 # The locks name every version, those that this machine does not install too, so nothing is resolved or installed.
+# The way out of the end of MkDocs: the same configuration and plugins, and the same bytes.
+BOTH = .perfledger/mkdocs .perfledger/properdocs
+properdocs: $(VENV)/generator.stamp ## build the site with MkDocs and with ProperDocs, and compare the bytes
+	@rm -rf $(BOTH)
+	@$(BIN)/mkdocs build --strict --site-dir .perfledger/mkdocs
+	@$(BIN)/properdocs build --strict --site-dir .perfledger/properdocs
+	@diff --recursive --brief $(BOTH) && echo "MkDocs and ProperDocs build the same site."
+
 audit: $(VENV)/audit.stamp ## look up known vulnerabilities of every locked dependency
 	@$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(foreach lock,$(LOCKED),-r requirements/$(lock).txt)
 
@@ -83,17 +91,18 @@ LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
 LOCK_GROUP = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
   --no-emit-find-links --python-version $(OLDEST) $(UPGRADE)
-LOCKED = audit build fuzz site test
+LOCKED = audit build fuzz generator site test
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --output-file requirements/site.txt
 	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
 	@$(LOCK_GROUP) --group build --output-file requirements/build.txt
 	@$(LOCK_GROUP) --group fuzz --output-file requirements/fuzz.txt
+	@$(LOCK_GROUP) --group generator --constraint requirements/site.txt --output-file requirements/generator.txt
 	@$(LOCK_GROUP) --group audit --constraint requirements/test.txt --output-file requirements/audit.txt
 
 clean: ## remove what the commands above made, save docs/data/
-	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/assets/css docs/data/badges docs/data/comparisons.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/share docs/assets/css docs/data/badges docs/data/comparisons.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 pythons: # the supported Pythons as JSON, for the workflows
@@ -124,8 +133,9 @@ $(VENV)/python.stamp: requirements/build.txt
 	@touch $@
 
 $(VENV)/fuzz.stamp: $(VENV)/test.stamp
+$(VENV)/generator.stamp: $(VENV)/site.stamp
 
-$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp $(VENV)/fuzz.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
+$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp $(VENV)/fuzz.stamp $(VENV)/generator.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
 	@echo "Installing $< ..."
 	@$(INSTALL) $(FROM_SOURCE) -r $< || $(call FAILED,$<)
 	@touch $@

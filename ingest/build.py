@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ingest.published.publications import Publications
     from ingest.read.accelerators import Accelerators
+    from ingest.read.change_notes import ChangeNotes
     from ingest.read.plans import Plans
     from ingest.read.walk import FoundFiles
     from ingest.record.ledger import Ledger
@@ -55,6 +56,7 @@ class State:
     ledger: Ledger
     publications: Publications
     accelerators: Accelerators
+    changes: ChangeNotes
     plans: Plans
     problems: tuple[Problem, ...]
     sources: str
@@ -79,7 +81,7 @@ def read(inputs: Inputs) -> State:
     from ingest.common import sources
     from ingest.common.cache import Cache
     from ingest.published import publications
-    from ingest.read import accelerators, layout, plans
+    from ingest.read import accelerators, change_notes, layout, plans
     from ingest.read.walk import walk
     from ingest.record import ledger
 
@@ -89,10 +91,10 @@ def read(inputs: Inputs) -> State:
     before = sources.state(inputs.paths, inputs.layout)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
     found, stated = named.logs_of(walk(inputs.paths)), accelerators.found(inputs.paths)
-    planned = plans.found(inputs.paths)
-    found = _with_problems(found, (*others.problems, *stated.problems, *planned.problems))
+    changes, planned = change_notes.found(inputs.paths), plans.found(inputs.paths)
+    found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems))
     if not found.inputs:
-        return State(inputs, found, ledger.Ledger(), others, stated, planned, found.problems, before, {})
+        return State(inputs, found, ledger.Ledger(), others, stated, changes, planned, found.problems, before, {})
     with (
         Cache(_cache(inputs.out), read_only=True) as cached,
         _executor(inputs.jobs, found) as executor,
@@ -109,7 +111,9 @@ def read(inputs: Inputs) -> State:
             found.beside,
         )
     found = _with_problems(found, collected.problems)
-    return State(inputs, found, collected, others, stated, planned, _distinct(found, collected), before, cached.new)
+    return State(
+        inputs, found, collected, others, stated, changes, planned, _distinct(found, collected), before, cached.new
+    )
 
 
 def write(state: State) -> Written:
@@ -166,6 +170,7 @@ def _site(state: State, *, check: bool) -> Built:
         shards=state.ledger.shards,
         passed_over=state.ledger.passed_over,
         accelerators=state.accelerators,
+        changes=state.changes,
         plans=state.plans,
     )
 

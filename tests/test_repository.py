@@ -13,7 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = ["README.md", "README.zh.md"]
-LOCKS = ["audit.txt", "build.txt", "fuzz.txt", "site.txt", "test.txt"]
+LOCKS = ["audit.txt", "build.txt", "fuzz.txt", "generator.txt", "site.txt", "test.txt"]
 PIN = re.compile(
     r"(?P<name>[a-z0-9-]+)==(?P<version>[\w.]+)(?: ; [^\\\n]+)? \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+"
 )
@@ -57,11 +57,12 @@ def test_the_locks_agree_and_hold_what_pyproject_asks_for() -> None:
     assert pins("site.txt").items() <= pins("test.txt").items()
     for requirement in project["project"]["dependencies"]:
         assert canonical(requirement) in pins("site.txt"), f"{requirement}: run `make lock`"
-    for group in ("test", "audit"):
+    for group in ("test", "audit", "generator"):
         for requirement in project["dependency-groups"][group]:
             assert canonical(requirement) in pins(f"{group}.txt"), f"{requirement}: run `make lock`"
     # Both are installed into one environment.
-    assert [name for name, at in pins("audit.txt").items() if pins("test.txt").get(name, at) != at] == []
+    for lock, beside in (("audit.txt", "test.txt"), ("generator.txt", "site.txt")):
+        assert [name for name, at in pins(lock).items() if pins(beside).get(name, at) != at] == []
 
 
 def test_supported_pythons_are_stated_once() -> None:

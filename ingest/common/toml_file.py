@@ -102,7 +102,8 @@ class TomlFile(Generic[Record]):
             opened = ()
             if header := _HEADER.match(line):
                 inside = _header_keys(_names(header[2]), arrays, one_more=header[1] == "[[")
-                found.setdefault(inside, number)
+                for length in range(1, len(inside) + 1):
+                    found.setdefault(inside[:length], number)
             elif key := _KEY.match(line):
                 names = _names(key[1])
                 for length in range(1, len(names) + 1):

@@ -2,7 +2,8 @@
 
 A dimension is what is compared, such as the framework. Everything else must agree, except what follows from the
 dimension: another framework has another version, another image, and brings the CUDA libraries that it was built with.
-What nobody states is not known to differ.
+How closely the rest must agree is a level that the reader chooses (see `comparison_levels`). What nobody states is not
+known to differ.
 """
 
 from __future__ import annotations
@@ -15,6 +16,16 @@ from typing import Any, Literal
 from msgspec import UNSET
 
 from ingest.common import numbers
+from ingest.compute.comparison_levels import (
+    DEFAULT,
+    Level,
+    Values,
+    allows,
+    allows_more,
+    coarse,
+    coarse_option,
+    tolerant,
+)
 from ingest.compute.contrast import Contrast, Grade, Measured, contrast
 from schema.records import Container, Plain, Result, Run
 from schema.results import Conditions, ResultRecord
@@ -66,8 +77,6 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
 }
 #: Options that make another workload, with the value that is meant where none is stated; None: no value is meant.
 Workload = Mapping[str, Any]
-#: What is stated of a fact as sorted texts, so that `535` and `["535"]` are the same; none where nothing is.
-Values = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,9 @@ class Statement:
 class Difference:
     """A fact, an option or a condition in which two results are not known to agree.
 
-    `strict`: a value that only one of the two states forbids the comparison too.
+    Attributes:
+        strict: a value that only one of the two states is a difference too.
+        tolerated: the strictest level at which the difference forbids no comparison; None if it always does.
     """
 
     kind: Kind
@@ -95,6 +106,7 @@ class Difference:
     first: Values
     second: Values
     strict: bool
+    tolerated: Level | None = "everything"
 
 
 @dataclass(frozen=True)
@@ -103,11 +115,13 @@ class Comparability:
 
     Attributes:
         reasons: what forbids the comparison; none where it is allowed.
+        tolerated: what differs, and is allowed to at the level of the comparison.
         unknown: what at least one of them does not state.
         follows: what differs because the dimension differs.
     """
 
     reasons: tuple[Difference, ...]
+    tolerated: tuple[Difference, ...]
     unknown: tuple[Difference, ...]
     follows: tuple[Difference, ...]
 
@@ -139,6 +153,7 @@ class Verdict:
         ranked: each framework's best candidate in `unit`, the best first.
         pair: the candidates that the verdict rests on: the best, and the one that it is compared with.
         reasons: why these two may not be compared.
+        tolerated: what differs between the two besides, although they are compared.
         contrast: what these two say of each other, the best first: as a ratio above 1 where it is ahead. None where
             nothing is compared.
     """
@@ -148,6 +163,7 @@ class Verdict:
     ranked: tuple[Candidate, ...] = ()
     pair: tuple[Candidate, ...] = ()
     reasons: tuple[Difference, ...] = ()
+    tolerated: tuple[Difference, ...] = ()
     contrast: Contrast | None = None
 
     @property
@@ -238,30 +254,46 @@ def _text(value: object) -> str:
 def differences(a: Statement, b: Statement, workload: Workload) -> list[Difference]:
     """Return every fact, option and condition in which two results differ, or that one of them does not state."""
     found = [_fact(name, a, b, strict=True) for name in _CASE]
-    found += [
-        Difference("option", name, a.option(name, workload), b.option(name, workload), name in workload)
-        for name in sorted({*a.options, *b.options})
-    ]
+    found += [_option(name, a, b, workload) for name in sorted({*a.options, *b.options})]
     found += [_fact(name, a, b) for name in _MANNER]
     # Memory as the driver counts it is not what a framework has allocated.
     if a.facts["measured_from"] and b.facts["measured_from"]:
         found.append(_fact("measured_from", a, b))
     for name in CONDITIONS:
         first, second = a.conditions[name], b.conditions[name]
-        found += [Difference("condition", name, first, second, strict=False)] if first or second else []
-    return [each for each in found if not each.first or each.first != each.second]
+        found += [_difference("condition", name, first, second)] if first or second else []
+    return [each for each in found if each]
 
 
-def _fact(name: str, a: Statement, b: Statement, *, strict: bool = False) -> Difference:
-    return Difference("fact", name, a.facts[name], b.facts[name], strict)
+def _fact(name: str, a: Statement, b: Statement, *, strict: bool = False) -> Difference | None:
+    return _difference("fact", name, a.facts[name], b.facts[name], strict=strict)
 
 
-def comparability(a: Statement, b: Statement, dimension: str, workload: Workload) -> Comparability:
-    """Return whether two results may be compared along a dimension, and what forbids it."""
+def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict: bool = False) -> Difference | None:
+    """Return how two values differ; None where both are stated and equal."""
+    if first and first == second:
+        return None
+    return Difference(kind, name, first, second, strict, tolerant(name, coarse(name, first), coarse(name, second)))
+
+
+def _option(name: str, a: Statement, b: Statement, workload: Workload) -> Difference | None:
+    first, second = a.option(name, workload), b.option(name, workload)
+    if first and first == second:
+        return None
+    if name in workload:
+        return Difference("option", name, first, second, strict=True)
+    level = tolerant(name, coarse_option(first), coarse_option(second))
+    return Difference("option", name, first, second, strict=False, tolerated=level)
+
+
+def comparability(
+    a: Statement, b: Statement, dimension: str, workload: Workload, level: Level = DEFAULT
+) -> Comparability:
+    """Return whether two results may be compared along a dimension at a level, and what forbids it."""
     compared = DIMENSIONS[dimension]
     differs = a.facts[compared] != b.facts[compared]
     excused = FOLLOWS[dimension] if differs else ()
-    reasons, unknown, follows = [], [], []
+    besides, unknown, follows = [], [], []
     for each in differences(a, b, workload):
         both, neither = each.first and each.second, not each.first and not each.second
         if differs and each.name == compared:
@@ -269,17 +301,27 @@ def comparability(a: Statement, b: Statement, dimension: str, workload: Workload
         if each.name in excused:
             follows += [each] if both else []
         elif both or (each.strict and not neither):
-            reasons.append(each)
+            besides.append(each)
         elif not (neither and each.kind == "option"):
             unknown.append(each)
-    return Comparability(_without_consequences(reasons), tuple(unknown), tuple(follows))
+    own = _without_consequences(besides)
+    return Comparability(
+        tuple(each for each in own if not allows(level, each.tolerated)),
+        tuple(each for each in own if allows(level, each.tolerated)),
+        tuple(unknown),
+        tuple(follows),
+    )
 
 
-def _without_consequences(reasons: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Leave out what follows from another reason: another machine has another CPU."""
-    names = {each.name for each in reasons}
-    implied = {name for dimension, fact in DIMENSIONS.items() if fact in names for name in FOLLOWS[dimension]}
-    return tuple(each for each in reasons if each.name not in implied)
+def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Leave out what follows from another difference that forbids no less: another machine has another CPU."""
+    causes = {each.name: each for each in found}
+
+    def follows(each: Difference) -> bool:
+        named = (causes.get(fact) for dimension, fact in DIMENSIONS.items() if each.name in FOLLOWS[dimension])
+        return any(cause is not None and not allows_more(cause.tolerated, each.tolerated) for cause in named)
+
+    return tuple(each for each in found if not follows(each))
 
 
 # ---- which is best ----
@@ -314,7 +356,7 @@ def _is_contradicted(name: str, rows: Sequence[Result]) -> bool:
     return any(a[0] != b[0] and a[1] != b[1] for a in stated for b in stated)
 
 
-def verdict(candidates: Sequence[Candidate], better: str, workload: Workload) -> Verdict:
+def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, level: Level = DEFAULT) -> Verdict:
     """Return what can be said of the frameworks in one case.
 
     The best and the next are compared, unless another is too close to the best to call: repeats of the third may reach
@@ -324,6 +366,7 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload) ->
         candidates: figures of one case; those in another unit than that of most frameworks are not ranked.
         better: `higher` or `lower`.
         workload: the options that make another workload.
+        level: how alike two must be for a ratio.
     """
     unit, ranked = rank(candidates, better)
     if not ranked:
@@ -331,12 +374,15 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload) ->
     if len(ranked) == 1:
         others = {each.framework for each in candidates} - {ranked[0].framework}
         return Verdict("units" if others else "alone", unit, ranked, ranked)
-    first, second = ranked[:2]
-    if reasons := comparability(first.statement, second.statement, "framework", workload).reasons:
-        return Verdict("conditions", unit, ranked, (first, second), reasons)
-    rival = _rival(ranked, candidates, better)
-    found = ahead(first.figure, rival.figure, better)
-    return Verdict(found.grade, unit, ranked, (first, rival), contrast=found)
+
+    def compared(other: Candidate) -> Comparability:
+        return comparability(ranked[0].statement, other.statement, "framework", workload, level)
+
+    if reasons := compared(ranked[1]).reasons:
+        return Verdict("conditions", unit, ranked, ranked[:2], reasons)
+    rival = _rival(ranked, [each for each in candidates if not compared(each).reasons], better)
+    found = ahead(ranked[0].figure, rival.figure, better)
+    return Verdict(found.grade, unit, ranked, (ranked[0], rival), tolerated=compared(rival).tolerated, contrast=found)
 
 
 def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candidate, ...]]:
@@ -351,15 +397,12 @@ def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candi
     return unit, tuple(by_unit[unit].values())
 
 
-def _rival(ranked: Sequence[Candidate], candidates: Sequence[Candidate], better: str) -> Candidate:
+def _rival(ranked: Sequence[Candidate], comparable: Sequence[Candidate], better: str) -> Candidate:
     """Return the candidate that the first is compared with: the next, unless another is too close to call."""
     first, second = ranked[:2]
-    others = [
-        each for each in candidates if each.framework != first.framework and each.figure.unit == first.figure.unit
-    ]
-    return next(
-        (each for each in (*ranked[1:], *others) if standing(first.figure, each.figure, better) == "close"), second
-    )
+    others = [each for each in comparable if each.framework != first.framework]
+    in_order = (*(each for each in ranked[1:] if each in others), *others)
+    return next((each for each in in_order if standing(first.figure, each.figure, better) == "close"), second)
 
 
 def standing(first: Measured, other: Measured, better: str) -> Grade:

@@ -1,8 +1,8 @@
 """Tabulate the decisions of `comparison` for every two results that the compare page can place together.
 
-The page places results together that agree in hardware, precision, devices and batch size, except in what it compares.
-What else they state decides whether they may be compared. Results differ little in that: each gets the number of its
-statement, and a table holds the verdict on every two statements.
+The page places results together that agree in what the reader's level asks for (`comparison_levels.PLACE`), except in
+what it compares. What else they state decides whether they may be compared. Results differ little in that: each gets
+the number of its statement, and a table holds the verdict on every two statements.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 from ingest.compute.comparison import (
     DIMENSIONS,
     Difference,
     Statement,
-    Values,
     Workload,
+    ahead,
     comparability,
-    standing,
     statement_of_record,
 )
-from ingest.compute.contrast import Grade, Measured
+from ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
+from ingest.compute.contrast import Contrast, Grade, Measured, written
 from schema.results import Metric, ResultRecord
 
 _Key = TypeVar("_Key")
@@ -38,12 +38,35 @@ RATIO = "ratio"
 _CHOSEN = ("hardware", "precision", "devices", "batch_size")
 
 
-class PairOutcome(Struct, frozen=True):
-    """What comparing two results says, as `kind.name`: what forbids it; otherwise what is unknown and what follows."""
+class PairOutcome(Struct, frozen=True, omit_defaults=True):
+    """What comparing two results says, as `kind.name`: what differs; if they did the same work, what is unknown too.
 
-    reasons: tuple[str, ...] = ()
+    Attributes:
+        workload: what differs, and is allowed to from this level on.
+        everything: what is allowed to differ at the loosest level alone.
+        never: what forbids the comparison at every level.
+        follows: what differs because the dimension does.
+    """
+
+    workload: tuple[str, ...] = ()
+    everything: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
+
+
+class Lead(Struct, frozen=True, omit_defaults=True):
+    """How far a result is ahead of another: its figure over the other's, from the least to the most.
+
+    Attributes:
+        grade: how sure that is.
+        more: about how many runs of each would settle it.
+    """
+
+    grade: Grade
+    low: str
+    high: str
+    more: int | None = None
 
 
 class StatementTable(Struct, frozen=True):
@@ -65,14 +88,14 @@ class ComparisonTables(Struct, frozen=True):
         statements: by suite and metric.
         verdicts: by dimension, the index of the outcome.
         outcomes: the distinct outcomes.
-        ahead: by metric and id of a result that may lead: the results of other frameworks behind it, and how
-            sure that is.
+        ahead: by metric and id of a result: the results of other frameworks that it is ahead of, of those measured
+            here on the same hardware with the same number of devices.
     """
 
     statements: dict[str, dict[str, StatementTable]]
     verdicts: list[dict[str, int]]
     outcomes: list[PairOutcome]
-    ahead: dict[str, dict[str, dict[str, Grade]]]
+    ahead: dict[str, dict[str, dict[str, Lead]]]
 
 
 def tables(
@@ -86,14 +109,14 @@ def tables(
         figures: those of the results, with their repeats; of others it is known what the record says.
     """
     statements: dict[str, dict[str, StatementTable]] = {}
-    ahead: dict[str, dict[str, dict[str, Grade]]] = {}
+    ahead: dict[str, dict[str, dict[str, Lead]]] = {}
     verdicts: dict[tuple[PairOutcome, ...], int] = {}
     for (suite, metric), members in _by_figure(records).items():
         workload = workloads.get(suite, {})
         stated = {record.id: _statement(record, metric) for record in members}
         statements.setdefault(suite, {})[metric] = _statement_table(stated, workload, verdicts)
         if metric != RATIO:
-            ahead.setdefault(metric, {}).update(_ahead(_cases(members, stated, workload), metric, figures))
+            ahead.setdefault(metric, {}).update(_ahead(_cases(members), metric, figures))
     outcomes: dict[PairOutcome, int] = {}
     places = [[_number(each, outcomes) for each in verdict] for verdict in verdicts]
     by_dimension = [dict(zip(DIMENSIONS, each, strict=True)) for each in places]
@@ -124,13 +147,23 @@ def _statement_table(
     distinct: dict[tuple[Values, ...], int] = {}
     numbers, examples = {}, dict[int, Statement]()
     for identifier, each in stated.items():
-        values = (*each.facts.values(), *(each.option(name, workload) for name in options), *each.conditions.values())
-        numbers[identifier] = _number(values, distinct)
+        numbers[identifier] = _number(_values(each, options, workload), distinct)
         examples.setdefault(numbers[identifier], each)
     # Values that are the same in all statements distinguish no pair.
     varying = [each for each in zip(*distinct, strict=True) if len(set(each)) > 1]
     distinguishing = list(zip(*varying, strict=True)) or [()]
     return StatementTable(numbers, list(_pairs(distinguishing, examples, workload, verdicts)))
+
+
+def _values(stated: Statement, options: Sequence[str], workload: Workload) -> tuple[Values, ...]:
+    """Return what a statement says, and what of it the level `workload` tells apart."""
+    named = [*stated.facts.items(), *stated.conditions.items()]
+    chosen = [(name, stated.option(name, workload)) for name in options]
+    return (
+        *(each for _, each in (*named, *chosen)),
+        *(coarse(name, each) for name, each in named),
+        *(each if name in workload else coarse_option(each) for name, each in chosen),
+    )
 
 
 def _pairs(
@@ -173,10 +206,16 @@ def _chosen(statement: Statement, fact: str, value: str) -> Statement:
 
 
 def _outcome(a: Statement, b: Statement, dimension: str, workload: Workload) -> PairOutcome:
-    found = comparability(a, b, dimension, workload)
-    if found.reasons:
-        return PairOutcome(reasons=_names(found.reasons))
-    return PairOutcome(unknown=_names(found.unknown), follows=_names(found.follows))
+    found = comparability(a, b, dimension, workload, "identical")
+    differs = (*found.reasons, *found.tolerated)
+
+    def names(level: Level | None) -> tuple[str, ...]:
+        return _names([each for each in differs if each.tolerated == level])
+
+    made = PairOutcome(names("workload"), names("everything"), names(None))
+    if made.everything or made.never:
+        return made
+    return structs.replace(made, unknown=_names(found.unknown), follows=_names(found.follows))
 
 
 def _names(found: Sequence[Difference]) -> tuple[str, ...]:
@@ -188,26 +227,34 @@ def _names(found: Sequence[Difference]) -> tuple[str, ...]:
 
 def _ahead(
     cases: Iterable[Sequence[ResultRecord]], metric: str, known: Figures
-) -> Iterator[tuple[str, dict[str, Grade]]]:
-    """Yield each result that could lead its case, with the results of other frameworks that it is ahead of."""
+) -> Iterator[tuple[str, dict[str, Lead]]]:
+    """Yield each result that is ahead of results of other frameworks, with these."""
     for members in cases:
         figures = {each.id: known.get((each.id, metric)) or _stated(each, metric) for each in members}
         better = "higher" if metric == THROUGHPUT else members[0].metrics[metric].better
         for first in members:
             others = [each for each in members if each.framework != first.framework]
-            found = {each.id: standing(figures[first.id], figures[each.id], better) for each in others}
-            if "clear" in found.values():
-                yield first.id, {name: each for name, each in found.items() if each != "close"}
+            found = {each.id: _lead(figures[first.id], figures[each.id], better) for each in others}
+            if leads := {name: each for name, each in found.items() if each}:
+                yield first.id, leads
 
 
-def _cases(
-    records: Sequence[ResultRecord], stated: Mapping[str, Statement], workload: Workload
-) -> Iterable[Sequence[ResultRecord]]:
+def _lead(first: Measured, other: Measured, better: str) -> Lead | None:
+    """Return the lead over another figure of the same unit; None where the other is ahead."""
+    behind = first.value < other.value if better == "higher" else first.value > other.value
+    return None if behind or first.unit != other.unit else _of(ahead(first, other, better))
+
+
+def _of(found: Contrast) -> Lead:
+    return Lead(found.grade, *written(found), found.more)
+
+
+def _cases(records: Sequence[ResultRecord]) -> Iterable[Sequence[ResultRecord]]:
+    """Return results measured here by what is equal at every level; others state no repeats, and lead nothing."""
     found: dict[tuple[object, ...], list[ResultRecord]] = {}
     for record in records:
-        options = (stated[record.id].option(name, workload) for name in workload)
-        facts = (getattr(record, name) for name in (*_CHOSEN, "nodes"))
-        found.setdefault((*facts, *options), []).append(record)
+        if record.origin == "measured":
+            found.setdefault((record.hardware, record.devices), []).append(record)
     return found.values()
 
 
@@ -215,4 +262,5 @@ def _stated(record: ResultRecord, metric: str) -> Measured:
     figure: ResultRecord | Metric = record if metric == THROUGHPUT else record.metrics[metric]
     value = figure.value or 0.0
     low, high = (each if isinstance(each, float | int) else value for each in (figure.low, figure.high))
-    return Measured(value, low, high, 1 if figure.repeats is UNSET else figure.repeats)
+    repeats = 1 if figure.repeats is UNSET else figure.repeats
+    return Measured(value, low, high, repeats, unit=figure.unit or "")

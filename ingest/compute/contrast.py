@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ingest.common import numbers
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -84,6 +86,12 @@ def contrast(first: Measured, second: Measured) -> Contrast:
     grade, (low, high) = _judged(first, second)
     more = None if grade == "clear" else _needed(first, second)
     return Contrast(grade, low, high, _against(first, second), more)
+
+
+def written(found: Contrast) -> tuple[str, str]:
+    """Write the ends of a ratio's range, with a third decimal where two would write one of them as 1."""
+    places = 3 if "1.00" in {numbers.grouped(each, 2) for each in (found.low, found.high)} else 2
+    return numbers.grouped(found.low, places), numbers.grouped(found.high, places)
 
 
 def _judged(first: Measured, second: Measured) -> tuple[Grade, tuple[float, float]]:

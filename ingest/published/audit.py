@@ -10,12 +10,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from msgspec import UNSET
@@ -30,6 +32,8 @@ from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_
 from schema.vocabulary import METRICS
 
 TOLERANCE = 0.001
+#: Bounds of the histogram of deviations, on both sides of zero, beyond the tolerance.
+BOUNDS = (TOLERANCE, 0.01, 0.02, 0.05, 0.1, 0.2)
 #: Metrics that a benchmark round publishes as a score over the runs of a result.
 SCORES = frozenset(name for name, metric in METRICS.items() if metric.repeats == "olympic")
 REPRODUCED, OTHER_RULE, OTHER_LOG, UNSUPPORTED, NO_FIGURE, NO_LOG = VERDICTS = (
@@ -102,6 +106,23 @@ def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...
 def _comparable(row: Published) -> bool:
     """Return whether the audit covers a figure: rules compute throughputs, and scores; one without a log is listed."""
     return not row.log or row.metric.startswith("throughput") or row.metric in SCORES
+
+
+@dataclass(frozen=True)
+class DeviationBin:
+    """How many figures of ours differ from the published ones by `low` to `high`; None: no bound on that side."""
+
+    low: float | None
+    high: float | None
+    count: int
+
+
+def deviations(found: Iterable[Audited]) -> tuple[DeviationBin, ...]:
+    """Return the histogram of how far our figures are from the published ones, relative to these, lowest first."""
+    bounds = (*(-each for each in reversed(BOUNDS)), *BOUNDS)
+    counted = Counter(bisect(bounds, each.house.difference) for each in found if each.house)
+    edges = (None, *bounds, None)
+    return tuple(DeviationBin(low, high, counted[index]) for index, (low, high) in enumerate(pairwise(edges)))
 
 
 def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:

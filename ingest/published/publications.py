@@ -223,11 +223,30 @@ class SourceClaim(Struct, frozen=True, forbid_unknown_fields=True):
     value: str
 
 
+#: A day as ISO 8601, or only its month or year: texts of this form sort like the dates.
+Date = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)?\Z",
+        description="a date such as 2020-10-09, 2020-10 or 2020",
+    ),
+]
+
+
+class DatedPages(Struct, frozen=True, forbid_unknown_fields=True):
+    """When a source published some of its pages, and of which version: `*` in their pattern matches slashes too."""
+
+    places: str
+    date: Date
+    version: str = ""
+
+
 class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     """Who published figures, and where: one edition, that is one state, of what they publish.
 
     `year` and `commit` are those of the edition, where these are known; `edition` names it, where its year does not.
-    `page` and `log` are addresses of its pages and logs, where these are known.
+    `dated` are pages of it with a date of their own. `page` and `log` are addresses of its pages and logs, where these
+    are known.
     """
 
     name: str
@@ -242,6 +261,12 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     log: PathAddress = ""
     rules: tuple[LogRule, ...] = ()
     claims: tuple[SourceClaim, ...] = ()
+    dated: tuple[DatedPages, ...] = ()
+
+    def pages_of(self, row: Published) -> DatedPages | None:
+        """Return the dated pages on which a figure is printed, those of the whole edition where it has a year."""
+        own = next((each for each in self.dated if fnmatchcase(row.place, each.places)), None)
+        return own or (None if self.year is None else DatedPages("*", str(self.year)))
 
     def address_of(self, row: Published) -> str | None:
         """Return the address of the page on which a figure stands; None where that of its edition is not known."""

@@ -15,6 +15,7 @@ from schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
 COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
+FRAMEWORKS, HARDWARE = "frameworks/index.md", "hardware/index.md"
 METHOD, GLOSSARY, RUNNING, DATA = "method.md", "glossary.md", "running.md", "data.md"
 
 
@@ -48,9 +49,24 @@ def model_page_of(site: Site, run: Run) -> str | None:
     return model_page(suite) if suite.id in {each.id for each in site.shown} else None
 
 
+def history_page(suite: Suite) -> str:
+    """Return the page of a model's results over time."""
+    return f"{model_folder(suite)}history.md"
+
+
 def framework_page(site: Site, suite: Suite, framework: str) -> str:
     """Return the page of a model's runs in one framework."""
     return f"{model_folder(suite)}{site.framework_slugs[framework]}.md"
+
+
+def scorecard_page(site: Site, framework: str) -> str:
+    """Return the page of a framework over all models."""
+    return f"frameworks/{site.framework_slugs[framework]}.md"
+
+
+def hardware_page(site: Site, hardware: str) -> str:
+    """Return the page of some hardware."""
+    return f"hardware/{site.hardware_slugs[hardware]}.md"
 
 
 def report_page(report: Report) -> str:

@@ -16,7 +16,8 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute import comparison
 from ingest.compute.comparison import Candidate, Difference, Verdict, contradicted
-from ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, Contrast
+from ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL, Contrast
+from ingest.compute.contrast import written as ratio_ends
 from ingest.compute.rules import SUMMARY
 from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.data.measured import date_of
@@ -34,7 +35,7 @@ from ingest.site.model import (
     reason,
     written,
 )
-from ingest.site.options import in_words
+from ingest.site.options import in_words, listed, name_of
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
 from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
@@ -56,8 +57,12 @@ _CUT_OFF = frozenset({"truncated", "short", "stopped"})  # outcomes of a run tha
 
 @dataclass(frozen=True)
 class Bar:
-    """One framework's line: name, bar and figure. Shares are of the fastest; None where there is no bar to draw."""
+    """One framework's line: name, bar and figure. Shares are of the fastest; None where there is no bar to draw.
 
+    `cautions` are what speaks against its figure by itself.
+    """
+
+    result: Row
     framework: Text
     page: str
     ink: str
@@ -68,6 +73,7 @@ class Bar:
     high: float | None = None
     about: tuple[Text, ...] = ()
     tag: Tag | None = None
+    cautions: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,8 +87,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """One case with its answer; `kind` is that of its verdict."""
+    """One case with its answer; `kind` is that of its verdict over `rows`, and `group` its group of precisions."""
 
+    group: str
+    judged: Verdict
     case: tuple[Text, ...]
     kind: str
     framework: Text
@@ -92,6 +100,7 @@ class Answer:
     verdict: Text
     bars: tuple[Bar, ...]
     marks: tuple[Mark, ...]
+    rows: tuple[Row, ...]
     others: int = 0
 
 
@@ -145,18 +154,38 @@ def frameworks_on(published: Sequence[Run], hardware: str) -> int:
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
-    """Return how often each framework leads on a hardware, and in how many cases none does."""
-    everything = [answer for part in found for answer in part.answers]
-    if not any(each.kind in (*LEADS, "close", *APART) for each in everything):
-        return (_nothing_compared(everything),)
-    won = Counter((each.kind, each.framework) for each in everything if each.kind in LEADS)
+    """Return how often each framework leads on a hardware, in how many cases none does, and how sure that is."""
+    compared = [answer for part in found for answer in part.answers if answer.kind in (*LEADS, "close", *APART)]
+    if not compared:
+        return (_nothing_compared([answer for part in found for answer in part.answers]),)
+    won = Counter(each.framework for each in compared if each.kind in LEADS)
+    ranked = sorted(won.items(), key=lambda item: (-item[1], str(item[0])))
+    total = _counted("front.comparisons", len(compared))
     leads = [
-        phrase(f"front.tally_{kind}", framework=name, n=count)
-        for (kind, name), count in sorted(won.items(), key=lambda item: (item[0][0], -item[1], str(item[0][1])))
+        phrase("front.tally_next" if place else "front.tally_lead", framework=name, n=n, of=total)
+        for place, (name, n) in enumerate(ranked)
     ]
-    counted = {kind: sum(each.kind == kind for each in everything) for kind in ("close", *APART)}
-    rest = (("close", counted["close"]), ("units", counted["units"] + counted["conditions"]))
-    return (*leads, *(phrase(f"front.tally_{kind}", n=count) for kind, count in rest if count))
+    counted = {kind: sum(each.kind in kinds for each in compared) for kind, kinds in _UNDECIDED.items()}
+    return (*leads, *(_counted(f"front.tally_{kind}", n) for kind, n in counted.items() if n), *_sureness(compared))
+
+
+#: What the tally counts besides leads, and the verdicts that it counts as that.
+_UNDECIDED = {"close": ("close",), "units": APART}
+
+
+def _counted(key: str, n: int) -> Text:
+    """Return a phrase about a number; for one, English needs other words."""
+    return phrase(f"{key}_one" if n == 1 else key, n=n)
+
+
+def _sureness(compared: Sequence[Answer]) -> list[Text]:
+    """Say how many of the leads are clear; or that no comparison has repeats on both sides."""
+    ranked = [each for each in compared if each.kind not in APART]
+    if ranked and all(min(one.figure.repeats for one in each.judged.pair) == 1 for each in ranked):
+        return [phrase("front.tally_single")]
+    clear = sum(each.kind == "clear" for each in ranked)
+    leads = sum(each.kind in LEADS for each in ranked)
+    return [phrase("front.tally_clear", n=clear, of=leads)] if leads else []
 
 
 def _nothing_compared(found: Sequence[Answer]) -> Text:
@@ -181,6 +210,8 @@ def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer
     ranked = [each.result for each in found.ranked]
     first = ranked[0] if ranked else chosen[0]
     return Answer(
+        group=group,
+        judged=found,
         case=_case(suite, group, chosen, cases),
         kind=found.kind,
         framework=named(first.framework),
@@ -190,6 +221,7 @@ def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer
         verdict=_verdict(found, chosen, cases),
         bars=_bars(site, suite, chosen, ranked, found.kind),
         marks=_marks(site, suite, found),
+        rows=tuple(chosen),
         others=len(cases) - 1,
     )
 
@@ -201,25 +233,35 @@ def _top(rows: Sequence[Row]) -> float:
 def _verdict(found: Verdict, rows: Sequence[Row], cases: Sequence[Sequence[Row]]) -> Text:
     first, second = ([named(each.framework) for each in found.pair] + [named(rows[0].framework)] * 2)[:2]
     if found.contrast:
-        sure = phrase(f"front.{found.kind}", first=first, second=second, ratio=_range(found.contrast))
-        return phrase("front.verdict", verdict=sure, runs=_repeats(found.pair, found.contrast.more))
+        sure = phrase(f"front.{_manner(found)}", first=first, second=second, ratio=ratio(found.contrast))
+        return phrase("front.verdict", verdict=sure, runs=repeats(found.pair, found.contrast.more))
     if found.kind == "none":
         return reason(rows[0].reason) or phrase("site.unknown")
-    return (
-        _alone(first, rows, cases)
-        if found.kind == "alone"
-        else phrase(f"front.{found.kind}", first=first, second=second)
-    )
+    if found.kind == "alone":
+        return _alone(first, rows, cases)
+    return _units(rows) if found.kind == "units" else phrase(f"front.{found.kind}", first=first, second=second)
 
 
-def _range(found: Contrast) -> Text:
+def _manner(found: Verdict) -> str:
+    """Return the word for a verdict: of a few runs nobody knows the variation, and rules may disagree about any gap."""
+    few = min(each.figure.repeats for each in found.pair) < SEVERAL
+    against = found.contrast is not None and found.contrast.against
+    return "close_few" if found.kind == "close" and (few or against) else found.kind
+
+
+def _units(rows: Sequence[Row]) -> Text:
+    """Name two units that are not comparable, in the order of the rows."""
+    first, second = list(dict.fromkeys(row.unit for row in rows if numbers.known(row.value)))[:2]
+    return phrase("front.units", first=first, second=second)
+
+
+def ratio(found: Contrast, between: str = "front.range") -> Text:
     """Write a ratio from its least to its most, with a third decimal where two would write it as 1."""
-    places = 3 if "1.00" in {numbers.grouped(each, 2) for each in (found.low, found.high)} else 2
-    low, high = (numbers.grouped(each, places) for each in (found.low, found.high))
-    return low if low == high else phrase("front.range", low=low, high=high)
+    low, high = ratio_ends(found)
+    return low if low == high else phrase(between, low=low, high=high)
 
 
-def _repeats(pair: Sequence[Candidate], more: int | None) -> Text:
+def repeats(pair: Sequence[Candidate], more: int | None) -> Text:
     """Write how often each of two ran, and how often it would have to for a clear difference."""
     first, second = (each.figure.repeats for each in pair)
     if first != second:
@@ -233,17 +275,15 @@ def _alone(framework: Text, rows: Sequence[Row], cases: Sequence[Sequence[Row]])
     """Write that one framework was measured alone; others may have run another case, such as another batch size."""
     others = {row.framework for case in cases for row in case if row.framework and numbers.known(row.value)}
     others -= {row.framework for row in rows}
-    return (
-        phrase("front.alone_here", framework=framework, others=", ".join(sorted(others)))
-        if others
-        else phrase("front.alone", framework=framework)
-    )
+    if not others:
+        return phrase("front.alone", framework=framework)
+    return phrase("front.alone_here", framework=framework, others=", ".join(sorted(others)))
 
 
 def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> tuple[Text, ...]:
     """Return what was measured: precision, devices, batch size, and what distinguishes the case."""
     row = chosen[0]
-    parts: list[Text] = [group_name(group), _devices(row)]
+    parts: list[Text] = [group_name(group), devices(row)]
     parts += [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
     names = {name for alike in _by_key(suite, cases) for name in contradicted(alike)}
     fixed = in_words({name: value for name, value in row.options.items() if name in names})
@@ -257,7 +297,8 @@ def _by_key(suite: Suite, cases: Sequence[Sequence[Row]]) -> list[list[Row]]:
     return list(found.values())
 
 
-def _devices(row: Row) -> Text:
+def devices(row: Row) -> Text:
+    """Return the number of devices in words, with that of machines where there are several."""
     if row.devices is None:
         return phrase("front.devices_unknown")
     if (row.nodes or 1) > 1:
@@ -282,6 +323,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
     share = (row.value or 0) / most if known and most else None
     apart = most and row.repeats > 1 and row.low is not None and row.high is not None
     return Bar(
+        result=row,
         framework=named(row.framework),
         page=addresses.framework_page(site, suite, row.framework or ""),
         ink=colours.ink(row.framework or "").id,
@@ -292,6 +334,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
         high=(row.high or 0) / (most or 1) if apart else None,
         about=_about(suite, row, rows, with_unit=known and most is None),
         tag=witness_tables.tag(row.witnesses),
+        cautions=tuple(mark.text for mark in _of_figure(site, suite, row)) if known else (),
     )
 
 
@@ -337,7 +380,7 @@ def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
     found = [
         *_of_rules(suite, verdict),
         *_of_figures(site, suite, pair),
-        *(_between(suite, pair, verdict.reasons) if compared else ()),
+        *(_between(suite, pair, (*verdict.reasons, *verdict.tolerated)) if compared else ()),
         *(_of_dates(site, suite, pair) if compared else ()),
     ]
     return tuple(found) or ((Mark(phrase("front.sound"), _page(suite, "beside"), warns=False),) if compared else ())
@@ -378,34 +421,43 @@ def _of_run(site: Site, suite: Suite, row: Row) -> list[Mark]:
 
 
 def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
-    found = []
+    """Return warnings about the figures of an answer, each by itself; what logs share is counted once for all."""
+    runs = [run for row in pair for run in _runs(site, row)]
+    troubled, warned = sum(bool(run.problems) for run in runs), [run for run in runs if run.warnings]
+    found = [*_of_single(site, suite, pair), *(mark for row in pair for mark in _of_figure(site, suite, row))]
+    found += [Mark(_counted("front.problems", troubled), addresses.PROBLEMS)] if troubled else []
+    if not warned:
+        return found
+    has_page = site.has_page(warned[0])
+    where = addresses.section(site.page(warned[0]), "warnings") if has_page else addresses.RUNS
+    return [*found, Mark(_counted("front.warnings", len(warned)), where)]
+
+
+def _of_single(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+    """Return a warning where a figure is that of a single run."""
     alone = [row for row in pair if row.repeats == 1]
-    if alone:
-        word = "front.single" if len(alone) < len(pair) else f"front.single_{'alone' if len(pair) == 1 else 'all'}"
-        found.append(Mark(phrase(word, names=_names(alone)), _run_page(site, alone[0]) or _page(suite, "beside")))
-    for row in pair:
-        if numbers.known(row.spread) and (row.spread or 0) > WIDE:
-            text = phrase("front.wide", spread=numbers.plus_minus(row.spread), name=named(row.framework))
-            found.append(Mark(text, _page(suite, "beside")))
-        if row.diverged:
-            text = phrase("front.diverged", name=named(row.framework))
-            found.append(Mark(text, _run_page(site, row) or _page(suite, "beside")))
-        if row.witnesses in ("line", "corrects"):
-            text = phrase(f"front.{row.witnesses}", name=named(row.framework))
-            found.append(Mark(text, _witnesses_page(site, row)))
-        if numbers.known(row.value):
-            found += _of_run(site, suite, row)
-        if numbers.known(row.value) and steadiness.mark(run := representative(site, row)):
-            share = numbers.signed_percent(steadiness.difference(run) or 0)
-            text = phrase("front.uneven", name=named(row.framework), difference=share)
-            found.append(Mark(text, _page(suite, "notes")))
-    troubled = sum(bool(run.problems) for row in pair for run in _runs(site, row))
-    found += [Mark(phrase("front.problems", n=troubled), addresses.PROBLEMS)] if troubled else []
-    warned = [run for row in pair for run in _runs(site, row) if run.warnings]
-    where = (
-        addresses.section(site.page(warned[0]), "warnings") if warned and site.has_page(warned[0]) else addresses.RUNS
-    )
-    return found + ([Mark(phrase("front.warnings", n=len(warned)), where)] if warned else [])
+    if not alone:
+        return []
+    word = "single" if len(alone) < len(pair) else "single_alone" if len(pair) == 1 else "single_all"
+    page = _run_page(site, alone[0]) or _page(suite, "beside")
+    return [Mark(phrase(f"front.{word}", names=_names(alone)), page)]
+
+
+def _of_figure(site: Site, suite: Suite, row: Row) -> list[Mark]:
+    """Return warnings about one figure: its spread, its loss, its witnesses, its log, and its pace."""
+    name, known, found = named(row.framework), numbers.known(row.value), list[Mark]()
+    if numbers.known(row.spread) and (row.spread or 0) > WIDE:
+        spread = numbers.plus_minus(row.spread)
+        found.append(Mark(phrase("front.wide", spread=spread, name=name), _page(suite, "beside")))
+    if row.diverged:
+        found.append(Mark(phrase("front.diverged", name=name), _run_page(site, row) or _page(suite, "beside")))
+    if row.witnesses in ("line", "corrects"):
+        found.append(Mark(phrase(f"front.{row.witnesses}", name=name), _witnesses_page(site, row)))
+    found += _of_run(site, suite, row) if known else []
+    if known and steadiness.mark(run := representative(site, row)):
+        share = numbers.signed_percent(steadiness.difference(run) or 0)
+        found.append(Mark(phrase("front.uneven", name=name, difference=share), _page(suite, "notes")))
+    return found
 
 
 def _witnesses_page(site: Site, row: Row) -> str:
@@ -429,10 +481,18 @@ def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -
     if len(rounds) > 1:
         found.append(Mark(phrase("front.round", values=" / ".join(rounds)), _page(suite, "results")))
     if len({row.precision for row in pair}) > 1:
-        found.append(Mark(phrase("front.precision"), _page(suite, "comparison")))
-    if len({_switches(suite, row) for row in pair}) > 1:
-        found.append(Mark(phrase("front.options"), _page(suite, "notes")))
+        first, second = (precision_name(row.precision) for row in pair)
+        found.append(Mark(phrase("front.precision", first=first, second=second), _page(suite, "comparison")))
+    if differing := _differing(suite, pair):
+        found.append(Mark(phrase("front.options", names=differing), _page(suite, "notes")))
     return found
+
+
+def _differing(suite: Suite, pair: Sequence[Row]) -> Text:
+    """Name the settings that differ between two results, and make no other workload."""
+    first, second = (row.options for row in pair)
+    names = [each for each in sorted({*first, *second}) if each not in suite.row_options]
+    return listed(name_of(each) for each in names if first.get(each) != second.get(each))
 
 
 def _differs(found: Difference) -> Text:

@@ -13,6 +13,7 @@ import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache as once
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -27,13 +28,15 @@ from ingest.published.audit import table as audit_table
 from ingest.published.publications import Publications
 from ingest.published.publications import table as published_table
 from ingest.read.accelerators import Accelerators
+from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
 from ingest.site import addresses
-from ingest.site.data import badges, changes, results
+from ingest.site.data import badges, results
+from ingest.site.data import changes as changes_data
 from ingest.site.model import Site, suites
 from ingest.site.pages import compare, log, pages
 from ingest.site.pages import problems as problem_pages
-from ingest.site.render import colours, drawing
+from ingest.site.render import colours, drawing, share
 from ingest.site.render.chart import Chart, framed
 from ingest.site.run_paging import LIMITS, Limits
 from schema.records import Problem, Result, Run, text_of
@@ -49,7 +52,7 @@ COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
 #: Where files of ours lie that are not committed, perhaps beside files of others.
-FOLDERS = ("en", "zh", "charts", "logs", badges.FOLDER)
+FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER)
 #: Below these a run that was killed may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
@@ -81,6 +84,7 @@ def build(
     limits: Limits = LIMITS,
     passed_over: Sequence[str] = (),
     accelerators: Accelerators | None = None,
+    changes: ChangeNotes | None = None,
     plans: Plans | None = None,
 ) -> Built:
     """Write pages, charts, tables and data under `out`, and remove those of ours that are no longer made.
@@ -97,6 +101,7 @@ def build(
         limits: how many runs get a page.
         passed_over: names of files beside logs that are none.
         accelerators: what a file states of power and prices.
+        changes: what a file states of changes over time.
         plans: recipes with their cases, run or not.
 
     Raises:
@@ -116,6 +121,7 @@ def build(
         logs or {},
         tuple(passed_over),
         accelerators or Accelerators(),
+        changes or ChangeNotes(),
         plans or Plans(),
     )
     words = words_module.load()
@@ -190,6 +196,11 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
             files |= {f"{language}/{name}": content for name, content in rendered.tables.items()}
             for chart in rendered.charts:
                 files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
+        if page.picture is not None:
+            picture = page.picture(words)
+            files[picture.path] = cached.get_or_make(
+                key_of(_drawing_code(), repr(picture)), partial(share.draw, picture)
+            )
         if page.log is not None:
             files[addresses.log_file(page.log)] = log.snippet(site, page.log)
     return files
@@ -214,6 +225,7 @@ def _inputs(site: Site, words: Words) -> str:
         site.limits,
         site.passed_over,
         sorted(site.accelerators.by_name.items()),
+        site.changes.notes,
         sorted(site.shards.items()),
         sorted(logs),
         sorted((k, dict(v)) for k, v in words.entries.items()),
@@ -236,7 +248,9 @@ def _code() -> str:
 @once
 def _drawing_code() -> str:
     """Hash what a drawing depends on besides its data."""
-    return _contents([Path(drawing.__file__), Path(colours.__file__), TEMPLATES / "frameworks.toml"])
+    return _contents(
+        [Path(drawing.__file__), Path(share.__file__), Path(colours.__file__), TEMPLATES / "frameworks.toml"]
+    )
 
 
 def _contents(paths: Iterable[Path]) -> str:
@@ -250,7 +264,7 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     files = {
         RESULTS: results.document(found),
         RESULTS_TABLE: results.table(found),
-        CHANGES: changes.document(changes.records(site)),
+        CHANGES: changes_data.document(changes_data.records(site)),
         **{f"data/{name}": content for name, content in results.schemas().items()},
     }
     if site.published.rows:
@@ -285,7 +299,8 @@ def _left(out: Path, files: Container[str]) -> list[str]:
 def _is_ours(path: Path) -> bool:
     """Return whether ingest wrote a file: most carry a mark, and others lie in a folder of their kind."""
     if path.suffix not in MARKS:
-        return path.suffix in (".csv", ".json") and path.parent.name in ("tables", Path(badges.FOLDER).name)
+        kinds = {".png": (share.FOLDER,)}.get(path.suffix, ("tables", Path(badges.FOLDER).name))
+        return path.suffix in (".csv", ".json", ".png") and path.parent.name in kinds
     with path.open("rb") as file:
         head = file.read(2048)
     return head.startswith((b"---\n", b"<")) and MARKS[path.suffix] in head

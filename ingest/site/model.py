@@ -12,14 +12,16 @@ from msgspec import to_builtins
 
 from ingest.common import numbers
 from ingest.common.suites import model, suite_file
-from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase, word_for
+from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, Words, coded, phrase, word_for
 from ingest.compute.results import counts
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
 from ingest.read.accelerators import Accelerators
+from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
 from ingest.site import run_paging
 from ingest.site.options import in_words, listed
+from ingest.site.render.share import Share
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
 from schema.plans import Plan
@@ -120,6 +122,8 @@ class Site:
     passed_over: tuple[str, ...] = ()
     #: Power and prices that a file states.
     accelerators: Accelerators = field(default_factory=Accelerators)
+    #: What people wrote down about changes over time.
+    changes: ChangeNotes = field(default_factory=ChangeNotes)
     #: Recipes with their cases, run or not.
     plans: Plans = field(default_factory=Plans)
 
@@ -157,6 +161,11 @@ class Site:
     def framework_slugs(self) -> Mapping[str, str]:
         """A page name per framework."""
         return slugs({framework_of(run) for run in self.runs})
+
+    @cached_property
+    def hardware_slugs(self) -> Mapping[str, str]:
+        """A page name per hardware."""
+        return slugs({hardware_of(run) for run in self.runs})
 
     def runs_of(self, suite: Suite) -> tuple[Run, ...]:
         """Return all runs of a suite, published or not."""
@@ -259,7 +268,7 @@ class Page:
 
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
     The search ranks a page `boost` times as high as others; 0: the page is not searched.
-    `log` is the run of which it shows the log.
+    `log` is the run of which it shows the log; `picture` is what the page is shared with, instead of the site's.
     """
 
     path: str
@@ -272,6 +281,7 @@ class Page:
     group: str | None = None
     scripts: tuple[str, ...] = ()
     log: Run | None = None
+    picture: Callable[[Words], Share] | None = None
 
 
 def framework_of(run: Run) -> str:

@@ -25,7 +25,7 @@ from ingest.site import forge
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")
 #: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
-_TABLE = r'^<div class="pl-table" data-search-exclude>\n.*?^</div>$'
+_TABLE = r'^<div class="pl-(?:table|heat)" data-search-exclude>\n.*?^</div>$'
 #: A chart, or a part of a log, in the notation of pymdownx.snippets.
 _FILE = r'^--8<-- "(?P<file>(?:charts|logs)/[^":]+)(?::(?P<part>[\w-]+))?"$'
 _BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
@@ -34,7 +34,7 @@ _ID = re.compile(r' id="([^"]+)"')
 #: In the data of a chart, JSON as an attribute, quotes are written as entities.
 _LINK = re.compile(
     r'(?P<before>(?<=\s)(?:href|src)="|&quot;href&quot;:&quot;)(?![a-z][a-z0-9+.-]*:|/)'
-    r'(?P<file>[^"#?&]+\.(?:md|csv|jsonl?))(?P<anchor>#[^"&]*)?(?="|&quot;)'
+    r'(?P<file>[^"#?&]+\.(?:md|csv|jsonl?))(?P<anchor>[?#][^"]*?)?(?="|&quot;)'
 )
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(

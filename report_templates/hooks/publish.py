@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -45,7 +45,7 @@ def on_config(config: Any) -> Any:
         language: {key: entry[language] for key, entry in _words().get("ui", {}).items()} for language in LANGUAGES
     }
     pages = Path(config["docs_dir"]) / "en"
-    config["nav"] = [_extended(entry, pages) for entry in config["nav"]]
+    config["nav"] = _extended(config["nav"], pages)
     config["extra"]["offline"] = _is_offline(config)
     if _is_offline(config):
         config["extra"]["polyfills"] = [SHIM]
@@ -66,13 +66,25 @@ def _is_offline(config: Any) -> bool:
 
 
 def _extended(entry: Any, pages: Path) -> Any:
-    """Return a navigation entry; those of the models and the reports list their pages, by the pages' metadata."""
-    if isinstance(entry, dict) and entry.get("Models") == "models/index.md":
-        found = sorted(pages.glob("models/*/index.md"), key=_order)
-        return {"Models": ["models/index.md", *(f"models/{path.parent.name}/index.md" for path in found)]}
-    if isinstance(entry, dict) and entry.get("Third-party reports") == "reports/index.md":
-        return {"Third-party reports": ["reports/index.md", *_reports(pages / "reports")]}
-    return entry
+    """Return a part of the navigation; a list with such an index also lists the pages of its folder, once."""
+    if isinstance(entry, dict):
+        return {title: _extended(below, pages) for title, below in entry.items()}
+    if not isinstance(entry, list):
+        return entry
+    listed = LISTED.get(str(entry[0]))
+    first, *rest = (_extended(each, pages) for each in entry)
+    found = listed(pages) if listed else []
+    return [first, *found, *(each for each in rest if each not in found)]
+
+
+def _models(pages: Path) -> list[Any]:
+    return [path.relative_to(pages).as_posix() for path in sorted(pages.glob("models/*/index.md"), key=_order)]
+
+
+def _in_folder(name: str, pages: Path) -> list[Any]:
+    """Return the pages of a folder without its index, in the order that they state, then by title."""
+    found = [path for path in pages.glob(f"{name}/*.md") if path.stem != "index"]
+    return [path.relative_to(pages).as_posix() for path in sorted(found, key=_order)]
 
 
 def _reports(folder: Path) -> list[Any]:
@@ -84,9 +96,35 @@ def _reports(folder: Path) -> list[Any]:
     return [{source: pages} if source and len(pages) > 1 else pages[0] for source, pages in groups.items()]
 
 
+#: What lists the pages that follow an index in the navigation.
+LISTED: Mapping[str, Callable[[Path], list[Any]]] = {
+    "models/index.md": _models,
+    "frameworks/index.md": partial(_in_folder, "frameworks"),
+    "hardware/index.md": partial(_in_folder, "hardware"),
+    "reports/index.md": lambda pages: _reports(pages / "reports"),
+}
+
+
 def _order(path: Path) -> tuple[int, str]:
     stated = re.search(r"^order: (\d+)$", path.read_text("utf-8"), re.MULTILINE)
     return (int(stated[1]) if stated else 10_000, str(path))
+
+
+def on_nav(nav: Any, files: Any, **_: Any) -> Any:
+    """Put the pages that the navigation leaves out below those that lead to them: their tab stays the active one."""
+    sections = {item.url: item.parent for item in nav.pages if item.parent}
+    for file in files.documentation_pages():
+        if file.page and file.page.parent is None and file.page not in nav.items:
+            file.page.parent = _section(file.page.url, sections)
+    return nav
+
+
+def _section(url: str, sections: Mapping[str, Any]) -> Any:
+    """Return the section of the nearest page above an address; None where the navigation has none."""
+    while url := "".join(f"{each}/" for each in url.split("/")[:-2]):
+        if url in sections:
+            return sections[url]
+    return None
 
 
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
@@ -98,11 +136,14 @@ def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
         "alternates": [(each, _address(config, _path(each, below), page.url)) for each in LANGUAGES],
         "default": _address(config, _path(DEFAULT, below), page.url),
         "canonical": _absolute(config, _path(language, below)),
-        "image": _absolute(config, PREVIEW),
+        "preview": _texts(config, language)["preview_of" if page.meta.get("image") else "preview"].replace(
+            "{title}", str(page.meta.get("title"))
+        ),
+        "image": _absolute(config, page.meta.get("image") or PREVIEW),
         "locale": LANGUAGES[language][1],
         "other_locales": [locale for each, (_, locale) in LANGUAGES.items() if each != language],
         "feed": _address(config, _path(language, "feed.xml"), page.url),
-        "texts": _texts(language),
+        "texts": _texts(config, language),
     }
     return context
 
@@ -115,7 +156,7 @@ def on_template_context(context: Any, template_name: str, config: Any) -> Any:
         language = "zh" if template_name.startswith("zh/") else DEFAULT
         context["feed"] = _feed(config, language)
     if template_name == "404.html":
-        context["texts"] = {language: _texts(language) for language in LANGUAGES}
+        context["texts"] = {language: _texts(config, language) for language in LANGUAGES}
     return context
 
 
@@ -169,7 +210,7 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
     return {
         "language": language,
         "id": _id(config, _path(language, "feed.xml")),
-        "texts": _texts(language),
+        "texts": _texts(config, language),
         "front": front or "./",
         "self": _absolute(config, _path(language, "feed.xml")) or "feed.xml",
         "updated": _moment(max((str(each["date"]) for each in changes), default=NO_CHANGE)),
@@ -178,7 +219,7 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
 
 
 def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str, Any]:
-    texts = _texts(language)
+    texts = _texts(config, language)
     figure = " ".join(str(each) for each in (change["after_text"], change.get("unit")) if each)
     known = {"after": figure, "before": change["before_text"], "share": change["share_text"]}
     case = _case(texts, language, change)
@@ -223,9 +264,10 @@ def _xml(text: str) -> str:
     return _NO_XML.sub("\ufffd", text)
 
 
-def _texts(language: str) -> Mapping[str, str]:
-    """Return the words of `[publish]` in one language."""
-    return {key: entry[language] for key, entry in _words()["publish"].items()}
+def _texts(config: Any, language: str) -> Mapping[str, str]:
+    """Return the words of `[publish]` in one language, the name of the site in them."""
+    found = _words()["publish"].items()
+    return {key: entry[language].replace("{site}", config.site_name) for key, entry in found}
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from ingest.common.errors import UsageError
-from ingest.read import accelerators, environment_json, layout, run_json
+from ingest.read import accelerators, change_notes, environment_json, layout, run_json
 from ingest.read.run_json import RunJsonFile
 from ingest.read.walk import Input
 from parsers.contract.telemetry import Faults
@@ -59,6 +59,8 @@ def _telemetry(data: bytes, _folder: Path) -> None:
 def _toml(data: bytes, folder: Path) -> None:
     (folder / "accelerators.toml").write_bytes(data)
     accelerators.found([folder])
+    (folder / "changes.toml").write_bytes(data)
+    change_notes.found([folder])
     (folder / "layout.toml").write_bytes(data)
     layout.load.cache_clear()
     with suppress(UsageError):

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from ingest.compute.comparison import CONDITIONS, Statement, comparability, contradicted, standing
+from ingest.compute.comparison import (
+    CONDITIONS,
+    Candidate,
+    Statement,
+    comparability,
+    contradicted,
+    standing,
+    verdict,
+)
+from ingest.compute.comparison_levels import LEVELS
 from ingest.compute.contrast import Grade, Measured
 from schema.records import Result, from_json
 
@@ -94,15 +103,95 @@ def test_what_may_be_compared_and_what_forbids_it(
     change: Changes, dimension: str, workload: Changes, reasons: list[str], unknown: list[str], follows: list[str]
 ) -> None:
     for first, second in ((stated(), stated(**change)), (stated(**change), stated())):
-        found = comparability(first, second, dimension, workload)
+        found = comparability(first, second, dimension, workload, "identical")
+        assert found.tolerated == ()
         assert sorted(each.name for each in found.reasons) == reasons
         assert sorted(each.name for each in found.unknown) == unknown
         assert sorted(each.name for each in found.follows) == follows
 
 
+#: What differs of the second result, the options that make another workload, and what forbids the comparison at each
+#: level; nothing else differs but what follows from the framework.
+BY_LEVEL: list[tuple[Changes, Changes, tuple[list[str], list[str], list[str]]]] = [
+    ({}, {}, ([], [], [])),
+    ({"precision": "fp16"}, {}, (["precision"], [], [])),
+    ({"precision": "bf16"}, {}, (["precision"], [], [])),
+    ({"precision": "fp32"}, {}, (["precision"], ["precision"], [])),
+    ({"precision": None}, {}, (["precision"], ["precision"], [])),
+    ({"options": {"dali": "false"}}, {}, (["dali"], [], [])),
+    ({"options": {"dali": "2"}}, {}, (["dali"], ["dali"], [])),
+    ({"options": {"dali": "false"}}, {"dali": None}, (["dali"], ["dali"], [])),
+    ({"options": {"reader": "b"}}, {}, (["reader"], ["reader"], [])),
+    ({"conditions": {"driver": "535.54.03"}}, {}, (["driver"], [], [])),
+    ({"conditions": {"driver": "535.98"}}, {}, (["driver"], ["driver"], [])),
+    ({"conditions": {"kernel": "6.18.9-fc-v2"}}, {}, (["kernel"], [], [])),
+    ({"conditions": {"kernel": "6.17.44-fc-v1"}}, {}, (["kernel"], ["kernel"], [])),
+    ({"conditions": {"kernel": ("6.18.44-fc-v1", "6.18.44-fc-v2")}}, {}, (["kernel"], [], [])),
+    ({"conditions": {"os": "Ubuntu 22.04.4 LTS"}}, {}, (["os"], [], [])),
+    ({"conditions": {"os": "Ubuntu 24.04 LTS"}}, {}, (["os"], ["os"], [])),
+    ({"conditions": {"cpu": "Xeon 2.40GHz v4"}}, {}, (["cpu"], ["cpu"], [])),
+    ({"batch_size": 32}, {}, (["batch_size"], ["batch_size"], [])),
+    ({"model": "ResNet-50 v1"}, {}, (["model"], ["model"], [])),
+    ({"rule": "dlperf"}, {}, (["rule"], ["rule"], [])),
+    ({"unit": "samples/s"}, {}, (["unit"], ["unit"], ["unit"])),
+    ({"options": {"image_size": "64"}}, {"image_size": 224}, (["image_size"], ["image_size"], [])),
+]
+BASE: Changes = {"kernel": "6.18.44-fc-v1", "os": "Ubuntu 22.04.3 LTS", "cpu": "Xeon 2.10GHz v4"}
+
+
+@pytest.mark.parametrize(("change", "workload", "reasons"), BY_LEVEL)
+def test_each_level_allows_what_the_stricter_one_forbids(
+    change: Changes, workload: Changes, reasons: tuple[list[str], ...]
+) -> None:
+    options = {"dali": "true", "reader": "a"}
+    changed = {**change, "conditions": BASE | change.get("conditions", {})}
+    first, second = stated(options, BASE), stated({**options, **changed.pop("options", {})}, **MXNET, **changed)
+    for level, expected in zip(LEVELS, reasons, strict=True):
+        found = comparability(first, second, "framework", workload, level)
+        assert [each.name for each in found.reasons] == expected, level
+        # What a level allows to differ is stated all the same.
+        assert sorted(each.name for each in (*found.reasons, *found.tolerated)) == reasons[0], level
+
+
+def test_the_level_of_pages_is_that_of_one_workload() -> None:
+    one, two = stated(), stated(precision="fp16", **MXNET)
+    assert comparability(one, two, "framework", {}) == comparability(one, two, "framework", {}, "workload")
+
+
+def test_what_follows_from_a_patch_version_does_not_excuse_another_cuda() -> None:
+    one = stated(framework_version="2.1.0+cu118", conditions={"cuda": "11.8"})
+    two = stated(framework_version="2.1.1+cu121", conditions={"cuda": "12.1"}, batch_size=32)
+    found = comparability(one, two, "batch", {})
+    assert [each.name for each in found.reasons] == ["cuda"]
+    assert [each.name for each in found.tolerated] == ["framework_version"]
+
+
+def of(framework: str, value: float, **facts: Any) -> Candidate:
+    """Return one run's figure."""
+    case = {"hardware": "H", "nodes": 1, "devices": 8, "batch_size": 64, "precision": "amp", "options": {}}
+    result = from_json({"suite": "a", "model": "M", "framework": framework, **case, **facts}, Result)
+    return Candidate(result, Measured(value, value, value, 1, unit="images/s"), ())
+
+
+@pytest.mark.parametrize(
+    ("level", "kind", "tolerated"),
+    [("identical", "conditions", []), ("workload", "likely", ["precision"]), ("everything", "likely", ["precision"])],
+)
+def test_a_verdict_is_given_at_a_level_and_says_what_differs(level: Any, kind: str, tolerated: list[str]) -> None:
+    found = verdict([of("A", 120.0), of("B", 100.0, precision="fp16")], "higher", {}, level)
+    assert (found.kind, [each.name for each in found.tolerated]) == (kind, tolerated)
+
+
+def test_who_may_not_be_compared_makes_no_lead_too_close_to_call() -> None:
+    found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0), of("B", 119.0, batch_size=1)], "higher", {})
+    assert found.kind == "conditions"
+    found = verdict([of("A", 120.0), of("B", 100.0), of("C", 99.0, batch_size=1)], "higher", {})
+    assert (found.kind, [each.framework for each in found.pair]) == ("likely", ["A", "B"])
+
+
 def test_options_that_both_state_must_agree() -> None:
     one, two = stated({"xla": "true"}), stated({"xla": "false"}, **MXNET)
-    (found,) = comparability(one, two, "framework", {}).reasons
+    (found,) = comparability(one, two, "framework", {}, "identical").reasons
     assert (found.kind, found.name, found.first, found.second) == ("option", "xla", ("true",), ("false",))
 
 

@@ -148,6 +148,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "part_unnamed": with_part("node1/train.log", None, SEG),
     "plan": put("plans/a.json", '{"schema": "perfledger.plan/1", "recipe": ""}'),
     "accelerators": put("accelerators.toml", "[A100]\nwatts = 400\n"),
+    "changes": put("changes.toml", "[[change]]\ndate = 2026-11-21\n"),
     "environment_wrong": with_part("environment.json", "{", "{"),
 }
 #: Those that other tests make happen: of telemetry, published figures, parameter servers, two folders, and layouts.

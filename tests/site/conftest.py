@@ -35,6 +35,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
 BLANK = '<svg class="pl-chart-still"></svg>'
+#: What a workflow says of the commit that it builds, and no test may depend on.
+NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY"), "")
 PROBLEM = Problem("empty", "raw_logs/test/empty.log")
 
 
@@ -80,17 +82,21 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
     return Shared(top)
 
 
-def html(folder: Path, address: str = "", configuration: str = "") -> Path:
+def html(folder: Path, address: str = "", configuration: str = "", extra: str = "") -> Path:
     """Build `folder/docs` strictly with the project's own configuration, and more, and return the folder of the site.
+
+    `extra` are further lines of its `extra`.
 
     MkDocs runs in a process of its own: its plugins change what they share with the next build.
     """
-    (folder / "mkdocs.yml").write_text(configuration + (ROOT / "mkdocs.yml").read_text("utf-8"), "utf-8")
+    own = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert own.count("\nextra:\n") == 1
+    (folder / "mkdocs.yml").write_text(configuration + own.replace("\nextra:\n", f"\nextra:\n{extra}"), "utf-8")
     if not (folder / "report_templates").exists():
         (folder / "report_templates").symlink_to(ROOT / "report_templates")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict"],  # --quiet would keep warnings from --strict
-        cwd=folder, env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": address},
+        cwd=folder, env={**os.environ, **NOWHERE, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": address},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
+from ingest import build
 from ingest.common import numbers
 from ingest.common.words import load
 from ingest.compute import comparison, results
-from ingest.compute.comparison_tables import Figures
+from ingest.compute.comparison import Candidate
+from ingest.compute.comparison_levels import LEVELS, Level
+from ingest.compute.comparison_tables import ComparisonTables, Figures
+from ingest.compute.contrast import written
 from ingest.site import answers
 from ingest.site.data import badges
 from ingest.site.data import results as data
 from ingest.site.data.measured import figures, identity
 from ingest.site.model import Row, Site, Suite, suites
+from ingest.site.pages import compare
 from ingest.site.render.table import Cell, View
 from ingest.site.result_tables import comparison as comparison_table
 from ingest.site.result_tables import sections
-from ingest.site.table_metrics import leaders
+from ingest.site.table_metrics import candidates, leaders
 from schema.records import Run, from_text
 from schema.results import ResultRecord, ResultsDocument
 from tests import builders
+from tests.corpus import corpus
 from tests.site.conftest import ROOT, serve
 
 DATA = ROOT / "docs" / "data"
@@ -161,9 +169,10 @@ def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
 def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, page: Any, address: str) -> None:
     opened(page, address, data.records(results_site, load()), figures(results_site))
     choices = [
-        {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [row.precision],
+        {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [precision],
          "batch": [str(row.batch_size)]}
         for suite in results_site.shown for row in results_site.rows.get(suite.id, ())
+        for precision in (row.precision, suite.group(row.precision))
     ]  # fmt: skip
     for view in VIEWS:
         found = page.evaluate(
@@ -197,24 +206,26 @@ def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_pla
           const board = perfledger.compare.board;
           const all = (await (await fetch("../data/results.json")).json()).results;
           const tables = await (await fetch("../data/comparisons.json")).json();
-          return dimensions.flatMap((by) => {
-            const choice = { by: by, metric: metric }, settings = {};
+          return Object.keys(board.PLACE).flatMap((level) => dimensions.flatMap((by) => {
+            const choice = { by: by, metric: metric, level: level }, settings = {};
             all.forEach((each) => {
               const item = board.item(each, choice, workloads[each.suite] || {});
               if (item.figure.value !== null) (settings[each.suite + item.setting] ||= []).push(item);
             });
             return Object.values(settings).flatMap((items) => items.flatMap((a, index) => items.slice(0, index)
               .filter((b) => !board.unrelated(a, b, by))
-              .map((b) => [by, a.result.id, b.result.id, board.outcome(a, b, choice, tables)])));
-          });
+              .map((b) => [level, by, a.result.id, b.result.id, board.outcome(a, b, choice, tables)])));
+          }));
         }""",
         [dimensions, metric, workloads],
     )
     assert len(found) > least
     known = {each.id: each for each in records}
     stated = {each.id: statement(each, metric) for each in records}
-    for by, a, b, shown in found:
-        assert shown == outcome(stated[a], stated[b], by, workloads.get(known[a].suite, {})), (a, b, by)
+    assert {level for level, *_ in found} == set(LEVELS)
+    for level, by, a, b, shown in found:
+        expected = outcome(stated[a], stated[b], by, workloads.get(known[a].suite, {}), level)
+        assert {name: sorted(each) for name, each in shown.items()} == expected, (a, b, by, level)
 
 
 def statement(record: ResultRecord, metric: str) -> comparison.Statement:
@@ -225,13 +236,107 @@ def statement(record: ResultRecord, metric: str) -> comparison.Statement:
 
 
 def outcome(
-    a: comparison.Statement, b: comparison.Statement, by: str, workload: comparison.Workload
+    a: comparison.Statement, b: comparison.Statement, by: str, workload: comparison.Workload, level: Level
 ) -> dict[str, list[str]]:
-    """Return what the page should look up: notes matter only of results that may be compared."""
+    """Return what the page should look up: notes matter only of results that did the same work."""
     fact = comparison.DIMENSIONS[by]
     # Where the compared fact is the same, different frameworks are compared.
-    found = comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload)
-    lists = {"reasons": found.reasons} if found.reasons else {"unknown": found.unknown, "follows": found.follows}
-    return {
-        name: [f"{each.kind}.{each.name}" for each in lists.get(name, ())] for name in ("reasons", "unknown", "follows")
-    }
+    found = comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload, level)
+    lists = {
+        "reasons": found.reasons, "differs": found.tolerated, "unknown": found.unknown, "follows": found.follows,
+    }  # fmt: skip
+    if comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload).reasons:
+        lists |= {"unknown": (), "follows": ()}
+    return {name: sorted(f"{each.kind}.{each.name}" for each in lists[name]) for name in lists}
+
+
+# ---- every pair of frameworks, on our own results and on those of a corpus of GPUs ----
+
+
+def of_corpus() -> list[Run]:
+    inputs = build.Inputs((corpus("paddle-perf"),), layout="paddle-perf", jobs=1, out=Path("nowhere"))
+    return list(build.read(inputs).ledger.runs)
+
+
+@pytest.fixture(scope="module", params=[of_repository, of_corpus], ids=["repository", "corpus"])
+def measured_site(request: pytest.FixtureRequest) -> Site:
+    runs = sorted(request.param(), key=lambda each: each.id)
+    return Site(tuple(runs), (), suites(), results.results)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What is said of the figures of two frameworks; the faster one first, without a ratio where they have none."""
+
+    ids: tuple[str, str]
+    grade: str = ""
+    low: str = ""
+    high: str = ""
+
+
+def pairs_of_front(site: Site) -> Iterator[tuple[Suite, tuple[Candidate, Candidate], Pair]]:
+    """Yield the verdict on every two frameworks: of each hardware, precision group, size and workload."""
+    for suite in site.shown:
+        for _, _, rows in sections(site, suite):
+            for case in comparison.cases(rows, lambda row, of=suite: (of.variant(row), of.row_key(row))):
+                _, ranked = comparison.rank(candidates(site, case), "higher")
+                for first, second in itertools.combinations(ranked, 2):
+                    found = comparison.verdict([first, second], "higher", suite.workload)
+                    yield suite, (first, second), told(found)
+
+
+def told(found: comparison.Verdict) -> Pair:
+    first, second = (identity(each.result) for each in found.pair)
+    return Pair((first, second), found.kind, *written(found.contrast)) if found.contrast else Pair((first, second))
+
+
+def pair_of_compare(made: ComparisonTables, suite: Suite, first: str, second: str) -> Pair:
+    """Return what the page would say, from nothing but the file that its script reads."""
+    table = made.statements[suite.id]["throughput"]
+    one, two = sorted((table.numbers[first], table.numbers[second]), reverse=True)
+    outcome = made.outcomes[made.verdicts[table.pairs[one][two]]["framework"]]
+    if outcome.everything or outcome.never:
+        return Pair((first, second))
+    lead = made.ahead["throughput"][first][second]
+    return Pair((first, second), lead.grade, lead.low, lead.high)
+
+
+def test_front_and_compare_agree_on_every_pair(measured_site: Site) -> None:
+    found = list(pairs_of_front(measured_site))
+    records = data.records(measured_site, load())
+    made = from_text(compare.data(measured_site, records), ComparisonTables)
+    for suite, _, said in found:
+        assert pair_of_compare(made, suite, *said.ids) == said
+    assert len(found) >= 15
+    assert len({said.grade for *_, said in found}) > 1
+
+
+def test_the_script_says_of_every_pair_what_the_front_page_says(measured_site: Site, page: Any, address: str) -> None:
+    opened(page, address, data.records(measured_site, load()), figures(measured_site))
+    expected = list(pairs_of_front(measured_site))
+    choices = [
+        {"model": suite.id, "hardware": [first.result.hardware], "framework": [first.framework, second.framework],
+         "devices": [str(first.result.devices)], "batch": [str(first.result.batch_size)],
+         "precision": [suite.group(first.result.precision), first.result.precision], "ref": identity(first.result)}
+        for suite, (first, second), _ in expected
+    ]  # fmt: skip
+    found = page.evaluate(
+        """async (choices) => {
+          const config = JSON.parse(document.getElementById("pl-compare").dataset.config);
+          const board = perfledger.compare.board;
+          const all = (await (await fetch("../data/results.json")).json()).results;
+          const tables = await (await fetch("../data/comparisons.json")).json();
+          return choices.map((wanted) => {
+            const settled = board.settle(all, wanted, config.suites);
+            return board.board(settled.results, settled.choice, config.suites, tables).rows
+              .map((each) => [each.result.id, each.behind || null, Boolean(each.apart)]);
+          });
+        }""",
+        choices,
+    )
+    for (_, _, said), shown in zip(expected, found, strict=True):
+        by_id = {identifier: (behind, apart) for identifier, behind, apart in shown}
+        behind, apart = by_id[said.ids[1]]
+        assert apart == (not said.grade), said
+        if said.grade:
+            assert (behind["grade"], behind["low"], behind["high"]) == (said.grade, said.low, said.high)

@@ -63,13 +63,34 @@ def page(folder: Path, language: str, name: str = "audit.md") -> str:
 
 def test_verdicts_and_differences(audited: Path) -> None:
     text = page(audited, "en")
-    line = next(each for each in text.splitlines() if "401.6" in each)
+    line = next(each for each in text.splitlines() if 'data-value="401.6"' in each and "450.25" not in each)
     assert "reproduced" in line
     assert "not supported" not in line
     other = next(each for each in text.splitlines() if "450.25" in each)
     assert "not supported by its log" in other
     assert "12.5" not in text  # its log is not at hand: it counts, and stands in the data
     assert "|[Figures made up](https://example.net/made-up)|1|0|0|2|0|2|" in rows_in(text)
+
+
+def test_the_largest_deviation_comes_first_and_small_ones_are_no_alarm(audited: Path) -> None:
+    """The logs give 401.6 for 401.6 and for 450.25, and 88 for 95."""
+    rows = [each for each in page(audited, "en").splitlines() if each.startswith("<tr><th") and "made-up/test/" in each]
+    differences = [float(re.findall(r"(−?[\d.]+)%", each)[0].replace("−", "-")) / 100 for each in rows]
+    assert differences == sorted(differences, key=abs, reverse=True)
+    assert differences == pytest.approx([401.6 / 450.25 - 1, 88.0 / 95 - 1, 0.0], abs=0.002)
+    assert ["pl-bad" in each for each in rows] == [True, True, False]
+
+
+def test_the_histogram_counts_every_figure_with_a_log(audited: Path) -> None:
+    for language in words.LANGUAGES:
+        text = page(audited, language)
+        bars = re.findall(r"<li><span>(.*?)</span>.*?<b>(\d+)</b></li>", text)
+        counted = {title: int(count) for title, count in bars if count != "0"}
+        between = {"en": ["−20% to −10%", "−10% to −5%", "within ±0.1%"],
+                   "zh": ["−20%～−10%", "−10%～−5%", "±0.1% 以内"]}[language]  # fmt: skip
+        assert counted == dict.fromkeys(between, 1)
+        assert len(bars) == 13
+    assert "1 of 3 third-party results with a log follow from that log; 2 are at least 5% off." in page(audited, "en")
 
 
 def test_both_languages_say_the_same(audited: Path) -> None:

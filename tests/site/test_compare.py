@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
@@ -17,6 +18,7 @@ import pytest
 
 from ingest.common import words
 from ingest.compute import comparison
+from ingest.compute.contrast import Measured
 from ingest.site.pages import compare
 from schema.records import from_json
 from schema.results import ResultRecord
@@ -117,6 +119,13 @@ def figures(page: Any) -> list[tuple[str, str]]:
     )
     who = next(index for index, each in enumerate(heads) if each in ("Framework", "框架"))
     return [(row[who], row[at]) for row in rows(page)]
+
+
+def row_of(page: Any, framework: str) -> str:
+    """Return the text of the only row of a framework."""
+    found = page.locator("#pl-compare tbody tr", has=page.locator(f'th:text-is("{framework}")'))
+    assert found.count() == 1, framework
+    return str(found.inner_text())
 
 
 def drawn(page: Any) -> dict[str, list[float | None]]:
@@ -255,31 +264,103 @@ DRIVERS = [
         ),
     ],
 )  # fmt: skip
-def test_what_may_not_be_compared_is_not_drawn_and_says_why(
+def test_what_may_not_be_compared_is_listed_without_a_ratio_and_says_why(
     page: Any, address: str, language: str, said: tuple[str, ...], unknown: str
 ) -> None:
     told(page, DRIVERS)
     opened(page, address + language + "compare/")
-    assert {name for name, _ in figures(page)} == {"PyTorch", "PaddlePaddle", "OneFlow"} == set(drawn(page))
-    entries = page.locator(".pl-compare-out li").all_inner_texts()
-    for framework, words_said in zip(("TensorFlow", "MXNet", "MindSpore"), said, strict=True):
-        assert len([each for each in entries if each.startswith(framework) and words_said in each]) == 1, entries
-    assert len(entries) == 3
+    compared = {"PyTorch", "PaddlePaddle", "OneFlow"}
+    assert set(drawn(page)) == compared
+    assert {name for name, _ in figures(page)} == {*compared, "TensorFlow", "MindSpore"}
+    for framework in compared:
+        assert "%" in row_of(page, framework).replace("±1.0%", ""), framework
+    driver, batch, rule = said
+    for framework, words_said in (("TensorFlow", driver), ("MindSpore", rule)):
+        assert words_said in row_of(page, framework)
+        assert "%" not in row_of(page, framework).replace("±1.0%", ""), framework
+    # What the choice leaves out is no row.
+    (entry,) = page.locator(".pl-compare-out li").all_inner_texts()
+    assert entry.startswith("MXNet")
+    assert batch in entry
     assert unknown in page.locator(".pl-compare-notes").inner_text()
-    assert "3" in page.locator(".pl-compare-status").inner_text()
+    assert all(each in page.locator(".pl-compare-status").inner_text() for each in "521")
 
 
-def test_what_was_left_out_can_become_what_others_are_held_against(page: Any, address: str) -> None:
+def test_what_has_no_ratio_can_become_what_others_are_held_against(page: Any, address: str) -> None:
     told(page, DRIVERS)
     opened(page, address + "compare/")
-    page.locator(".pl-compare-out li", has_text="TensorFlow 2.20").get_by_role("button").click()
-    assert [name for name, _ in figures(page)] == ["TensorFlow"]
+    page.locator("#pl-compare tbody tr", has_text="TensorFlow").get_by_role("button").click()
+    assert set(drawn(page)) == {"TensorFlow"}
     assert query(page)["ref"] == ["c"]
-    against = page.locator(".pl-compare-out li", has_text="PyTorch 2.13.0").inner_text()
-    assert "driver: 535.54 (reference: 550.90)" in against
+    assert "driver: 535.54 (reference: 550.90)" in row_of(page, "PyTorch")
 
 
-def test_the_newer_version_and_round_stand_for_a_framework_and_both_can_be_compared(page: Any, address: str) -> None:
+def test_the_level_decides_what_has_a_ratio_and_lies_in_the_address(page: Any, address: str) -> None:
+    """AMP, FP16 and a patch of the driver are one workload; another driver and batch size are not."""
+    one, two = {"low": 119.0, "high": 121.0}, {"low": 89.0, "high": 91.0}
+    told(page, [
+        record(id="a"),
+        record(id="b", **PADDLE, **one, value=120.0, text="120.0", precision="fp16"),
+        record(id="c", framework="TensorFlow", framework_version="2.20", **two, value=90.0, text="90.0",
+               conditions={"driver": "535.54.03"}, options={"xla": True}),
+        record(id="d", framework="OneFlow", framework_version="1.0", **two, value=90.0, text="90.0",
+               conditions={"driver": "550.90"}),
+        record(id="e", framework="MXNet", framework_version="2.0", **two, value=90.0, text="90.0", batch_size=32),
+    ])  # fmt: skip
+    opened(page, address + "compare/")
+    assert query(page)["precision"] == ["half"]
+    assert "level" not in query(page)
+    assert page.locator("#pl-c-precision option:checked").inner_text() == "Mixed and half precision"
+    assert set(drawn(page)) == {"PyTorch", "PaddlePaddle", "TensorFlow"}
+    assert "1.18–1.22×, clear" in row_of(page, "PyTorch")
+    assert "precision: AMP (reference: FP16)" in row_of(page, "PyTorch")
+    assert "driver: 535.54.03 (reference: 535.54)" in row_of(page, "TensorFlow")
+    assert "×" not in row_of(page, "OneFlow")
+    assert page.locator("#pl-compare tbody b").all_inner_texts() == ["120.0"]
+
+    choose(page, "level", "identical")
+    assert query(page)["level"] == ["identical"]
+    assert query(page)["precision"] == ["amp"]
+    assert "half" not in page.locator("#pl-c-precision").inner_text()
+    assert set(drawn(page)) == {"PyTorch"}
+    assert "driver: 535.54.03 (reference: 535.54)" in row_of(page, "TensorFlow")
+    assert "×" not in row_of(page, "TensorFlow")
+
+    choose(page, "level", "everything")
+    assert "precision" not in query(page)
+    assert set(drawn(page)) == {"PyTorch", "PaddlePaddle", "TensorFlow", "OneFlow", "MXNet"}
+    assert "driver: 550.90 (reference: 535.54)" in row_of(page, "OneFlow")
+    assert "batch size per device: 32 (reference: 64)" in row_of(page, "MXNet")
+    assert all("1.31–1.36×, clear" in row_of(page, each) for each in ("TensorFlow", "OneFlow", "MXNet"))
+    shared, shown = str(page.evaluate("location.href")), rows(page)
+    page.goto("about:blank")
+    opened(page, shared)
+    assert (page.evaluate("location.href"), rows(page)) == (shared, shown)
+
+
+@pytest.mark.parametrize(("language", "sentence"), [("", "is not available"), ("zh/", "已不再提供")])
+def test_a_level_that_is_none_is_explained(page: Any, address: str, language: str, sentence: str) -> None:
+    opened(page, address + language + "compare/?level=loose")
+    gone = page.locator(".pl-compare-gone").inner_text()
+    assert "loose" in gone
+    assert sentence in gone
+    assert page.locator("#pl-c-level").input_value() == "=workload"
+
+
+@pytest.mark.parametrize(("language", "more"), [("", "about 9 runs each"), ("zh/", "各跑约 9 次")])
+def test_a_lead_says_how_many_runs_would_settle_it(page: Any, address: str, language: str, more: str) -> None:
+    near = record(id="b", **PADDLE, value=98.5, text="98.5", low=97.5, high=99.5)
+    serve(page, [from_json(each, ResultRecord) for each in (record(id="a"), near)], {
+        (name, "throughput"): Measured(value, value - 1, value + 1, 3, 0.013, "images/s")
+        for name, value in (("a", 100.0), ("b", 98.5))
+    })  # fmt: skip
+    opened(page, address + language + "compare/")
+    assert more in row_of(page, "PaddlePaddle")
+
+
+def test_the_fastest_stands_for_a_framework_and_its_versions_and_rounds_can_be_compared(
+    page: Any, address: str
+) -> None:
     found = [
         record(id="new", framework_version="2.10.0", value=110.0, text="110.0", round="2026Q4", repeats=1),
         record(id="old", framework_version="2.9.0", value=100.0, text="100.0", round="2026Q3", repeats=1),
@@ -287,8 +368,9 @@ def test_the_newer_version_and_round_stand_for_a_framework_and_both_can_be_compa
     ]
     told(page, found)
     opened(page, address + "compare/")
-    assert figures(page) == [("PaddlePaddle", "120.0"), ("PyTorch", "110.0")]
-    assert "framework version: 2.9.0 (reference: 2.10.0)" in page.locator(".pl-compare-out").inner_text()
+    assert drawn(page) == {"PaddlePaddle": [120.0], "PyTorch": [110.0]}
+    assert figures(page) == [("PaddlePaddle", "120.0"), ("PyTorch", "110.0"), ("PyTorch", "100.0")]
+    assert "framework version: 2.9.0 (reference: 2.10.0)" in page.locator("#pl-compare tbody tr").last.inner_text()
     choose(page, "by", "version")
     assert [row[0] for row in rows(page)] == ["2.9.0", "2.10.0"]
     assert figures(page) == [("PyTorch", "100.0"), ("PyTorch", "110.0")]
@@ -303,11 +385,9 @@ def test_a_lead_within_the_spread_of_the_repeats_is_said_to_be_none(page: Any, a
     told(page, [record(id="a"), near, far])
     opened(page, address + "compare/")
     shares = [next(each for each in row if "%" in each and "±" not in each) for row in rows(page)]
-    assert [[part.strip() for part in each.split("%")] for each in shares] == [
-        ["100.0", ""],
-        ["99.5", "within the spread"],
-        ["89.6", ""],
-    ]
+    assert shares == ["100.0%", "99.5%", "89.6%"]
+    assert "too close to call" in row_of(page, "PyTorch")
+    assert "clear" in row_of(page, "TensorFlow")
     assert page.locator("#pl-compare tbody b").all_inner_texts() == []
 
 
@@ -355,8 +435,9 @@ def test_memory_that_was_measured_differently_is_not_compared(page: Any, address
     assert "7,999 – 8,001" in page.locator("#pl-compare tbody").inner_text()
     told(page, [found[0], {**found[1], "metrics": memory(8000.0, "telemetry")}])
     opened(page, address + "compare/?metric=memory")
-    assert len(rows(page)) == 1
-    assert "measured from" in page.locator(".pl-compare-out").inner_text()
+    assert set(drawn(page)) == {"PaddlePaddle"}
+    assert page.locator("#pl-compare tbody b").count() == 0
+    assert "measured from" in row_of(page, "PyTorch")
     opened(page, address + "compare/?metric=throughput")
     assert len(rows(page)) == 2
 
@@ -376,8 +457,9 @@ def test_an_efficiency_is_no_percentage_in_the_file(page: Any, address: str) -> 
     assert page.locator("#pl-compare tbody").inner_text().count("95.0%") == 2
     with page.expect_download() as waiting:
         page.click("#pl-c-csv")
-    lines = Path(waiting.value.path()).read_text("utf-8").splitlines()
-    assert [line.split(",")[-6:-3] for line in lines[1:]] == [["efficiency", "", "0.95"]] * 2
+    with Path(waiting.value.path()).open(encoding="utf-8", newline="") as read:
+        lines = [(each["metric"], each["unit"], each["value"]) for each in csv.DictReader(read)]
+    assert lines == [("efficiency", "", "0.95")] * 2
 
 
 def test_published_figures_are_off_until_asked_for_and_marked_as_those_of_others(page: Any, address: str) -> None:

@@ -322,8 +322,14 @@ def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
     )
     site = Site(runs, (), suites(), results)
     made = {each.path: each.context() for each in pages(site) if each.template == "run"}
-    told = {path: [name for name, _ in context["repeats"]] for path, context in made.items()}
-    assert told == {"runs/a-1.md": ["a-2"], "runs/a-2.md": ["a-1"], "runs/a-3.md": [], "runs/a-4.md": []}
+    told = {path: [page for _, page in context["repeats"]] for path, context in made.items()}
+    first, second, *others = ("runs/a-1.md", "runs/a-2.md", "runs/a-3.md", "runs/a-4.md")
+    assert told == {first: [second], second: [first], **{each: [] for each in others}}
+    assert [WORDS.say("en", name) for name, _ in made[first]["repeats"]] == ["run 2"]
+    assert (
+        WORDS.say("en", made[first]["name"])
+        == f"PyTorch, ResNet-50 v1.5, 1 × {builders.HARDWARE}, FP32, batch size 64, run 1"
+    )
     behind = {path: context["signs"][-1].text for path, context in made.items()}
     assert list(behind.values()) == ["2", "2", "1", "1"]
     counted = {each.run_ids[0]: each.repeats for each in results(runs)}

@@ -34,15 +34,29 @@ class Change:
         return None if self.before is None else self.after.value / self.before.value - 1
 
 
-def records(site: Site) -> list[dict[str, Any]]:
-    """Return every change of every measured result, newest first."""
+@dataclass(frozen=True)
+class OfResult:
+    """A change with the result that changed."""
+
+    suite: Suite
+    row: Row
+    change: Change
+
+
+def of_results(site: Site) -> list[OfResult]:
+    """Return every change of every measured result, in the order of the pages."""
     suites = {each.id: each for each in site.shown}
-    found = [
-        _record(site, suites[suite], row, change)
+    return [
+        OfResult(suites[suite], row, change)
         for suite, rows in site.rows.items()
         for row in rows
         for change in changes([site.by_id[each] for each in row.run_ids])
     ]
+
+
+def records(site: Site) -> list[dict[str, Any]]:
+    """Return every change of every measured result, newest first."""
+    found = [_record(site, each.suite, each.row, each.change) for each in of_results(site)]
     by_result = sorted(found, key=lambda each: str(each["result"]))
     return sorted(by_result, key=lambda each: str(each["date"]), reverse=True)
 
@@ -93,8 +107,8 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "unit": row.unit or None,
         "before": change.before.value if change.before else None,
         "after": change.after.value,
-        "before_text": _text(change.before),
-        "after_text": _text(change.after),
+        "before_text": text(change.before),
+        "after_text": text(change.after),
         "share": change.share,
         "share_text": None if change.share is None else numbers.signed_percent(change.share),
         "page": addresses.model_folder(suite),
@@ -102,6 +116,6 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
     }
 
 
-def _text(found: Statistics | None) -> str | None:
+def text(found: Statistics | None) -> str | None:
     """Return a figure as the pages would show it."""
     return numbers.figure(found.value, found.spread) if found else None

@@ -7,8 +7,11 @@ from ingest.site.pages import (
     audit,
     compare,
     formats,
+    frameworks,
     glossary,
     guides,
+    hardware,
+    history,
     log,
     model,
     models,
@@ -20,7 +23,10 @@ from ingest.site.pages import (
     summary,
 )
 
-KINDS = (summary, models, model, reports, rounds, compare, runs, run, log, audit, problems, formats, glossary, guides)
+KINDS = (
+    summary, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
+    formats, glossary, guides,
+)  # fmt: skip
 
 
 def pages(site: Site) -> list[Page]:

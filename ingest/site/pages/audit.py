@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ingest.common import numbers
@@ -16,6 +17,10 @@ from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
+
+#: A published figure that differs from ours by this much is far from it.
+FAR = 0.05
+_FOLLOWS = (audit.REPRODUCED, audit.OTHER_RULE)
 
 
 def pages(site: Site) -> list[Page]:
@@ -33,10 +38,12 @@ def _context(site: Site) -> Mapping[str, Any]:
         "sources": [_described(site, each) for each in known],
         "summary": _summary(site, known) if site.published.rows else None,
         "tolerance": numbers.percent(audit.TOLERANCE),
-        "sections": [
-            {"title": model, "table": _figures(site, [each for each in held if each.row.model == model])}
-            for model in dict.fromkeys(each.row.model for each in held)
-        ],
+        "held": len(held),
+        "following": sum(each.verdict in _FOLLOWS for each in held),
+        "far": sum(_size(each) >= FAR for each in held),
+        "far_is": numbers.percent(FAR, 0),
+        "bars": _bars(held),
+        "figures": _figures(site, held) if held else None,
         "recorded": sum(each.recorded for each in held),
         "rules": [each for each in known if each.rules],
         "disagreements": _disagreements(site),
@@ -77,11 +84,51 @@ def _number(count: int) -> Cell:
     return cell(numbers.count(count))
 
 
+@dataclass(frozen=True)
+class HistogramBar:
+    """One bar of the histogram: what it counts, how many, and its length in percent of the longest."""
+
+    title: Text
+    count: int
+    length: float
+
+
+def _bars(found: Sequence[Audited]) -> tuple[HistogramBar, ...]:
+    bins = audit.deviations(found)
+    longest = max((each.count for each in bins), default=0) or 1
+    return tuple(HistogramBar(_title(each), each.count, 100 * each.count / longest) for each in bins)
+
+
+def _title(found: audit.DeviationBin) -> Text:
+    low, high = (
+        None if each is None else numbers.signed_percent(each, int(abs(each) < 0.01))
+        for each in (found.low, found.high)
+    )
+    if low is None or high is None:
+        return phrase("audit.below", high=high) if high else phrase("audit.above", low=low)
+    if found.low == -audit.TOLERANCE:
+        return phrase("audit.within", tolerance=numbers.percent(audit.TOLERANCE))
+    return phrase("audit.between", low=low, high=high)
+
+
+def _size(each: Audited) -> float:
+    """Return by how much our figure differs from the published one; -1 where there is none."""
+    return abs(each.house.difference) if each.house else -1.0
+
+
 def _figures(site: Site, found: Sequence[Audited]) -> Table:
-    """Return a row per figure of a log; the places that print the same figure share it."""
-    names = ("audit_log", "verdict", "published", "house", "closest", "published_at")
-    head = tuple(Column(phrase(f"table.{name}"), name in {"published", "house", "closest"}) for name in names)
-    return Table(head, tuple(_row(site, each) for each in _merged(found)))
+    """Return a row per figure of a log, the largest deviation first; places that print the same figure share a row."""
+    names = ("model", "audit_log", "verdict", "published", "house", "difference", "closest", "published_at")
+    head = tuple(
+        Column(phrase(f"table.{name}"), name in {"published", "house", "difference", "closest"}) for name in names
+    )
+    groups = sorted(_merged(found), key=lambda group: -_size(_finest(group)))
+    return Table(head, tuple(_row(site, each) for each in groups))
+
+
+def _finest(group: Sequence[Audited]) -> Audited:
+    """Return the figure that is shown and compared with ours: the one with most digits."""
+    return max(group, key=lambda one: len(one.row.printed))
 
 
 def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
@@ -97,12 +144,14 @@ def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
 
 
 def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
-    each = max(group, key=lambda one: len(one.row.printed))  # the finest: what is shown is what is held against ours
+    each = _finest(group)
     return (
+        cell(each.row.model),
         _log(site, each),
         _verdict(each),
         Cell((Entry(each.row.printed, value=each.row.value), Entry(each.row.unit))),
         _compared(site, each, each.house),
+        _difference(each),
         absent(None) if each.row.metric in SCORES else _compared(site, each, each.other or each.closest, named=True),
         Cell(tuple(Entry(one.row.place, _address(site, one.row)) for one in group)),
     )
@@ -139,10 +188,20 @@ def _compared(site: Site, each: Audited, found: LogFigure | None, *, named: bool
     value = Entry(
         numbers.exact(float(f"{found.value:.7g}")), _page(site, found), unit, value=found.value, details=details
     )
-    rule = (Entry(word_for("rule", found.rule)),) if named else ()
     one = found.first_line == found.last_line
-    lines = phrase("audit.line" if one else "audit.lines", first=found.first_line, last=found.last_line)
-    return Cell((value, *rule, Entry(numbers.signed_percent(found.difference, 3), None, (lines,))))
+    lines = Entry(phrase("audit.line" if one else "audit.lines", first=found.first_line, last=found.last_line))
+    if not named:
+        return Cell((value, lines))
+    return Cell((value, Entry(word_for("rule", found.rule)), Entry(numbers.signed_percent(found.difference, 3)), lines))
+
+
+def _difference(each: Audited) -> Cell:
+    """Return by how much our figure differs from the published one; a small deviation is no alarm."""
+    if not each.house:
+        return absent(None)
+    difference = each.house.difference
+    tone = "bad" if abs(difference) >= FAR else "warn" if each.verdict not in _FOLLOWS else ""
+    return cell(numbers.signed_percent(difference, 3), tone=tone, value=difference)
 
 
 def _page(site: Site, found: LogFigure) -> str | None:
@@ -163,7 +222,9 @@ def _verdict(each: Audited) -> Cell:
         values = {name: str(problem.args[name]) for name in ("value", "against", "unit") if name in problem.args}
         witness = word_for("witness", problem.code.removeprefix("witness_"))
         marks.append(phrase("audit.refuted", witness=witness, **values))
-    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=VERDICT_TONES.get(each.verdict, ""))
+    near = each.verdict == audit.UNSUPPORTED and 0 <= _size(each) < FAR
+    tone = "warn" if near else VERDICT_TONES.get(each.verdict, "")
+    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=tone)
 
 
 def _disagreements(site: Site) -> Table | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ingest.common.words import phrase
-from ingest.compute.comparison import DIMENSIONS
+from ingest.compute.comparison import DIMENSIONS, FOLLOWS
+from ingest.compute.comparison_levels import DEFAULT, PLACE
 from ingest.compute.comparison_tables import tables
 from ingest.site import addresses
 from ingest.site.data import measured
@@ -17,8 +18,8 @@ from schema.results import ResultRecord
 
 #: What the page that compares says: tables of the words file, all of them by key.
 COMPARE_WORDS = (
-    "chart", "compare", "environment", "fact", "metric", "option", "precision", "published_metric", "report", "rule",
-    "site", "source", "support", "table",
+    "chart", "compare", "environment", "fact", "group", "metric", "option", "precision", "published_metric", "report",
+    "rule", "site", "source", "support", "table",
 )  # fmt: skip
 COMPARE_SCRIPTS = (
     "assets/vendor/chart.umd.min.js",
@@ -31,6 +32,9 @@ def pages(site: Site) -> list[Page]:
     config = {
         "suites": {each.id: {"workload": each.workload} for each in site.known},
         "dimensions": DIMENSIONS,
+        "levels": tuple(PLACE.items()),
+        "level": DEFAULT,
+        "follows": {fact: FOLLOWS[dimension] for dimension, fact in DIMENSIONS.items()},
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     models = [(suite.title, addresses.model_page(suite)) for suite in site.shown]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ingest.common.words import phrase
+from ingest.compute.change_points import ENOUGH, SHORTEST
+from ingest.compute.contrast import SEVERAL
 from ingest.compute.rules import NAMES, PUBLISHERS
 from ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
 from ingest.site import addresses, witness_tables
@@ -28,6 +30,9 @@ def _method(site: Site) -> Page:
             "rules": rule_table(),
             "enough": {"records": ENOUGH_RECORDS, "seconds": int(ENOUGH_SECONDS)},
             "uneven": UNEVEN,
+            "several": SEVERAL,
+            "enough_points": ENOUGH,
+            "level_points": SHORTEST,
             "witnesses": witness_tables.kinds(site),
         },
         boost=4,

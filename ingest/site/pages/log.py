@@ -24,7 +24,7 @@ from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.rules import HEADLINE, NAMES, used_records
 from ingest.compute.series import NoFigureError, series
 from ingest.read.names import names_of
-from ingest.site import addresses
+from ingest.site import addresses, run_names
 from ingest.site.model import Page, Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
 from ingest.site.render.text import verbatim
@@ -129,7 +129,7 @@ def pages(site: Site) -> list[Page]:
 
 def _log(site: Site, run: Run) -> Page:
     """Return the page with the lines of a run's log and what rests on them; in parts, if it is long."""
-    about = {"run": run.id}
+    about = {"run": run_names.name(site, run)}
     suite = site.suite_of[run.id]
     return Page(
         site.log_page(run) or "",
@@ -139,6 +139,7 @@ def _log(site: Site, run: Run) -> Page:
         lambda: {
             "run": run,
             "run_page": site.page(run),
+            "name": about["run"],
             "suite_title": suite.title,
             "file": addresses.log_file(run),
             "log": (found := visible_log(site, run)),

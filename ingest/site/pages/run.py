@@ -12,7 +12,7 @@ from ingest.compute.results import repeats as repeats_of
 from ingest.compute.results import support
 from ingest.compute.rules import NAMES
 from ingest.read.facts import DERIVED
-from ingest.site import addresses, caveats, reproduce, steadiness, witness_tables
+from ingest.site import addresses, caveats, reproduce, run_names, steadiness, witness_tables
 from ingest.site.model import Page, Site, absence, precision_name, reason, written
 from ingest.site.options import in_words
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -34,6 +34,7 @@ from ingest.site.run_tables import (
     value_text,
     window_text,
 )
+from ingest.site.stated import joined, stated
 from ingest.site.trace_chart import trace_chart
 from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, Telemetry
 from schema.vocabulary import CASE, METRICS
@@ -82,7 +83,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     chart = trace_chart(run)
     # `duplicate_of` is the path of the log that counts.
     original = site.by_path.get(run.duplicate_of or "")
-    title, found = phrase("title.run", run=run.id), headline(run)
+    title, found = run_names.name(site, run), headline(run)
     return Page(
         site.page(run),
         "run",
@@ -94,6 +95,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "headline": found,
             "written": written(found) if found else "",
             "unproven": unproven(run),
+            "stated": joined(stated(run)),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
             "signs": signs(site, run, others),
@@ -110,10 +112,11 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "provenance": provenance(site, run),
             "problems": problem_list(site, run.problems),
             "warnings": run.warnings or (),
-            "repeats": [(each.id, site.page(each)) for each in others[:REPEATS_SHOWN]],
+            "name": title,
+            "repeats": [(run_names.short(each), site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
             "difference": caveats.difference(run),
-            "original": (original.id, site.page(original)) if original else None,
+            "original": (run_names.name(site, original), site.page(original)) if original else None,
         },
         boost=0,
     )

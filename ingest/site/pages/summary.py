@@ -1,59 +1,110 @@
-"""The front page: the answers on each hardware, and where others published figures."""
+"""The front page: who is fastest on each hardware, what changed lately, and where others published figures."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.common.words import phrase
+from ingest.common import numbers
+from ingest.common.words import Text, phrase
 from ingest.compute.results import counts
 from ingest.published.publications import Published
-from ingest.site import addresses, answers, hardware_tables, published_figures
-from ingest.site.hardware_names import product
-from ingest.site.model import Page, Site
+from ingest.site import addresses, answers, hardware_tables, heat, published_figures
+from ingest.site.data import changes
+from ingest.site.data.measured import date_of
+from ingest.site.hardware_names import is_accelerator, product
+from ingest.site.model import Page, Site, group_name, hardware_of, named, precision_name
 from ingest.site.render.table import Link
-from schema.records import Run
+
+#: So many changes are listed; all are in the data.
+LATEST = 5
+FRONT_SCRIPTS = ("assets/js/front.js",)
 
 
 def pages(site: Site) -> list[Page]:
     """Return the front page."""
-    published = [run for run in site.runs if counts(run)]
     described = phrase("nav.summary"), phrase("describe.index")
-    page = Page(
-        addresses.SUMMARY,
-        "index",
-        *described,
-        lambda: {
-            **_hardware(site, published),
-            "others": others(site),
-            "others_figures": sum(row.value is not None for row in site.published.rows),
-            "suites": site.shown,
-            "runs": len(site.runs),
-            "published": sum(run.published for run in published),
-            "problems": len(site.all_problems),
-            **answers.LIMITS,
-        },
-    )
-    return [page]
+    return [Page(addresses.SUMMARY, "index", *described, lambda: _context(site), scripts=FRONT_SCRIPTS)]
 
 
-def _hardware(site: Site, published: Sequence[Run]) -> Mapping[str, Any]:
-    """Return the accelerators side by side, and the answers on each; one with a single framework stands there alone."""
-    matrices = hardware_tables.matrices(site)
-    names = answers.hardware_by_coverage(published)
-    several = [each for each in names if answers.frameworks_on(published, each) > 1] if matrices else names
+def _context(site: Site) -> Mapping[str, Any]:
+    published = [run for run in site.runs if counts(run)]
+    names = {hardware_of(run) for run in published}
+    found = heats(site, names)
     return {
-        "matrices": matrices,
-        "hardware": [_summary(site, each) for each in several],
-        "singles": len(names) - len(several),
+        "date": max((day for run in site.runs if (day := date_of(run))), default=None),
+        "runs": len(site.runs),
+        "problems": len(site.all_problems),
+        "suites": site.shown,
+        "machines": len(names),
+        "heats": found,
+        "matrices": hardware_tables.matrices(site),
+        "changes": latest(site),
+        "others": (published_there := others(site)),
+        "others_figures": sum(row.value is not None for row in site.published.rows),
+        "others_only": [each.hardware for each in published_there if each.hardware not in names],
+        "is_accelerator": is_accelerator,
+        "groups": dict.fromkeys(place.group for each in found for place in each.places),
+        "group_name": group_name,
+        **answers.LIMITS,
     }
 
 
-def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
-    parts = answers.parts(site, hardware)
-    return {"name": product(hardware), "tally": answers.tally(parts), "parts": parts}
+def heats(site: Site, names: Iterable[str]) -> list[heat.Heat]:
+    """Return the table of each hardware: those with comparisons first, accelerators before processors."""
+    return sorted(
+        (heat.heat(site, each) for each in names),
+        key=lambda each: (not each.rows, not is_accelerator(each.hardware), -len(each.rows), each.hardware),
+    )
+
+
+@dataclass(frozen=True)
+class Changed:
+    """One change: of which result, on what hardware, when, and what; `page` is the run that made it."""
+
+    title: Text
+    hardware: Text
+    case: tuple[Text, ...]
+    date: str
+    what: Text
+    page: str | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the latest day with a change brought: how many results are new and how many moved, and some of them."""
+
+    date: str
+    new: int
+    moved: int
+    listed: tuple[Changed, ...]
+
+
+def latest(site: Site) -> Changes | None:
+    """Return the changes of the latest day that has any, those of moved figures first; None where there are none."""
+    found = changes.of_results(site)
+    if not found:
+        return None
+    day = max(each.change.date for each in found)
+    of_day = sorted((each for each in found if each.change.date == day), key=lambda each: each.change.before is None)
+    moved = sum(each.change.before is not None for each in of_day)
+    return Changes(day, len(of_day) - moved, moved, tuple(_changed(site, each) for each in of_day[:LATEST]))
+
+
+def _changed(site: Site, found: changes.OfResult) -> Changed:
+    row, change = found.row, found.change
+    before, after = changes.text(change.before), changes.text(change.after)
+    share = numbers.signed_percent(change.share or 0)
+    what = (
+        phrase("front.changed_moved", before=before, after=after, share=share)
+        if change.before
+        else phrase("front.changed_new", after=after)
+    )
+    case = (named(row.framework), precision_name(row.precision), answers.devices(row))
+    page = site.page(change.runs[0]) if change.runs else None
+    return Changed(found.suite.title, product(row.hardware or ""), case, change.date, what, page)
 
 
 @dataclass(frozen=True)

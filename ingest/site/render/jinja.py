@@ -158,6 +158,7 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
     lines += [f"scripts: {json.dumps(scripts)}"] if scripts else []
+    lines += [f"image: {page.picture(words).path}"] if page.picture else []
     # For the hook that links to the same lines on a forge, where the log lies there too.
     lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []
     lines += _search(page)
@@ -171,10 +172,8 @@ def _search(page: Page) -> list[str]:
 
 
 def _hidden(page: Page) -> list[str]:
-    """Hide navigation that would list only the page itself; the compare page has no headings before it is used."""
-    if page.template in ("models", "model", "reports"):
-        return []
-    return ["hide: [navigation, toc]" if page.template == "compare" else "hide: [navigation]"]
+    """Leave the room of the headings to pages that are wide; the navigation stays, so that no page moves sideways."""
+    return ["hide: [toc]"] if page.template in ("index", "compare", "models") else []
 
 
 def _tidy(text: str) -> str:

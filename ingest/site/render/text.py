@@ -88,11 +88,11 @@ def slug(text: str) -> str:
 
 
 def slugs(names: Iterable[str]) -> dict[str, str]:
-    """Return a slug per name; names that would share one get their hash appended, whatever their order."""
+    """Return a slug per name; names that would share one, or that of an index, get their hash appended."""
     unique = sorted(set(names))
     shared = [slug(each) for each in unique]
     return {
-        name: base if shared.count(base) == 1 else f"{base}-{digest(name)[:8]}"
+        name: base if shared.count(base) == 1 and base != "index" else f"{base}-{digest(name)[:8]}"
         for name, base in zip(unique, shared, strict=True)
     }
 

@@ -6,8 +6,14 @@
 
   const perfledger = (window.perfledger = window.perfledger || {});
   const compare = (perfledger.compare = perfledger.compare || {});
+  const config = JSON.parse(document.getElementById("pl-compare").dataset.config);
   /** The fact that each dimension compares. */
-  const KEYS = JSON.parse(document.getElementById("pl-compare").dataset.config).dimensions;
+  const KEYS = config.dimensions;
+  /** By level, from the strictest to the loosest, what is equal of results that are placed together. */
+  const PLACE = Object.fromEntries(config.levels);
+  const LEVELS = config.levels.map(([level]) => level);
+  /** Facts of the reader's choice, in which the tables of statements tell nothing apart. */
+  const CHOSEN = ["precision", "batch_size"];
   /** The table of figures without a unit: speed-ups, efficiencies, and those that are absent. */
   const RATIO = "ratio";
   /** The reason of a figure whose place another has taken. */
@@ -15,8 +21,6 @@
 
   /** In this order a choice is settled: each facet offers what the ones before it leave. */
   const FACETS = ["hardware", "precision", "batch", "framework", "devices", "version", "round"];
-  /** Facets of which exactly one value is chosen, unless they are what is compared. */
-  const NEEDED = ["hardware", "precision"];
   /** Facets of which several values may be chosen; none chosen means all. */
   const SETS = ["framework", "devices"];
   const ALL = "all";
@@ -95,10 +99,14 @@
     return Object.keys(workload).sort().map((name) => name + "=" + optionOf(result, name, workload)).join(" ");
   }
 
-  /** What has to be equal for results to meet at all: all facts of the case but the dimension, and but the framework. */
-  function settingOf(result, by, workload) {
-    const facts = ["hardware", "precision", "devices", "batch"].filter((facet) => facet !== by).map((facet) => valueOf(result, facet));
-    return JSON.stringify(facts.concat(by === "devices" ? [] : [String(result.nodes)], [workloadText(result, workload)]));
+  /** What has to be equal for results to meet at all: what the level asks for, except what is compared. */
+  function settingOf(result, choice, workload) {
+    const excused = [KEYS[choice.by], choice.by === "precision" ? "group" : "", choice.by === "devices" ? "nodes" : ""];
+    return JSON.stringify(PLACE[choice.level].filter((name) => !excused.includes(name)).map((name) => placed(result, name, workload)));
+  }
+
+  function placed(result, name, workload) {
+    return name === "workload" ? workloadText(result, workload) : stated(result[name]) ? String(result[name]) : "";
   }
 
   /* ---- the choice ---- */
@@ -111,9 +119,10 @@
     const gone = [];
     const pool = all.filter((each) => wanted.published || each.origin === "measured");
     const choice = { published: Boolean(wanted.published), options: {} };
-    const offers = { model: valuesOf(pool, "model") };
+    const offers = { model: valuesOf(pool, "model"), level: LEVELS };
+    choice.level = chosen("level", wanted.level, LEVELS, gone, () => config.level);
     const by = KEYS[wanted.by] ? wanted.by : "framework";
-    choice.model = chosen("model", wanted.model, offers.model, gone, () => best(pool, "model", by, {}, offers.model));
+    choice.model = chosen("model", wanted.model, offers.model, gone, () => best(pool, "model", { by: by, level: choice.level }, {}, offers.model));
     const results = pool.filter((each) => each.suite === choice.model);
     offers.by = Object.keys(KEYS).filter((each) => each === "framework" || comparable(results, each));
     choice.by = chosen("by", wanted.by, offers.by, gone, () => "framework");
@@ -142,10 +151,10 @@
     let left = results;
     FACETS.forEach((facet) => {
       const asked = wanted[facet] || [];
-      offers[facet] = valuesOf(facet === choice.by ? results : left, facet);
+      offers[facet] = offered(facet === choice.by ? results : left, facet, choice);
       const there = asked.filter((value) => offers[facet].includes(value));
       asked.filter((value) => value !== ALL && !there.includes(value)).forEach((value) => gone.push({ facet: facet, value: value }));
-      choice[facet] = several(facet, choice.by) ? there : single(facet, asked, there, left, offers[facet], choice.by, workload);
+      choice[facet] = several(facet, choice.by) ? there : single(facet, asked, there, left, offers[facet], choice, workload);
       if (facet !== choice.by) left = left.filter((each) => allowed(each, facet, choice));
     });
     return left;
@@ -155,33 +164,56 @@
     return facet === by || SETS.includes(facet);
   }
 
-  function single(facet, asked, there, left, offered, by, workload) {
+  /** The values of a facet. Half precisions can be chosen together where they are one precision. */
+  function offered(results, facet, choice) {
+    const values = valuesOf(results, facet);
+    if (facet !== "precision" || choice.by === "precision" || choice.level === "identical") return values;
+    const each = groups(results, (one) => one.group).filter((group) => valuesOf(group, facet).length > 1);
+    return values.concat(each.map((group) => group[0].group));
+  }
+
+  /** Whether exactly one value of a facet is chosen, unless it is what is compared. */
+  function needed(facet, level) {
+    return facet === "hardware" || (facet === "precision" && level !== "everything");
+  }
+
+  /** Whether all values are chosen of a facet of which one would be chosen by default. */
+  function leftOpen(facet, choice) {
+    return !choice[facet].length && facet === "batch" && choice.by !== "batch" && PLACE[choice.level].includes("batch_size");
+  }
+
+  function single(facet, asked, there, left, values, choice, workload) {
     if (there.length) return there.slice(0, 1);
-    if (asked.includes(ALL) && !NEEDED.includes(facet)) return [];
-    const pinned = NEEDED.includes(facet) || facet === "batch";
-    return pinned && offered.length ? [best(left, facet, by, workload, offered)] : [];
+    const must = needed(facet, choice.level);
+    if (asked.includes(ALL) && !must) return [];
+    const pinned = must || (facet === "batch" && PLACE[choice.level].includes("batch_size"));
+    return pinned && values.length ? [best(left, facet, choice, workload, values)] : [];
   }
 
   /** The value under which most values of the dimension meet; of several, the one with most results. */
-  function best(results, facet, by, workload, offered) {
+  function best(results, facet, choice, workload, values) {
+    const by = choice.by;
     const meeting = new Map();
     const count = new Map();
-    results.forEach((each) => {
-      const value = valueOf(each, facet);
-      const key = value + "\u0000" + each.suite + "\u0000" + settingOf(each, by, workload) + (by === "framework" ? "" : each.framework);
-      if (figureOf(each, "throughput").value === null) return;
-      if (!meeting.has(key)) meeting.set(key, { value: value, met: new Set() });
-      if (valueOf(each, by) !== "") meeting.get(key).met.add(valueOf(each, by));
-      count.set(value, (count.get(value) || 0) + 1);
+    const among = new Set(values);
+    results.filter((each) => figureOf(each, "throughput").value !== null).forEach((each) => {
+      const setting = each.suite + settingOf(each, choice, workload) + (by === "framework" ? "" : each.framework);
+      distinct([valueOf(each, facet), facet === "precision" ? each.group : valueOf(each, facet)]).filter((value) => among.has(value)).forEach((value) => {
+        const key = value + "\u0000" + setting;
+        if (!meeting.has(key)) meeting.set(key, { value: value, met: new Set() });
+        if (valueOf(each, by) !== "") meeting.get(key).met.add(valueOf(each, by));
+        count.set(value, (count.get(value) || 0) + 1);
+      });
     });
     const most = new Map();
     meeting.forEach((each) => most.set(each.value, Math.max(most.get(each.value) || 0, each.met.size)));
     const rank = (value) => [most.get(value) || 0, count.get(value) || 0];
-    return offered.slice().sort((a, b) => rank(b)[0] - rank(a)[0] || rank(b)[1] - rank(a)[1])[0];
+    return values.slice().sort((a, b) => rank(b)[0] - rank(a)[0] || rank(b)[1] - rank(a)[1])[0];
   }
 
   function allowed(result, facet, choice) {
-    return !choice[facet].length || choice[facet].includes(valueOf(result, facet));
+    const asked = choice[facet];
+    return !asked.length || asked.includes(valueOf(result, facet)) || (facet === "precision" && asked.includes(result.group));
   }
 
   /** Options of which several values are stated; a result that does not state one may stand beside any. */
@@ -209,7 +241,8 @@
 
   /* ---- what stands together ---- */
 
-  /** {drawn, absent, out, notes, xs, series}: what to draw, in order; what has no figure; what may not stand with it. */
+  /** {drawn, listed, absent, rows, out, notes, xs, series}: what to draw; what is listed without being drawn, since it may
+      not be compared or its place is taken; what has no figure; all of these in order; and what no level places there. */
   function board(results, choice, suites, tables) {
     const workload = workloadOf(suites, choice.model);
     const fitting = results.filter((each) => fits(each, choice, workload));
@@ -217,20 +250,22 @@
     const compared = (a, b) => outcome(a, b, choice, tables);
     const clash = (a, b) => clashes(a, b, choice.by, compared);
     const parts = groups(items, (each) => each.setting).map((group) => together(group, choice, clash, workload));
-    const out = parts.flatMap((part) => part.out);
+    const out = [];
     const fit = ofOneUnit(parts.flatMap((part) => part.drawn), out);
+    const refusals = ofUnitOf(fit, parts.flatMap((part) => part.refused), out);
     const meeting = choice.by === "framework" ? [] : groups(fit, (each) => each.series).filter(meets).flat();
     const drawn = meeting.length ? meeting : fit;
+    const settings = new Set(drawn.map((each) => each.setting));
+    const listed = refusals.filter((each) => settings.has(each.item.setting)).map((each) => Object.assign(each.item, { refusal: each }));
     out.push(...nearby(results, choice, workload, drawn, items));
-    drawn.sort(inOrder);
     const series = new Set(drawn.map((each) => each.series));
-    const absent = parts.flatMap((part) => part.absent).filter((each) => !meeting.length || series.has(each.series)).sort(inOrder);
-    const shown = drawn.concat(absent);
-    shares(drawn, choice.by, tables.ahead[choice.metric] || {});
+    const absent = parts.flatMap((part) => part.absent).filter((each) => !meeting.length || series.has(each.series));
+    const shown = drawn.concat(absent).sort(inOrder);
+    weigh(drawn, listed, choice.by, compared, tables.ahead[choice.metric] || {}, workload);
     return {
-      drawn: drawn, absent: absent, out: out, notes: notes(drawn, choice.by, compared, workload), unplaced: fitting.length - items.length,
-      alone: fit.length - drawn.length,
-      xs: distinct(shown.slice().sort(inOrder).map((each) => each.x)), series: distinct(shown.slice().sort(bySeries).map((each) => each.series)),
+      drawn: drawn.sort(inOrder), listed: listed, absent: absent.sort(inOrder), rows: drawn.concat(listed, absent).sort(inOrder), out: out,
+      notes: notes(drawn, choice.by, compared, workload), unplaced: fitting.length - items.length, alone: fit.length - drawn.length,
+      xs: distinct(shown.map((each) => each.x)), series: distinct(shown.sort(bySeries).map((each) => each.series)),
     };
   }
 
@@ -249,10 +284,17 @@
     return parts[0] || [];
   }
 
+  /** Refusals of figures in the unit of what is drawn; the others have no ratio at any level. */
+  function ofUnitOf(drawn, refusals, out) {
+    const alike = refusals.filter((each) => drawn.length && each.item.figure.unit === drawn[0].figure.unit);
+    out.push(...refusals.filter((each) => !alike.includes(each)));
+    return alike;
+  }
+
   function item(result, choice, workload) {
     const source = result.origin === "published" && choice.by !== "round" ? (result.source || {}).name || "" : "";
-    const found = { result: result, figure: figureOf(result, choice.metric), setting: settingOf(result, choice.by, workload), source: source };
-    const size = [valueOf(result, "devices"), result.nodes || "", valueOf(result, "batch"), workloadText(result, workload)];
+    const found = { result: result, figure: figureOf(result, choice.metric), setting: settingOf(result, choice, workload), source: source };
+    const size = ["devices", "nodes", "batch_size", "workload"].filter((name) => PLACE[choice.level].includes(name)).map((name) => placed(result, name, workload));
     found.x = choice.by === "framework" ? JSON.stringify(size) : valueOf(result, choice.by);
     found.series = JSON.stringify([result.framework || "", source].concat(choice.by === "framework" ? [] : [found.setting]));
     found.order = choice.by === "framework" ? size.map(String) : [found.x];
@@ -286,14 +328,22 @@
     return Array.from(found.values());
   }
 
-  /** What two items of one setting say about each other: {reasons, unknown, follows}, each a list of `kind.name`. */
+  /** What two items of one setting say about each other, each a list of `kind.name`: {reasons, differs, unknown, follows}.
+      `differs` is what the level allows to differ. */
   function outcome(a, b, choice, tables) {
     const ofSuite = tables.statements[a.result.suite];
     const both = a.figure.value !== null && b.figure.value !== null;
     const table = (both && ofSuite[choice.metric]) || ofSuite[RATIO];
     const one = table.numbers[a.result.id], two = table.numbers[b.result.id];
     const verdict = tables.verdicts[table.pairs[Math.max(one, two)][Math.min(one, two)]];
-    return tables.outcomes[verdict[a.x === b.x ? "framework" : choice.by]];
+    const found = tables.outcomes[verdict[a.x === b.x ? "framework" : choice.by]];
+    const at = (level) => found[level] || [];
+    const allowing = LEVELS.slice(1).filter((level) => LEVELS.indexOf(level) <= LEVELS.indexOf(choice.level));
+    const forbidding = LEVELS.slice(1).filter((level) => !allowing.includes(level));
+    const own = CHOSEN.filter((name) => name !== KEYS[choice.by] && String(a.result[name]) !== String(b.result[name])).map((name) => "fact." + name);
+    const implied = own.flatMap((name) => config.follows[name.slice(5)] || []);
+    const differs = distinct(own.concat(allowing.flatMap(at))).filter((name) => !implied.includes(name.split(".")[1]));
+    return { reasons: [...forbidding.flatMap(at), ...at("never")], differs: differs, unknown: at("unknown"), follows: at("follows") };
   }
 
   /** Whether two of one setting stand at different places of different series: nothing compares them. */
@@ -304,14 +354,14 @@
   /** Why two of one setting may not both be drawn, as `kind.name`. */
   function clashes(a, b, by, compared) {
     if (unrelated(a, b, by)) return [];
-    const reasons = compared(a, b).reasons;
-    return a.x === b.x && a.series === b.series && !reasons.length ? samePlace(a, b) : reasons;
+    const found = compared(a, b);
+    return a.x === b.x && a.series === b.series && !found.reasons.length ? samePlace(a, b, found.differs) : found.reasons;
   }
 
-  /** A place has room for one figure. */
-  function samePlace(a, b) {
-    const differing = ["nodes", "round"].filter((name) => String(a.result[name]) !== String(b.result[name]));
-    return differing.length ? differing.map((name) => "fact." + name) : [SAME];
+  /** A place has room for one figure of a framework. */
+  function samePlace(a, b, differs) {
+    const rounds = String(a.result.round) === String(b.result.round) ? [] : ["fact.round"];
+    return differs.length + rounds.length ? differs.concat(rounds) : [SAME];
   }
 
   /** `kind.name` with the values of both. */
@@ -329,15 +379,15 @@
 
   /** The largest part of a setting whose members may all be compared, begun from each of the likeliest members. */
   function together(group, choice, clash, workload) {
-    const figures = group.filter((each) => each.figure.value !== null).sort((a, b) => preferred(a, b, choice.ref));
+    const figures = group.filter((each) => each.figure.value !== null).sort((a, b) => preferred(a, b, choice.ref, choice.by));
     const starts = figures[0] && figures[0].result.id === choice.ref ? figures.slice(0, 1) : figures.slice(0, SEEDS);
     let drawn = [];
     starts.forEach((start) => {
       const found = grown(start, figures, clash);
       if (found.length > drawn.length) drawn = found;
     });
-    const out = figures.filter((each) => !drawn.includes(each)).map((each) => refused(each, drawn, clash, workload)).filter(Boolean);
-    return { drawn: drawn, out: out, absent: without(group, drawn, clash) };
+    const left = figures.filter((each) => !drawn.includes(each)).map((each) => refused(each, drawn, clash, workload)).filter(Boolean);
+    return { drawn: drawn, refused: left, absent: without(group, drawn, clash) };
   }
 
   function grown(start, figures, clash) {
@@ -348,16 +398,16 @@
     return found;
   }
 
-  /** Newer rounds and versions, our own figures and more repeats come first. */
-  function preferred(a, b, ref) {
+  /** Our own figures come first; then a framework's fastest, or along another dimension newer rounds and versions. */
+  function preferred(a, b, ref, by) {
     const newer = (one, two) => String(two || "").localeCompare(String(one || ""), "en", { numeric: true });
     const x = a.result, y = b.result;
     return (y.id === ref) - (x.id === ref) || (y.origin === "measured") - (x.origin === "measured") ||
-      newer(x.round, y.round) || newer(x.framework_version, y.framework_version) ||
+      (by === "framework" && faster(a, b)) || newer(x.round, y.round) || newer(x.framework_version, y.framework_version) ||
       (y.repeats || 0) - (x.repeats || 0) || (x.id < y.id ? -1 : 1);
   }
 
-  /** What is left out, and why; nothing where it only repeats what is drawn. */
+  /** What is not drawn, and why; nothing where it only repeats what is drawn. */
   function refused(each, drawn, clash, workload) {
     const against = drawn.filter((other) => clash(each, other).length)
       .sort((a, b) => clash(each, a).length - clash(each, b).length)[0];
@@ -389,7 +439,7 @@
 
   function closest(group, choice, workload, drawn) {
     const unmet = (each) => unmetBy(each.result, choice, workload);
-    const found = group.sort((a, b) => unmet(a).length - unmet(b).length || preferred(a, b, ""))[0];
+    const found = group.sort((a, b) => unmet(a).length - unmet(b).length || preferred(a, b, "", choice.by))[0];
     const against = drawn.find((each) => each.result.framework === found.result.framework) || drawn[0];
     return { item: found, against: against, reasons: unmet(found).map((name) => difference(name, found, against, workload)), near: true };
   }
@@ -400,17 +450,27 @@
     return facets.concat(Object.keys(choice.options).filter((name) => !meetsOption(result, name, choice, workload)).map((name) => "option." + name));
   }
 
-  /** The share of each figure in the best of its comparison, or in the first along the dimension. */
-  function shares(drawn, by, ahead) {
-    if (by === "devices") return;
-    groups(drawn, (each) => (by === "framework" ? each.x : each.series)).filter((group) => group.length > 1).forEach((group) => {
+  /** Give each figure its share in the best of its place, or in the first along the dimension; what differs from that one;
+      and how far the best is ahead. What may not be compared with it gets neither. */
+  function weigh(drawn, listed, by, compared, ahead, workload) {
+    const key = (each) => (by === "framework" ? each.x : each.series);
+    groups(drawn, key).forEach((group) => {
       const base = by === "framework" ? group.slice().sort(faster)[0] : group[0];
-      group.forEach((each) => {
-        each.share = base.figure.value ? each.figure.value / base.figure.value : null;
-        each.best = by === "framework" && each === base && leads(base, group, ahead);
-        each.tie = each !== base && overlap(each.figure, base.figure);
-      });
+      const all = group.concat(listed.filter((each) => key(each) === key(base)));
+      all.forEach((each) => against(each, base, by, compared, ahead, workload));
+      if (by === "framework") base.best = leads(base, all, ahead);
+      if (by !== "devices" && all.some((each) => each !== base && each.share !== undefined)) base.share = 1;
     });
+  }
+
+  function against(each, base, by, compared, ahead, workload) {
+    if (each === base) return;
+    const found = compared(each, base);
+    each.apart = found.reasons.length > 0;
+    each.differs = (each.apart ? found.reasons : found.differs).map((name) => difference(name, each, base, workload));
+    if (each.apart || by === "devices") return;
+    each.share = base.figure.value ? each.figure.value / base.figure.value : undefined;
+    if (by === "framework") each.behind = (ahead[base.result.id] || {})[each.result.id];
   }
 
   function faster(a, b) {
@@ -418,16 +478,12 @@
   }
 
   /** Whether the best is clearly ahead of the next framework, and ahead of all others: as ingest has found of each two. */
-  function leads(base, group, ahead) {
-    const others = group.filter((each) => each.result.framework !== base.result.framework).sort(faster);
-    const over = (each) => (ahead[base.result.id] || {})[each.result.id];
-    return others.length > 0 && over(others[0]) === "clear" && others.every(over);
-  }
-
-  /** Whether the repeats of two figures reach into each other; a figure without repeats says nothing of that. */
-  function overlap(a, b) {
-    const told = (each) => each.repeats > 1 && each.low !== null && each.high !== null;
-    return told(a) && told(b) && a.low <= b.high && b.low <= a.high;
+  function leads(base, all, ahead) {
+    const others = all.filter((each) => each.result.framework !== base.result.framework && each.result.origin === "measured").sort(faster);
+    const over = (each) => (ahead[base.result.id] || {})[each.result.id] || {};
+    const comparable = others.filter((each) => !each.apart);
+    return others.length > 0 && !others[0].apart && all.every((each) => faster(base, each) <= 0) &&
+      over(others[0]).grade === "clear" && comparable.every((each) => ["clear", "likely"].includes(over(each).grade));
   }
 
   /** What is not known of some of the drawn, and what differs because the dimension does. */
@@ -451,7 +507,7 @@
   }
 
   compare.board = {
-    ALL: ALL, FACETS: FACETS, NEEDED: NEEDED, settle: settle, board: board, several: several, valueOf: valueOf,
+    ALL: ALL, FACETS: FACETS, PLACE: PLACE, needed: needed, leftOpen: leftOpen, allowed: allowed, settle: settle, board: board, several: several, valueOf: valueOf,
     optionOf: optionOf, workloadOf: workloadOf, stated: stated, item: item, outcome: outcome, unrelated: unrelated,
   };
 })();

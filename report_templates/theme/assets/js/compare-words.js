@@ -26,6 +26,8 @@
       if (given === true || given === "true") return say("table.on");
       if (given === false || given === "false") return say("table.off");
       const table = { precision: "precision", rule: "rule", measured_from: "source" }[name];
+      // Half precisions that are chosen together are named as a group.
+      if (table === "precision" && words["precision." + given] === undefined) return word("group", given);
       return table ? word(table, given) : String(given);
     }
 

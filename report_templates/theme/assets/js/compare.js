@@ -46,7 +46,7 @@
 
   function wantedNow() {
     const wanted = Object.assign({}, state.choice, { options: Object.assign({}, state.choice.options) });
-    if (!wanted.batch.length && wanted.by !== "batch") wanted.batch = [compare.board.ALL];
+    FACETS.filter((facet) => compare.board.leftOpen(facet, wanted)).forEach((facet) => { wanted[facet] = [compare.board.ALL]; });
     return wanted;
   }
 
@@ -98,13 +98,15 @@
     const selects = [
       select("by", offers.by, choice.by, (each) => words.facet(each), (value) => choose({ by: value, [value]: [], [choice.by]: [] })),
       select("model", offers.model, choice.model, modelName, (value) => choose({ model: value, framework: [], devices: [], version: [], round: [], batch: [], options: {} })),
+      select("level", offers.level, choice.level, (each) => say("compare.level_" + each), (value) => choose({ level: value, precision: [], batch: [] })),
       ...["hardware", "precision", "batch", "version", "round"].filter((facet) => facet !== choice.by).map(facetSelect),
       ...Object.keys(offers.options).map(optionSelect),
       select("metric", offers.metric, choice.metric, words.metric, (value) => choose({ metric: value })),
     ];
     const sets = Array.from(new Set(["framework", "devices", choice.by])).filter((facet) => offers[facet].length > 1).map(checkboxes);
     const others = make("label", { class: "pl-compare-switch" }, make("input", { type: "checkbox", id: "pl-c-published", checked: choice.published, onchange: (event) => choose({ published: event.target.checked }) }), say("compare.published"));
-    return [make("div", { class: "pl-compare-selects" }, ...selects), ...sets, others];
+    const means = make("p", { class: "pl-compare-level", id: "pl-c-level-means" }, say("compare.level_" + choice.level + "_means"));
+    return [make("div", { class: "pl-compare-selects" }, ...selects), means, ...sets, others];
   }
 
   function modelName(id) {
@@ -124,8 +126,8 @@
   /** One value of a facet, or all where that makes sense; a facet of a single value needs no control. */
   function facetSelect(facet) {
     const offered = state.offers[facet];
-    if (offered.length < 2 && !compare.board.NEEDED.includes(facet)) return null;
-    const all = compare.board.NEEDED.includes(facet) ? null : say("compare.all");
+    if (offered.length < 2 && !compare.board.needed(facet, state.choice.level)) return null;
+    const all = compare.board.needed(facet, state.choice.level) ? null : say("compare.all");
     return select(facet, offered, state.choice[facet][0], (each) => words.value(facet, each), (value, every) => choose({ [facet]: [every ? compare.board.ALL : value] }), all);
   }
 
@@ -194,18 +196,21 @@
   }
 
   function statusText() {
-    const drawn = state.board.drawn.length, out = state.board.out.length;
+    const { drawn, listed, out } = state.board;
     if (!results.length) return say("compare.no_data");
     if (!state.results.length) return say("compare.none_measured");
-    if (!drawn) return say("compare.none");
-    return say(out ? "compare.status_out" : "compare.status", { n: drawn, out: out });
+    if (!drawn.length) return say("compare.none");
+    const apart = listed.filter((each) => each.apart).length;
+    const said = [say("compare.status", { n: drawn.length + listed.length })];
+    if (apart) said.push(say("compare.status_apart", { n: apart }));
+    if (out.length) said.push(say("compare.status_out", { n: out.length }));
+    return said.join(config.language === "zh" ? "" : " ");
   }
 
   /* ---- the chart ---- */
 
   function several(name) {
-    const shown = state.board.drawn.concat(state.board.absent);
-    return new Set(shown.map((each) => JSON.stringify(name === "options" ? workloadOf(each.result) : each.result[name]))).size > 1;
+    return new Set(shown().map((each) => JSON.stringify(name === "options" ? workloadOf(each.result) : each.result[name]))).size > 1;
   }
 
   function workloadOf(result) {
@@ -217,11 +222,16 @@
     return workloadOf(result).map((each) => words.optionName(each[0]) + " " + words.value(each[0], each[1])).join(say("site.comma"));
   }
 
+  /** Whether results differ in this only if they are at different places. */
+  function placed(name) {
+    return compare.board.PLACE[state.choice.level].includes(name);
+  }
+
   function xLabel(item) {
     if (state.choice.by !== "framework") return words.value(state.choice.by, item.x);
-    const devices = words.size(item.result);
-    const sized = several("batch_size") ? say("table.case_of", { devices: devices, batch_size: words.value("batch", item.result.batch_size) }) : devices;
-    return several("options") ? [sized, workloadText(item.result)] : sized;
+    const devices = placed("nodes") ? words.size(item.result) : words.value("devices", item.result.devices);
+    const sized = placed("batch_size") && several("batch_size") ? say("table.case_of", { devices: devices, batch_size: words.value("batch", item.result.batch_size) }) : devices;
+    return placed("workload") && several("options") ? [sized, workloadText(item.result)] : sized;
   }
 
   function seriesLabel(item) {
@@ -289,7 +299,6 @@
     const by = state.choice.by;
     const fact = (facet, key, said) => ({ facet: facet, title: words.facet(facet), wanted: facet === by || several(key), text: (each) => said ? said(each.result) : words.value(facet, each.result[key]) });
     const facts = [
-      { facet: "framework", title: say("table.framework"), wanted: true, cell: frameworkCell },
       fact("hardware", "hardware"), fact("precision", "precision"),
       Object.assign(fact("devices", "devices", words.size), { wanted: true, number: true }),
       Object.assign(fact("batch", "batch_size"), { wanted: true, number: true }),
@@ -297,12 +306,15 @@
       Object.assign(fact("version", "framework_version"), { wanted: by === "version" || shown().some((each) => each.result.framework_version) }),
       Object.assign(fact("round", "round"), { wanted: by === "round" || shown().some((each) => each.result.origin === "measured" && each.result.round) }),
     ].filter((each) => each.wanted);
-    facts.sort((a, b) => (b.facet === by) - (a.facet === by));
-    return facts.concat(figureColumns());
+    const framework = { facet: "framework", title: say("table.framework"), cell: frameworkCell };
+    // The figure comes before what is known of it: a phone shows the first columns.
+    const [figure, ...rest] = figureColumns();
+    const compared = facts.filter((each) => each.facet === by);
+    return [...compared, framework, figure, ...leadColumns(), ...facts.filter((each) => each.facet !== by), ...rest];
   }
 
   function shown() {
-    return state.board.drawn.concat(state.board.absent);
+    return state.board.rows;
   }
 
   function hasOptions() {
@@ -313,17 +325,25 @@
     return Object.keys(result.options || {}).sort().map((name) => (words.optionName(name) + " " + words.value(name, result.options[name]))).join(say("site.comma"));
   }
 
+  /** What a figure is held against: the best of its place, or the first along the dimension. */
+  function leadColumns() {
+    const any = (test) => shown().some(test);
+    return [
+      { title: say(state.choice.by === "framework" ? "compare.share_best" : "compare.share_first"), number: true, wanted: any((each) => each.share !== undefined), text: shareText },
+      { title: say("compare.behind"), wanted: any((each) => each.behind), cell: behindCell },
+      { title: say("compare.differs"), kind: "pl-compare-differs", wanted: any((each) => each.refusal || (each.differs || []).length), cell: differsCell },
+    ].filter((each) => each.wanted);
+  }
+
   function figureColumns() {
-    const drawn = state.board.drawn;
-    const any = (test) => drawn.some(test);
+    const any = (test) => shown().some(test);
     return [
       { title: headOf(), number: true, cell: figureCell },
-      { title: say(state.choice.by === "framework" ? "compare.share_best" : "compare.share_first"), number: true, wanted: any((each) => each.share !== undefined), cell: shareCell },
       { title: say("table.range", { unit: unitsOf() }), number: true, wanted: any((each) => each.figure.range), text: (each) => each.figure.range },
       { title: say("table.spread"), number: true, wanted: any((each) => each.figure.spread !== null && each.figure.spread !== undefined), text: spreadText },
       { title: say("table.repeats"), number: true, wanted: any((each) => !each.source), text: (each) => (each.source || !each.figure.repeats ? "" : String(each.figure.repeats)) },
       { title: say("compare.witnesses"), wanted: state.choice.metric === "throughput" && any((each) => each.result.witnesses), cell: witnessCell },
-      { title: say(drawn.every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), kind: "pl-runs", cell: runsCell },
+      { title: say(shown().every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), kind: "pl-runs", cell: runsCell },
     ].filter((each) => each.wanted !== false);
   }
 
@@ -364,9 +384,31 @@
     return (reason && reason.text && reason.text[config.language]) || say("compare.not_stated");
   }
 
-  function shareCell(each) {
-    if (typeof each.share !== "number") return [];
-    return [(each.share * 100).toFixed(1) + "%", ...(each.tie ? [make("small", {}, say("compare.tie"))] : [])];
+  function shareText(each) {
+    return typeof each.share === "number" ? (each.share * 100).toFixed(1) + "%" : "";
+  }
+
+  /** How far the best is ahead of a figure, and how sure that is. */
+  function behindCell(each) {
+    const lead = each.behind;
+    if (!lead) return [];
+    const ratio = lead.low === lead.high ? lead.low : say("compare.ratio_range", { low: lead.low, high: lead.high });
+    const more = lead.more ? make("small", {}, say("compare.more_runs", { n: lead.more })) : null;
+    return [say("compare.lead_" + lead.grade, { ratio: ratio }), more].filter(Boolean);
+  }
+
+  /** What differs from what a figure is held against; first, that this forbids a ratio. */
+  function differsCell(each) {
+    const found = (each.differs || []).length || !each.refusal ? each.differs || [] : each.refusal.reasons;
+    const said = found.map(words.reason).join(say("compare.semicolon"));
+    if (!each.apart) return [said];
+    return [make("span", { class: "pl-tag pl-warn" }, say("compare.apart")), " ", said, " ", insteadButton(each)];
+  }
+
+  function insteadButton(each) {
+    const button = make("button", { type: "button", class: "pl-compare-instead", onclick: () => instead(each.result) }, say("compare.instead"));
+    button.setAttribute("aria-label", say("compare.instead") + say("site.colon") + words.result(each));
+    return button;
   }
 
   function runsCell(each) {
@@ -385,14 +427,14 @@
     if (parts.table.hidden) return parts.table.replaceChildren();
     const found = columns();
     const head = make("tr", {}, ...found.map((each) => make("th", { scope: "col", class: each.number && "pl-n" }, each.title)));
-    const rows = shown().sort((a, b) => state.board.xs.indexOf(a.x) - state.board.xs.indexOf(b.x) || state.board.series.indexOf(a.series) - state.board.series.indexOf(b.series)).map((each) => row(each, found));
+    const rows = shown().map((each) => row(each, found));
     parts.table.replaceChildren(make("table", { class: "pl-grid" }, make("caption", {}, ...captionText()), make("thead", {}, head), make("tbody", {}, ...rows)));
     return undefined;
   }
 
   function captionText() {
     const choice = state.choice;
-    const facts = ["hardware", "precision"].filter((facet) => facet !== choice.by).map((facet) => words.value(facet, choice[facet][0]));
+    const facts = ["hardware", "precision"].filter((facet) => facet !== choice.by && choice[facet].length).map((facet) => words.value(facet, choice[facet][0]));
     const page = (shown()[0].result || {}).page;
     const model = page ? make("a", { href: pageAddress(page) }, modelName(choice.model)) : modelName(choice.model);
     return [model, [""].concat(facts, headOf()).join(say("site.comma"))];
@@ -400,7 +442,7 @@
 
   function row(each, found) {
     const cells = found.map((column, index) => make(index ? "td" : "th", { scope: index ? null : "row", class: column.number ? "pl-n" : column.kind }, ...(column.cell ? column.cell(each) : [column.text(each)])));
-    return make("tr", { class: each.result.origin === "published" ? "pl-of-others" : null, "data-id": each.result.id }, ...cells);
+    return make("tr", { class: [each.result.origin === "published" && "pl-of-others", each.apart && "pl-apart"].filter(Boolean).join(" ") || null, "data-id": each.result.id }, ...cells);
   }
 
   /* ---- notes and reasons ---- */
@@ -428,9 +470,7 @@
     const reasons = each.reasons.map(words.reason).join(say("compare.semicolon"));
     const alike = words.result(each.item) === words.result(each.against);
     const text = say(alike ? "compare.out_alike" : "compare.out_entry", { result: words.result(each.item), other: words.result(each.against), reasons: reasons });
-    const button = make("button", { type: "button", class: "pl-compare-instead", onclick: () => instead(each.item.result) }, say("compare.instead"));
-    button.setAttribute("aria-label", say("compare.instead") + say("site.colon") + words.result(each.item));
-    return make("li", {}, text, " ", button);
+    return make("li", {}, text, " ", insteadButton(each.item));
   }
 
   /** What was left out becomes what the others are held against. */
@@ -438,8 +478,9 @@
     const change = { ref: result.id, options: {} };
     FACETS.forEach((facet) => {
       const value = compare.board.valueOf(result, facet);
-      if (!compare.board.several(facet, state.choice.by)) change[facet] = state.choice[facet].length ? [value] : [compare.board.ALL];
-      else if (state.choice[facet].length && !state.choice[facet].includes(value)) change[facet] = state.choice[facet].concat(value);
+      if (compare.board.allowed(result, facet, state.choice)) return;
+      if (!compare.board.several(facet, state.choice.by)) change[facet] = [value];
+      else change[facet] = state.choice[facet].concat(value);
     });
     choose(change);
     parts.status.scrollIntoView({ block: "center" });
@@ -460,7 +501,7 @@
   }
 
   function records() {
-    return state.board.drawn.concat(state.board.absent).map((each) => each.result);
+    return shown().map((each) => each.result);
   }
 
   function json() {
@@ -476,8 +517,8 @@
 
   /** The table for a spreadsheet, with figures as they are kept, not as they are shown. */
   function csv() {
-    const lines = shown().map((each) => COLUMNS.map((name) => each.result[name]).concat([state.choice.metric, unitForPrograms(each.figure.unit), each.figure.value, each.figure.low, each.figure.high, each.figure.repeats]));
-    return [COLUMNS.concat(["metric", "unit", "value", "low", "high", "repeats"])].concat(lines).map((line) => line.map(field).join(",")).join("\n") + "\n";
+    const lines = shown().map((each) => COLUMNS.map((name) => each.result[name]).concat([state.choice.metric, unitForPrograms(each.figure.unit), each.figure.value, each.figure.low, each.figure.high, each.figure.repeats, Boolean(each.apart), (each.behind || {}).grade]));
+    return [COLUMNS.concat(["metric", "unit", "value", "low", "high", "repeats", "not_compared", "behind_best"])].concat(lines).map((line) => line.map(field).join(",")).join("\n") + "\n";
   }
 
   /** A text that a spreadsheet would take for a formula gets a quote in front. */

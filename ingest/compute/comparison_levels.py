@@ -1,0 +1,79 @@
+"""How alike two results must be for a ratio of their figures: three levels, of which the reader chooses one.
+
+- `identical`: everything that both state is equal. What only one states is not known to differ, except a fact of the
+  case, such as the batch size, and an option of the workload, such as the image size.
+- `workload`, the level of every page unless the reader chooses another: both did the same work on the same hardware.
+  FP16, BF16 and AMP are one precision; versions that differ behind their second number, builds of one version and
+  digests of one image are the same; switches, such as DALI and XLA, may differ. Batch size, devices, options that are
+  no switches, and the rule by which a figure is computed, are part of the workload.
+- `everything`: all results on the same hardware with the same number of devices, if their figures have the same unit.
+
+A level forbids a ratio and hides no result: what differs is stated with each result, at every level.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from schema.vocabulary import PRECISION_GROUPS
+
+Level = Literal["identical", "workload", "everything"]
+#: From the strictest to the loosest.
+LEVELS: tuple[Level, ...] = get_args(Level)
+DEFAULT: Level = "workload"
+#: What is stated of a fact as sorted texts, so that `535` and `["535"]` are the same; none where nothing is.
+Values = tuple[str, ...]
+
+_WORK = ("devices", "nodes", "batch_size", "workload")
+#: What is equal of all results that a page places together, as keys of a record of `results.json`; `workload` is the
+#: options that make another one.
+PLACE: Mapping[Level, tuple[str, ...]] = {
+    "identical": ("hardware", "precision", *_WORK),
+    "workload": ("hardware", "group", *_WORK),
+    "everything": ("hardware", "devices"),
+}
+#: Figures in different units have no ratio, whatever the level.
+_NEVER = "unit"
+_VERSIONS = frozenset({"cuda", "cudnn", "driver", "framework_version", "kernel", "nccl", "os", "python"})
+_BEHIND_SECOND = re.compile(r"(\d+\.\d+)[\w.+~-]*")
+_DIGEST = re.compile(r"@.*")
+_SWITCH = frozenset({"true", "false"})
+
+
+@functools.lru_cache(maxsize=4096)
+def coarse(name: str, values: Values) -> Values:
+    """Return what the level `workload` tells apart of the values of a fact or a condition."""
+    if name == "precision":
+        return tuple(sorted({_group(each) for each in values}))
+    if name in _VERSIONS:
+        return tuple(sorted({_BEHIND_SECOND.sub(r"\1", each) for each in values}))
+    return tuple(sorted({_DIGEST.sub("", each) for each in values})) if name == "image" else values
+
+
+def coarse_option(values: Values) -> Values:
+    """Return what the level `workload` tells apart of the values of an option that makes no other workload."""
+    return ("switch",) if values and _SWITCH.issuperset(values) else values
+
+
+def tolerant(name: str, first: Values, second: Values) -> Level | None:
+    """Return the strictest level that allows a difference, by what `workload` tells apart of both; None: none does."""
+    if name == _NEVER:
+        return None
+    return "workload" if first and first == second else "everything"
+
+
+def allows(level: Level, tolerated: Level | None) -> bool:
+    """Return whether a level allows what is tolerated from another on."""
+    return tolerated is not None and LEVELS.index(level) >= LEVELS.index(tolerated)
+
+
+def allows_more(tolerated: Level | None, other: Level | None) -> bool:
+    """Return whether more levels allow the first of two differences than the other."""
+    return sum(allows(each, tolerated) for each in LEVELS) > sum(allows(each, other) for each in LEVELS)
+
+
+def _group(precision: str) -> str:
+    return next((name for name, words in PRECISION_GROUPS.items() if precision in words), precision)

@@ -1,0 +1,137 @@
+"""Figures that others published, over time: those of one case in several editions, and the best of each edition.
+
+Nothing here is judged: a published figure rarely says how often it was measured. A figure that a publisher prints again
+later is no new point. Where an edition prints several figures of one case, the highest counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ingest.compute.contrast import Measured
+from ingest.compute.history import HistoryPoint, Moment, history
+from ingest.published.cases import in_one_spelling, library
+from ingest.published.publications import Published, Publisher
+
+_METRIC = "throughput"
+#: Options that are off where nothing is stated.
+_OFF = frozenset({("xla", "false"), ("dali", "false")})
+Options = frozenset[tuple[str, str]]
+Group = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class PrintedPoint(HistoryPoint):
+    """A published figure with its date; `publisher` is the same for all editions of one."""
+
+    row: Published | None = None
+    publisher: str = ""
+
+    @property
+    def printed(self) -> Published:
+        """The figure as it is printed."""
+        assert self.row is not None
+        return self.row
+
+
+def dated(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> list[PrintedPoint]:
+    """Return throughput of which it is known when it was published, without what a publisher only prints again.
+
+    Points of the value 0 are of figures that were announced, or not measured: they show what an edition distinguishes.
+    """
+    found: dict[Hashable, PrintedPoint] = {}
+    points = (_point(row, sources[row.source]) for row in rows if row.metric == _METRIC)
+    for at, each in enumerate(sorted((each for each in points if each), key=lambda each: each.date)):
+        again = each.figure.value or (at,)
+        found.setdefault((_job(each), each.printed.batch_size, each.publisher, again), each)
+    return list(found.values())
+
+
+def over_editions(points: Sequence[PrintedPoint], group: Group) -> list[tuple[Moment[PrintedPoint], ...]]:
+    """Return the history of each case of which one publisher printed several figures, each from another day.
+
+    Args:
+        group: returns the group of a precision; half precisions are one case.
+    """
+    found: dict[Hashable, list[PrintedPoint]] = {}
+    for each in points:
+        row = each.printed
+        case = (each.publisher, _job(each), row.hardware, row.batch_size, group(row.precision))
+        found.setdefault(case, []).append(each)
+    return [history(part) for alike in found.values() for part in _by_options(alike) if len(part) > 1]
+
+
+def of_editions(points: Sequence[PrintedPoint], group: Group) -> list[tuple[PrintedPoint, ...]]:
+    """Return the highest figures of each edition, by framework, chip and devices, where several sources have some.
+
+    Their hardware, batch sizes and options may differ: they are no history of one case.
+    """
+    found: dict[Hashable, dict[Hashable, PrintedPoint]] = {}
+    for each in (each for each in points if each.figure.value):
+        row = each.printed
+        editions = found.setdefault((*_job(each)[:-1], _chip(row.hardware)), {})
+        edition = (row.source, each.date, group(row.precision), row.unit)
+        editions[edition] = _higher(editions.get(edition), each)
+    several = (each.values() for each in found.values() if len({one.printed.source for one in each.values()}) > 1)
+    return [
+        tuple(sorted(each, key=lambda one: (one.date, one.printed.source, group(one.printed.precision))))
+        for each in several
+    ]
+
+
+def _point(row: Published, source: Publisher) -> PrintedPoint | None:
+    if (pages := source.pages_of(row)) is None:
+        return None
+    value = row.value or 0.0
+    figure = Measured(value, value, value, 1, unit=row.unit)
+    return PrintedPoint(figure, pages.date, pages.version, row=row, publisher=source.address)
+
+
+def _job(point: PrintedPoint) -> tuple[Hashable, ...]:
+    row = point.printed
+    return (row.model, library(row.framework), row.nodes or 1, row.devices, row.unit)
+
+
+def _chip(hardware: str) -> str:
+    """Return what a device is called without its form and memory: `V100` of `Tesla V100` and `V100-SXM2-16GB`."""
+    return (hardware.partition("-")[0].split() or [""])[-1]
+
+
+def _higher(known: PrintedPoint | None, other: PrintedPoint) -> PrintedPoint:
+    return other if known is None or other.figure.value > known.figure.value else known
+
+
+def _by_options(points: Sequence[PrintedPoint]) -> list[list[PrintedPoint]]:
+    """Return points by what they state of their options, one for each date.
+
+    An edition that never states an option goes with all values of it. Where one edition prints figures with an option
+    and figures without, those without are a case of their own.
+    """
+    stated = [_options(each.printed) for each in points]
+    telling = _told_by_absence(points, stated)
+    cases = [each | {(name, "") for name in telling - {name for name, _ in each}} for each in stated]
+    largest = {each for each in cases if not any(each < other for other in cases)}
+    return [
+        _by_date(point for point, case in zip(points, cases, strict=True) if case <= whole and point.figure.value)
+        for whole in sorted(largest, key=sorted)
+    ]
+
+
+def _told_by_absence(points: Sequence[PrintedPoint], stated: Sequence[Options]) -> set[str]:
+    """Return the options that some figures of one edition state and others do not."""
+    names: dict[str, list[frozenset[str]]] = {}
+    for point, options in zip(points, stated, strict=True):
+        names.setdefault(point.date, []).append(frozenset(name for name, _ in options))
+    return {name for each in names.values() for name in frozenset().union(*each) - each[0].intersection(*each)}
+
+
+def _by_date(points: Iterable[PrintedPoint]) -> list[PrintedPoint]:
+    found: dict[str, PrintedPoint] = {}
+    for each in points:
+        found[each.date] = _higher(found.get(each.date), each)
+    return list(found.values())
+
+
+def _options(row: Published) -> Options:
+    return frozenset(in_one_spelling(row.options).items()) - _OFF

@@ -1,0 +1,131 @@
+"""The histories of a model: those of our results, and those of figures that others published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ingest.common.words import phrase
+from ingest.compute import results
+from ingest.compute.comparison import Candidate
+from ingest.compute.comparison_levels import Values
+from ingest.compute.contrast import Measured
+from ingest.compute.history import Better, HistoryPoint, Moment, history
+from ingest.compute.results import SCORED
+from ingest.published import histories
+from ingest.published.histories import PrintedPoint
+from ingest.site import addresses
+from ingest.site.data.measured import date_of
+from ingest.site.model import Row, Site, Suite
+from ingest.site.render.table import Link
+from ingest.site.table_metrics import THROUGHPUT, measured
+from schema.records import Run
+from schema.vocabulary import METRICS
+
+#: Facts of a case in which the points of a history agree; their versions, rounds and days are what it goes over.
+_CASE = (
+    "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options_text", "unit", "rule",
+)  # fmt: skip
+#: What the edition of a result adds to the conditions that may differ between points.
+_VERSION = "framework_version"
+
+
+@dataclass(frozen=True)
+class OwnPoint(HistoryPoint):
+    """A figure of ours with its runs; `resolution` is what its last printed digit counts."""
+
+    runs: tuple[Run, ...] = ()
+    resolution: float = 0.0
+
+
+@dataclass(frozen=True)
+class OwnHistory:
+    """The points of one case of ours, in their order; `row` is a result of it, `metric` what its figures are of."""
+
+    row: Row
+    metric: str
+    moments: tuple[Moment[OwnPoint], ...]
+
+
+def of_results(site: Site, suite: Suite) -> list[OwnHistory]:
+    """Return the history of each case with figures of several days, versions or rounds."""
+    found: dict[tuple[object, ...], list[Row]] = {}
+    for row in site.rows.get(suite.id, ()):
+        found.setdefault((_metric(row), *(getattr(row, each) for each in _CASE)), []).append(row)
+    made = ((rows[0], [point for row in rows for point in _points(site, row)]) for rows in found.values())
+    return [
+        OwnHistory(row, _metric(row), history(points, _better(_metric(row)))) for row, points in made if len(points) > 1
+    ]
+
+
+def published(site: Site, suite: Suite) -> list[tuple[Moment[PrintedPoint], ...]]:
+    """Return the history of each case that one publisher printed in several editions."""
+    return histories.over_editions(_dated(site, suite), partial(_group, suite))
+
+
+def editions(site: Site, suite: Suite) -> list[tuple[PrintedPoint, ...]]:
+    """Return the highest figures of each edition, where several sources have some of one framework."""
+    return histories.of_editions(_dated(site, suite), partial(_group, suite))
+
+
+def has(site: Site, suite: Suite) -> bool:
+    """Return whether a model has a history: of our results, or of what others published."""
+    return bool(published(site, suite) or editions(site, suite) or of_results(site, suite))
+
+
+def link(site: Site, suite: Suite) -> Link | None:
+    """Return a link to the history of a model; None where it has none."""
+    return Link(phrase("history.link"), addresses.history_page(suite)) if has(site, suite) else None
+
+
+def _dated(site: Site, suite: Suite) -> list[PrintedPoint]:
+    return histories.dated(site.published.by_suite.get(suite.id, ()), site.published.sources)
+
+
+def _group(suite: Suite, precision: str) -> str:
+    return suite.group(precision or None)
+
+
+def _metric(row: Row) -> str:
+    """Return what a result is compared in: its score, where it has one."""
+    return next((each for each in sorted(SCORED) if each in row.metrics), THROUGHPUT)
+
+
+def _better(metric: str) -> Better:
+    return "lower" if metric != THROUGHPUT and METRICS[metric].better == "lower" else "higher"
+
+
+def _points(site: Site, row: Row) -> list[OwnPoint]:
+    """Return the figures of a result: of each day one, but all runs of a score belong together."""
+    runs = [site.by_id[each] for each in row.run_ids]
+    if (metric := _metric(row)) != THROUGHPUT:
+        figure = measured(site, row, metric)
+        return [_point(row, runs, figure, min(map(_day, runs)))] if figure else []
+    by_day: dict[str, list[Run]] = {}
+    for run in runs:
+        by_day.setdefault(_day(run), []).append(run)
+    made = ((mine, _figure(row, mine), day) for day, mine in by_day.items())
+    return [_point(row, mine, figure, day) for mine, figure, day in made if figure]
+
+
+def _day(run: Run) -> str:
+    return date_of(run) or ""
+
+
+def _figure(row: Row, runs: Sequence[Run]) -> Measured | None:
+    if (over := results.figure(runs, row.rule)) is None:
+        return None
+    return Measured(
+        over.value, over.low, over.high, over.repeats, over.spread, row.unit,
+        groups=results.groups(runs, row.rule), rules=results.by_rule(runs, row.rule),
+    )  # fmt: skip
+
+
+def _point(row: Row, runs: Sequence[Run], figure: Measured, day: str) -> OwnPoint:
+    conditions: Mapping[str, Values] = Candidate(row, figure, tuple(runs)).statement.conditions
+    version: Values = (row.version,) if row.version else ()
+    return OwnPoint(
+        figure, day, row.version or "", row.round or "", {_VERSION: version, **conditions},
+        runs=tuple(runs), resolution=row.resolution or 0.0,
+    )  # fmt: skip

@@ -1,0 +1,41 @@
+"""What readers call a run: its case in words. Its id stays in addresses and data, and in small print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ingest.common import numbers
+from ingest.common.words import Text, phrase
+from ingest.site.hardware_names import product
+from ingest.site.model import Site, precision_name
+from ingest.site.options import in_words, listed
+from schema.records import Run
+
+
+def name(site: Site, run: Run) -> Text:
+    """Return the case of a run in words, as `PyTorch, BERT-base, 8 × V100, AMP, run 2`; its id if nothing is known."""
+    parts = [each for each in _parts(site, run) if each]
+    return listed(parts) if parts else run.id
+
+
+def short(run: Run) -> Text:
+    """Return what a run is called among the repeats of its case: by its number, or its id."""
+    return phrase("run.nth", n=run.repeat) if run.repeat is not None else run.id
+
+
+def _parts(site: Site, run: Run) -> Iterator[Text]:
+    case = run.case
+    yield case.framework or ""
+    yield site.suite_of[run.id].title if case.model else ""
+    yield _machine(run)
+    yield precision_name(case.precision) if case.precision else ""
+    yield phrase("run.batch", n=numbers.count(case.batch_size)) if case.batch_size else ""
+    yield in_words(case.options)
+    yield phrase("run.nth", n=run.repeat) if run.repeat is not None and case.framework else ""
+
+
+def _machine(run: Run) -> Text:
+    devices, hardware = run.case.devices, run.case.hardware
+    if devices and hardware:
+        return phrase("run.devices", n=devices, hardware=product(hardware))
+    return product(hardware) if hardware else ""

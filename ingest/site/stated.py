@@ -1,0 +1,29 @@
+"""What a run states about how it was measured, short enough to stand at its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from ingest.common.words import Text, phrase
+from ingest.compute.results import version
+from ingest.site.data.measured import date_of
+from ingest.site.run_tables import value_text
+from schema.records import Run
+
+ENVIRONMENT = ("driver", "cuda", "cudnn", "image")
+
+
+def stated(run: Run) -> tuple[Text, ...]:
+    """Return the framework's version, driver, CUDA, cuDNN and image as far as they are stated, and the day."""
+    found = (
+        phrase("stated.of", name=phrase(f"environment.{each}"), value=value_text(run.environment[each]))
+        for each in ENVIRONMENT
+        if run.environment.get(each)
+    )
+    return (*filter(None, (version(run),)), *found, date_of(run) or phrase("stated.undated"))
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """Return several texts as one line."""
+    return reduce(lambda first, second: phrase("stated.and", first=first, second=second), texts)

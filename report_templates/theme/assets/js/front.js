@@ -1,0 +1,155 @@
+/* The front page: which hardware, devices and precision are shown, what the address says of it, and the chart of a row.
+   All tables are in the page; without this script, all of them are shown. */
+(function () {
+  "use strict";
+
+  const form = document.getElementById("pl-choose");
+  if (!form) return;
+  const FIELDS = ["hardware", "devices", "precision"];
+  const NAMES = { devices: "devices", precision: "group" }; // field -> what a row calls it
+  const machines = Array.from(document.querySelectorAll(".pl-machine"));
+  const others = document.getElementById("pl-others");
+  const said = form.querySelector(".pl-choose-said");
+
+  const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
+  const shown = () => machines.find((machine) => machine.dataset.hardware === form.hardware.value);
+  const label = (name) => form[name].closest("label").firstChild.textContent.trim();
+
+  /* ---- the choice, and its address ---- */
+
+  /** Take what the address asks for; what is not there is named, and something else is shown. */
+  function read() {
+    const given = new URLSearchParams(location.search), gone = [];
+    form.reset();
+    if (form.others) form.others.checked = given.get("others") === "1";
+    FIELDS.forEach((name) => {
+      if (name !== "hardware") offer(name);
+      const value = given.get(name);
+      if (value && !choose(name, value)) gone.push(form.dataset.gone.replace("{name}", label(name)).replace("{value}", value));
+    });
+    show(gone);
+  }
+
+  function choose(name, value) {
+    const found = Array.from(form[name].options).find((option) => option.value === value && !option.hidden);
+    if (found) form[name].value = value;
+    return Boolean(found);
+  }
+
+  /** Offer the devices and precisions that the chosen hardware has; a choice that it has too is kept. */
+  function offer(name) {
+    const machine = shown(), kept = form[name].value;
+    const there = new Set(machine ? lines(machine).map((line) => line.dataset[NAMES[name]]) : []);
+    if (name === "devices") {
+      const numbers = Array.from(there).sort((one, other) => one - other);
+      form.devices.replaceChildren(form.devices.options[0], ...numbers.map((each) => new Option(each, each)));
+    }
+    Array.from(form[name].options).forEach((option) => { option.hidden = option.disabled = option.value !== "" && !there.has(option.value); });
+    if (!choose(name, kept)) form[name].value = "";
+  }
+
+  function address() {
+    const given = new URLSearchParams();
+    FIELDS.forEach((name) => { if (form[name].value) given.set(name, form[name].value); });
+    if (form.others && form.others.checked) given.set("others", "1");
+    return "?" + given.toString();
+  }
+
+  /** The choice goes along to the other language. */
+  function switchLanguages(search) {
+    document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
+      const target = new URL(link.href);
+      target.search = search;
+      link.href = target.href;
+    });
+  }
+
+  /* ---- what is shown ---- */
+
+  function fits(line) {
+    return ["devices", "precision"].every((name) => !form[name].value || form[name].value === line.dataset[NAMES[name]]);
+  }
+
+  function show(messages) {
+    const chosen = shown();
+    machines.forEach((machine) => machine.classList.toggle("pl-chosen", machine === chosen));
+    const matching = chosen ? narrow(chosen) : 0;
+    showOthers(!chosen);
+    said.replaceChildren(...[...messages, ...(chosen && !matching ? [said.dataset.none] : [])].map((text) => {
+      const line = document.createElement("span");
+      line.textContent = text;
+      return line;
+    }));
+    switchLanguages(location.search);
+  }
+
+  /** Hide the lines of a table that do not fit, and return how many do. */
+  function narrow(machine) {
+    lines(machine).forEach((line) => {
+      line.hidden = !fits(line);
+      if (line.hidden && line.matches(".pl-row")) toggle(line, false);
+    });
+    machine.querySelectorAll(".pl-alone").forEach((box) => {
+      const left = box.querySelectorAll("li:not([hidden])").length;
+      box.hidden = !left;
+      box.querySelector("summary span").textContent = left;
+    });
+    machine.querySelectorAll(".pl-scroll").forEach((box) => { box.hidden = !box.querySelector(".pl-row:not([hidden])"); });
+    return lines(machine).filter((line) => !line.hidden).length;
+  }
+
+  /** Third parties' results: those on the chosen hardware where it is asked for, or where there is nothing else. */
+  function showOthers(alone) {
+    if (!others) return;
+    const boxes = Array.from(others.querySelectorAll("[data-hardware]"));
+    const same = boxes.some((box) => box.dataset.hardware === form.hardware.value);
+    const asked = alone || form.others.checked;
+    boxes.forEach((box) => { box.hidden = asked && same && box.dataset.hardware !== form.hardware.value; });
+    others.open = asked;
+  }
+
+  /* ---- a row's notes and chart ---- */
+
+  function toggle(row, open) {
+    const button = row.querySelector("button"), detail = row.nextElementSibling;
+    if (button.getAttribute("aria-expanded") === String(open)) return;
+    button.setAttribute("aria-expanded", String(open));
+    detail.classList.toggle("pl-open", open);
+    const plot = detail.querySelector(".pl-plot");
+    if (open && window.plChart && !plot.childElementCount) window.plChart.draw(plot, spec(row));
+  }
+
+  /** The chart of a row: the same model and precision on each number of devices, a small panel for each. */
+  function spec(row) {
+    const alike = lines(row.closest("tbody")).filter((line) => ["suite", "group", "unit"].every((name) => line.dataset[name] === row.dataset[name]));
+    const panels = alike.map((line) => ({ label: line.dataset.label, rows: dots(line) })).filter((panel) => panel.rows.length);
+    return { kind: "dots", title: row.dataset.chart, unit: row.dataset.unit, better: "higher", panels: panels };
+  }
+
+  function dots(line) {
+    return Array.from(line.querySelectorAll(".pl-share[data-value]"), (cell) => {
+      const { name, ink, value, low, high, n, text } = cell.dataset, link = cell.querySelector("a");
+      return { label: name, ink: ink, value: Number(value), low: Number(low), high: Number(high), n: Number(n), text: text, about: cell.title, href: link ? link.href : "" };
+    });
+  }
+
+  /* ---- events ---- */
+
+  form.addEventListener("change", (event) => {
+    if (event.target === form.hardware) ["devices", "precision"].forEach(offer);
+    try {
+      history.pushState(null, "", address());
+    } catch (error) {
+      // A browser may keep the address of a page from the disk as it is.
+    }
+    show([]);
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest(".pl-sure button");
+    if (button) toggle(button.closest("tr"), button.getAttribute("aria-expanded") !== "true");
+  });
+  window.addEventListener("popstate", read);
+  document.querySelectorAll('a[href="#others"]').forEach((link) => link.addEventListener("click", () => { if (others) others.open = true; }));
+  read();
+})();

@@ -1,0 +1,226 @@
+"""Histories: the order of points, what each says against earlier ones, and those of published figures."""
+
+from __future__ import annotations
+
+import random
+from statistics import median
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.common.words import WordsEntry
+from ingest.compute.contrast import Measured
+from ingest.compute.history import Changed, HistoryPoint, Moment, a_year_before, history, in_order, natural
+from ingest.published import histories
+from ingest.published.publications import DatedPages, Published, Publisher
+
+
+def measured(*values: float) -> Measured:
+    """Return a figure over these repeats."""
+    middle = median(values)
+    spread = None if len(values) < 2 else (max(values) - min(values)) / middle / 2
+    return Measured(
+        middle, min(values), max(values), len(values), spread, "images/s", groups=(values,), rules={"sustained": middle}
+    )
+
+
+def point(date: str, *values: float, version: str = "", round: str = "", **conditions: str) -> HistoryPoint:
+    stated = {name: (each,) for name, each in conditions.items()}
+    return HistoryPoint(measured(*values), date, version, round, stated)
+
+
+def words(found: Moment[HistoryPoint]) -> tuple[str | None, str | None, str | None]:
+    return tuple(each and each.word for each in (found.previous, found.best, found.year))  # type: ignore[return-value]
+
+
+# ---- the order of points ----
+
+
+def test_points_come_by_date() -> None:
+    found = in_order([point("2024-02-01", 1), point("2023-12-31", 1, version="9"), point("2024", 1)])
+    assert [each.date for each in found] == ["2023-12-31", "2024", "2024-02-01"]
+
+
+def test_without_a_date_versions_and_rounds_give_the_order() -> None:
+    found = in_order([point("", 1, version="0.10"), point("2020-01-01", 1, version="0.9"), point("", 1, version="0.2")])
+    assert [each.version for each in found] == ["0.2", "0.9", "0.10"]
+    rounds = in_order([point("", 1, round="v4.0"), point("", 1, round="v3.1"), point("", 1, round="v4.0.1")])
+    assert [each.round for each in rounds] == ["v3.1", "v4.0", "v4.0.1"]
+
+
+@given(st.permutations([point(f"202{n}-01-01", 100 + n) for n in range(5)]))
+def test_the_order_of_the_input_makes_no_difference(points: list[HistoryPoint]) -> None:
+    assert [each.point.date for each in history(points)] == [f"202{n}-01-01" for n in range(5)]
+
+
+@given(st.lists(st.text(max_size=6), max_size=4))
+def test_any_text_sorts(texts: list[str]) -> None:
+    assert sorted(map(natural, texts)) == [natural(each) for each in sorted(texts, key=natural)]
+
+
+# ---- what a point says ----
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        ((100, 101, 102, 100.5, 101.5), (90, 91, 92, 90.5, 91.5), "regression"),
+        ((90, 91, 92, 90.5, 91.5), (100, 101, 102, 100.5, 101.5), "improvement"),
+        ((100, 101, 102), (90, 91, 92), "regression"),
+        # Ranges apart, but the gap (2) is smaller than the larger range (3): likely.
+        ((100, 101, 103), (97, 99, 99.5), "suspicious"),
+        ((97, 99, 99.5), (100, 101, 103), "promising"),
+        # One run each: more than 5 % apart is likely at most, less says nothing.
+        ((100,), (90,), "suspicious"),
+        ((90,), (100,), "promising"),
+        ((100,), (97,), "insufficient"),
+        ((100, 100.1, 100.2), (100.05, 100.15, 100.25), "no_change"),
+        # Overlapping ranges, a gap of 2 %: more repeats would settle it.
+        ((98, 100, 102), (100, 102, 104), "insufficient"),
+    ],
+)
+def test_the_word_of_a_difference(before: tuple[float, ...], after: tuple[float, ...], word: str) -> None:
+    _, last = history([point("2024-01-01", *before), point("2024-02-01", *after)])
+    assert last.previous is not None
+    assert last.previous.word == word
+
+
+def test_of_a_score_less_is_better() -> None:
+    _, last = history([point("2024-01-01", 100, 101, 102), point("2024-02-01", 90, 91, 92)], "lower")
+    assert words(last)[:2] == ("improvement", "improvement")
+
+
+def test_creep_shows_against_the_best_and_against_a_year_ago() -> None:
+    """Each step is too small to call; together they are a regression. The ratios are 97 / 100 at the medians."""
+    found = history([
+        point("2023-01-10", 99.9, 100.0, 100.1, 99.95, 100.05),
+        point("2023-07-10", 98.9, 99.2, 99.9, 98.95, 100.0),
+        point("2024-01-10", 96.9, 97.0, 97.1, 96.95, 97.05),
+    ])  # fmt: skip
+    assert [each.point.figure.value for each in found] == [100.0, 99.2, 97.0]
+    last = found[-1]
+    assert last.best is not None
+    assert last.year is not None
+    assert (last.best.earlier.date, last.year.earlier.date) == ("2023-01-10", "2023-01-10")
+    assert (last.best.word, last.year.word) == ("regression", "regression")
+    assert last.best.contrast.low < 0.97 < last.best.contrast.high < 1
+    assert words(found[0]) == (None, None, None)
+    assert found[1].year is None
+
+
+def test_a_year_ago_is_the_last_point_that_is_old_enough() -> None:
+    days = ["2022-05-01", "2023-01-31", "2023-02-01", "2024-01-31"]
+    found = history([point(day, 100 + at, 100 + at, 100 + at) for at, day in enumerate(days)])
+    assert [each.year and each.year.earlier.date for each in found] == [None, None, None, "2023-01-31"]
+
+
+def test_the_day_of_today_is_not_asked() -> None:
+    assert (a_year_before("2024-02-29"), a_year_before("2021"), a_year_before("2021-05")) == (
+        "2023-02-29", "2020", "2020-05",
+    )  # fmt: skip
+
+
+def test_what_both_points_state_and_differ_in_is_a_change() -> None:
+    found = history([
+        point("2024-01-01", 100, driver="535", cuda="12.1", kernel="6.1"),
+        point("2024-02-01", 100, driver="550", cuda="12.1", image="a"),
+    ])  # fmt: skip
+    assert found[1].changed == (Changed("driver", ("535",), ("550",)),)
+    assert found[0].changed == ()
+
+
+def test_a_change_of_the_level_is_marked_where_it_begins() -> None:
+    chance = random.Random(3)
+    values = [chance.gauss(100, 0.3) for _ in range(6)] + [chance.gauss(95, 0.3) for _ in range(6)]
+    found = history([point(f"2024-{month:02}-01", each) for month, each in enumerate(values, 1)])
+    assert [at for at, each in enumerate(found) if each.mark] == [6]
+
+
+# ---- published figures ----
+
+SOURCES = {
+    name: Publisher(
+        name, WordsEntry(name, name), f"https://{owner}.example", WordsEntry("about", "关于"), year,
+        dated=(DatedPages("old/*", "2020-08-21"), DatedPages("new/*", "2020-10-09", "0.2.0")),
+    )
+    for name, owner, year in (("A 2021", "a", 2021), ("A 2023", "a", 2023), ("B", "b", 2022), ("undated", "a", None))
+}  # fmt: skip
+
+
+def figure(source: str, place: str, value: float | None, **other: Any) -> Published:
+    stated: dict[str, Any] = {
+        "framework": "OneFlow", "hardware": "V100-SXM2-32GB", "devices": 8, "batch_size": 96, "precision": "fp32",
+        "options": {}, "unit": "sequences/s",
+    }  # fmt: skip
+    return Published(
+        source, place, "1", "", "BERT-base", framework_source="", nodes=1, metric="throughput", printed=str(value),
+        value=value, state="measured" if value else "not_measured", speedup="", note="", file="", row=1,
+        **stated | other,
+    )  # fmt: skip
+
+
+def over_editions(*rows: Published) -> list[list[tuple[str, float]]]:
+    found = histories.over_editions(histories.dated(rows, SOURCES), lambda each: "half" if each == "amp" else each)
+    return sorted([(each.point.date, each.point.figure.value) for each in moments] for moments in found)
+
+
+def test_dated_pages_and_editions_of_a_publisher_make_a_history() -> None:
+    rows = (
+        figure("A 2023", "README.md", 120), figure("A 2021", "new/b.md", 110), figure("A 2021", "old/a.md", 100),
+        figure("undated", "README.md", 90), figure("B", "README.md", 80),
+    )  # fmt: skip
+    assert over_editions(*rows) == [[("2020-08-21", 100), ("2020-10-09", 110), ("2023", 120)]]
+
+
+def test_what_a_publisher_prints_again_is_no_new_point() -> None:
+    rows = (figure("A 2021", "new/b.md", 110), figure("A 2023", "README.md", 110), figure("B", "README.md", 110))
+    assert over_editions(*rows) == []
+
+
+def test_of_several_figures_of_an_edition_the_highest_counts() -> None:
+    rows = (figure("A 2021", "x.md", 100), figure("A 2023", "x.md", 104), figure("A 2023", "y.md", 105))
+    assert over_editions(*rows) == [[("2021", 100), ("2023", 105)]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"batch_size": 48}, {"devices": 1}, {"hardware": "V100-SXM2-16GB"}, {"framework": "PyTorch"},
+        {"precision": "amp"}, {"unit": "samples/s"},
+    ],
+)  # fmt: skip
+def test_figures_of_another_case_are_no_history(other: dict[str, Any]) -> None:
+    assert over_editions(figure("A 2021", "x.md", 100), figure("A 2023", "x.md", 105, **other)) == []
+
+
+def test_an_edition_that_never_states_an_option_goes_with_all_of_its_values() -> None:
+    rows = (
+        figure("A 2021", "old/a.md", 100), figure("A 2021", "new/b.md", 103, options={"clip": "yes"}),
+        figure("A 2021", "new/b.md", 108, options={"clip": "no", "xla": "no"}),
+    )  # fmt: skip
+    assert over_editions(*rows) == [
+        [("2020-08-21", 100), ("2020-10-09", 103)],
+        [("2020-08-21", 100), ("2020-10-09", 108)],
+    ]
+
+
+@pytest.mark.parametrize("without", [16000.0, None])
+def test_where_an_edition_tells_with_from_without_they_are_two_cases(without: float | None) -> None:
+    """An edition with both says what silence means, even where one of the two was not measured."""
+    rows = (
+        figure("A 2021", "x.md", without), figure("A 2021", "x.md", 12000, options={"gradient_accumulation": "no"}),
+        figure("A 2023", "x.md", 20000),
+    )  # fmt: skip
+    assert over_editions(*rows) == ([[("2021", 16000.0), ("2023", 20000)]] if without else [])
+
+
+def test_the_highest_of_each_edition_where_several_sources_have_some() -> None:
+    rows = (
+        figure("A 2021", "x.md", 100), figure("A 2021", "x.md", 140, batch_size=128),
+        figure("B", "x.md", 90, hardware="Tesla V100", batch_size=None), figure("A 2023", "x.md", 700, precision="amp"),
+        figure("A 2023", "x.md", 2000, hardware="A100-SXM4-40GB"), figure("A 2023", "x.md", None),
+    )  # fmt: skip
+    (found,) = histories.of_editions(histories.dated(rows, SOURCES), str)
+    assert [(each.date, each.figure.value) for each in found] == [("2021", 140), ("2022", 90), ("2023", 700)]

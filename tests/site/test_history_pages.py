@@ -1,0 +1,236 @@
+"""Pages of results over time: their figures, words and links, in both languages."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from ingest.common import words
+from ingest.common.words import LANGUAGES, WordsEntry
+from ingest.compute.results import results
+from ingest.published import publications
+from ingest.read.change_notes import ChangeNote, ChangeNotes
+from ingest.site import builder
+from ingest.site.history import has, of_results
+from ingest.site.model import Site, suites
+from ingest.site.pages.history import own_table
+from ingest.site.render.table import Table
+from schema.records import Run
+from tests import builders
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = {"en": "models", "zh": "zh/models"}
+
+
+def table(site: Path, language: str, suite: str, name: str) -> list[dict[str, str]]:
+    """Return the rows of a table of a built page, by the keys of its columns."""
+    page = (site / FOLDERS[language] / suite / "history" / "index.html").read_text("utf-8")
+    found = re.search(rf'data-name="{name}-?\d*">(.*?)</table>', page, re.DOTALL)
+    assert found, name
+    keys = re.findall(r'data-key="(\w+)"', found[1])
+    lines = re.findall(r"<tr>(.*?)</tr>", found[1].partition("<tbody>")[2], re.DOTALL)
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL) for line in lines]
+    return [dict(zip(keys, map(_text, line), strict=True)) for line in cells]
+
+
+def _text(cell: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", cell)).split())
+
+
+def printed(**stated: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of the tables of published figures with these cells."""
+    for path in sorted((ROOT / "raw_logs" / "published").glob("*.csv")):
+        for row in csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))):
+            if all(row[name] == value for name, value in stated.items()):
+                yield row
+
+
+# ---- published editions on the real site ----
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("suite", "model", "batch_size", "date", "version", "report"),
+    [
+        ("resnet50", "ResNet-50 v1.5", "128", "2020-08-21", "", "rn50_fp32_report_0821.md"),
+        ("resnet50", "ResNet-50 v1.5", "128", "2020-10-09", "0.2.0", "resnet50_oneflow_v0.2_report_1009.md"),
+        ("resnet50", "ResNet-50 v1.5", "256", "2020-12-02", "0.3.1", "resnet50_oneflow_v0.3.1_report_1202.md"),
+        ("bert", "BERT-base", "96", "2020-08-22", "", "bert_base_fp32_report_0822.md"),
+        ("bert", "BERT-base", "160", "2020-10-09", "0.2.0", "bert_base_oneflow_v0.2_report_1009.md"),
+        ("bert", "BERT-base", "160", "2020-12-02", "0.3.1", "bert_base_oneflow_v0.3.1_report_1202.md"),
+    ],
+)
+def test_the_versions_of_oneflow(
+    real: Path, language: str, suite: str, model: str, batch_size: str, date: str, version: str, report: str
+) -> None:
+    """Every figure of a version is there as it is printed, but those without clipping that 0.3.1 does not have."""
+    given = [
+        row["value"] for row in printed(model=model, framework="OneFlow", metric="throughput", batch_size=batch_size)
+        if row["place"].endswith(report) and ("clip=no" not in row["options"] or batch_size != "160")
+    ]  # fmt: skip
+    assert len(given) >= 4
+    mine = [row for row in table(real, language, suite, "published-history") if row["date"].startswith(date)]
+    mine = [row for row in mine if row["batch_size"] == batch_size]
+    shown = {row["figure"].split()[0].replace(",", "") for row in mine}
+    assert shown == set(given)
+    assert {row["version"] for row in mine if row["version"] == version or not version} == {
+        version or "Oneflow-Inc/OneFlow-Benchmark"
+    }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_version_is_compared_with_the_one_before(real: Path, language: str) -> None:
+    """1,443.55 / 1,472.72 = 0.980, 397.64 / 384.85 = 1.033."""
+    rows = table(real, language, "resnet50", "published-history")
+    ratios = {row["figure"].split()[0]: row["previous"] for row in rows}
+    assert (ratios["1,443.55"], ratios["397.64"], ratios["384.85"]) == ("0.98×", "1.03×", "—")
+    assert ratios["33,317.67"] == "1.43×"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_editions_of_paddle(real: Path, language: str) -> None:
+    rows = table(real, language, "bert", "editions")
+    mine = [row for row in rows if row["framework"] == "PaddlePaddle" and row["hardware"].startswith("1 × ")]
+    found = [
+        (row["date"][:4], row["figure"].split()[0], row["batch_size"]) for row in mine if "V100" in row["hardware"]
+    ]
+    assert found == [
+        ("2019", "4.0", "—"), ("2021", "153.47", "48"), ("2021", "628.25", "96"), ("2022", "137.27", "64"),
+        ("2022", "309.68", "160"), ("2023", "164.866", "96"), ("2023", "665.655", "96"),
+    ]  # fmt: skip
+    for row in mine:
+        value = row["figure"].split()[0].replace(",", "")
+        assert any(each["framework"] == "PaddlePaddle" for each in printed(value=value, model="BERT-base"))
+
+
+def test_what_is_only_printed_again_is_not_listed(real: Path) -> None:
+    """Later pages of DLPerf repeat the figures of 0.2.0; as an edition of 2022 they would look like a step back."""
+    again = [row for row in table(real, "en", "resnet50", "published-history") if row["framework"] == "OneFlow"]
+    assert again
+    assert not [row for row in again if row["date"].startswith("2022")]
+
+
+# ---- our own results ----
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_our_results_of_two_days(real: Path, language: str) -> None:
+    known = words.load()
+    rows = table(real, language, "fastscnn", "history")
+    assert [row["date"] for row in rows] == ["2026-11-20", "2026-11-21"] * 2
+    assert [row["figure"].split()[0] for row in rows] == ["10.1", "10.7", "11", "11.0"]
+    assert [row["repeats"] for row in rows] == ["3", "5"] * 2
+    assert rows[1]["previous"].startswith(known.text(language, "history.word_insufficient"))
+    assert rows[3]["previous"].startswith(known.text(language, "history.word_no_change"))
+    assert rows[1]["changed"].endswith("6.18.44-fc-v595 → 6.18.44-fc-v669")
+
+
+def test_the_pages_are_linked_from_the_models_that_have_one(real: Path) -> None:
+    for language, folder in FOLDERS.items():
+        text = words.load().text(language, "history.link")
+        for model in sorted(each for each in (real / folder).iterdir() if each.is_dir()):
+            page = (model / "index.html").read_text("utf-8")
+            assert (f'<a href="history/">{text}</a>' in page) == (model / "history").is_dir(), model
+
+
+def runs(speeds: Sequence[Sequence[float]], **other: object) -> list[Run]:
+    """Return repeats of one case, those of each version on a day of its own."""
+    return [
+        builders.run(
+            f"v{at}-{repeat}", speed=speed, repeat=repeat, start=f"2026-0{at}-01T00:00:00Z",
+            environment={"driver": f"53{at}", "framework_version": f"2.{at}"}, **other,  # type: ignore[arg-type]
+        )
+        for at, mine in enumerate(speeds, 1)
+        for repeat, speed in enumerate(mine, 1)
+    ]  # fmt: skip
+
+
+NOTES = ChangeNotes((
+    ChangeNote(text=WordsEntry("Driver updated", "驱动升级"), date=dt.date(2026, 1, 15)),
+    ChangeNote(text=WordsEntry("Kernels fused", "算子融合"), version="2.3", link="https://example.org/3"),
+    ChangeNote(text=WordsEntry("Elsewhere", "别处"), version="2.3", framework="JAX"),
+    ChangeNote(text=WordsEntry("Later", "之后"), date=dt.date(2026, 6, 1)),
+    ChangeNote(text=WordsEntry("<b>bold</b> `code`", "<b>粗体</b> `代码`"), round="v1", model="bert"),
+))  # fmt: skip
+
+
+def site_of(given: Sequence[Run], notes: ChangeNotes = NOTES) -> Site:
+    return Site(tuple(given), (), suites(), results, changes=notes)
+
+
+def own(site: Site) -> Table:
+    (suite,) = site.shown
+    return own_table(site, of_results(site, suite))
+
+
+def column(found: Table, key: str, language: str) -> list[str]:
+    at = found.keys(known := words.load()).index(key)
+    return [" | ".join(known.say(language, entry.text) for entry in row[at].entries) for row in found.rows]
+
+
+def test_a_version_is_a_point_with_its_words_and_changes() -> None:
+    found = own(site_of(runs([(400, 401, 402), (380, 381, 382), (420, 421, 422)])))
+    assert column(found, "date", "en") == ["2026-01-01", "2026-02-01", "2026-03-01"]
+    assert column(found, "version", "en") == ["2.1", "2.2", "2.3"]
+    assert column(found, "previous", "en") == ["", "regression", "improvement"]
+    assert column(found, "previous", "zh") == ["", "性能回退", "性能提升"]
+    assert column(found, "best", "en") == ["", "the previous one", "improvement"]
+    changed = column(found, "changed", "en")
+    assert changed[0] == ""
+    assert changed[1] == "Framework version: 2.1 → 2.2 | Driver version: 531 → 532 | Driver updated"
+    assert changed[2] == "Framework version: 2.2 → 2.3 | Driver version: 532 → 533 | Kernels fused"
+
+
+def test_of_an_entry_the_address_is_linked() -> None:
+    found = own(site_of(runs([(400,), (380,), (420,)])))
+    at = found.keys(words.load()).index("changed")
+    assert [entry.page for entry in found.rows[2][at].entries][-1] == "https://example.org/3"
+
+
+def test_one_point_is_no_history() -> None:
+    site = site_of(runs([(400, 401, 402)]))
+    (suite,) = site.shown
+    assert not has(site, suite)
+
+
+def test_other_batch_sizes_are_no_points_of_one_history() -> None:
+    first, second = runs([(400,), (500,)])
+    site = site_of([first, builders.edited(second, case={"batch_size": 128})])
+    (suite,) = site.shown
+    assert of_results(site, suite) == []
+
+
+def test_runs_without_a_figure_are_no_points() -> None:
+    first, second = runs([(400,), (500,)])
+    site = site_of([first, builders.edited(second, outcome="oom", published=False)])
+    (suite,) = site.shown
+    assert of_results(site, suite) == []
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
+    builder.build(runs([(400,), (380,), (420,)]), [], tmp_path / "docs", cache=tmp_path / "cache.sqlite", changes=NOTES)
+    for language, text in (("en", "Kernels fused"), ("zh", "算子融合")):
+        page = (tmp_path / "docs" / language / "models" / "resnet50" / "history.md").read_text("utf-8")
+        assert f'<a href="https://example.org/3">{text}</a>' in page
+        assert "Elsewhere" not in page
+        assert "Later" not in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_new_entry_is_a_new_build(tmp_path: Path) -> None:
+    given = runs([(400,), (380,)])
+    for notes, written in ((ChangeNotes(), True), (ChangeNotes(), False), (NOTES, True)):
+        built = builder.build(given, [], tmp_path / "docs", cache=tmp_path / "cache.sqlite", changes=notes)
+        assert bool(built.written) == written
+
+
+def test_the_sources_of_the_published_figures_are_whole() -> None:
+    assert publications.read([ROOT / "raw_logs" / "published"]).problems == ()

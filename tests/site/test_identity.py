@@ -1,0 +1,133 @@
+"""Who publishes the site: its name, logo, colors and footer; and how to cite a page."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.site import markup
+from tests.site.conftest import ROOT, html
+from tests.site.kinds import ADDRESS, KINDS, languages
+from tests.site.test_colours import contrast
+
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>\n'
+PUBLISHER = """  publisher:
+    name: Example & Lab
+    url: https://example.net/
+    logo: lab.svg
+    color: "#ffd400"
+    footer: {en: Run by the lab., zh: 由实验室运营。}
+"""
+COLORS = ("#ffd400", "#000000", "#ffffff", "#0b6e4f", "#808080", "#ff0000", "#0000ff")
+
+
+@pytest.fixture(scope="module")
+def identity() -> Any:
+    """Return the hook as a module, loaded from its file because it is not part of a package."""
+    path = ROOT / "report_templates" / "hooks" / "identity.py"
+    spec = importlib.util.spec_from_file_location("identity", path)
+    assert spec
+    assert spec.loader
+    module = sys.modules["identity"] = importlib.util.module_from_spec(spec)  # its records look their types up there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def of_lab(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the site of another publisher, of the ordinary fixture's pages."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(built / "docs", folder / "docs")
+    (folder / "lab.svg").write_text(LOGO, "utf-8")
+    return html(folder, ADDRESS, extra=PUBLISHER)
+
+
+def test_a_publisher_has_a_name_a_logo_colors_and_a_footer_of_their_own(of_lab: Path, identity: Any) -> None:
+    for language, line in (("", "Run by the lab."), ("zh/", "由实验室运营。")):
+        page = (of_lab / language / "runs" / "index.html").read_text("utf-8")
+        assert "- Example & Lab</title>" in page or "- Example &amp; Lab</title>" in page
+        assert "assets/publisher.svg" in page
+        (footer,) = markup.parsed(page).elements("footer")
+        assert line in footer.text()
+        assert "Example & Lab" in footer.text()
+        assert "Perfledger" in footer.text()  # by which it is made
+        assert page.index("assets/css/all.css") < page.index("assets/css/publisher.css")
+    assert (of_lab / "assets" / "publisher.svg").read_text("utf-8") == LOGO
+    assert (of_lab / "assets" / "css" / "publisher.css").read_text("utf-8") == identity.stylesheet("#ffd400")
+
+
+@pytest.mark.parametrize("color", COLORS)
+def test_any_color_can_be_read_in_both_schemes(identity: Any, color: str) -> None:
+    for scheme, grounds in identity.GROUNDS.items():
+        shade = identity.readable(color, scheme)
+        assert min(contrast(shade, ground) for ground in grounds) >= 4.5
+    assert identity.readable("#0b6e4f", "default") == "#0b6e4f"  # no more than it needs
+
+
+def test_the_grounds_are_those_of_the_style_sheet(identity: Any) -> None:
+    styles = (ROOT / "report_templates" / "css" / "10-base.css").read_text("utf-8")
+    for scheme, grounds in identity.GROUNDS.items():
+        (block,) = re.findall(rf'\[data-md-color-scheme="{scheme}"\] \{{(.*?)\}}', styles, re.DOTALL)[:1]
+        found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]+);", block))
+        page = (
+            found["md-default-bg-color"].replace("#fff", "#ffffff")
+            if scheme == "default"
+            else found["md-default-bg-color"]
+        )
+        assert grounds == (page, found["pl-field"])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"nam": "x"}, {"color": "green"}, {"url": "javascript:alert(1)"}, {"footer": {"fr": "x"}}, "Example Lab"]
+)
+def test_a_wrong_entry_is_named(identity: Any, wrong: Any) -> None:
+    with pytest.raises(identity.PluginError, match=r"mkdocs.yml: extra.publisher: "):
+        identity._publisher({"extra": {"publisher": wrong}})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_page_says_what_it_is_made_of_and_how_to_cite_it(whole: Path, kind: str) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    for language in languages(kind):
+        page = markup.read(whole / language / KINDS[kind] / "index.html")
+        (footer,) = page.elements("footer")
+        assert f"Perfledger {version}" in footer.text()
+        assert "2026-11-20" in footer.text()  # of the latest change
+        assert "Apache-2.0" in footer.text()
+        assert [each.given["href"] for each in footer.elements("a")] == ["#cite"]  # nobody named a repository
+        (cite,) = [each for each in page.elements("details") if each.given.get("id") == "cite"]
+        bibtex, markdown = (each.text() for each in cite.elements("code"))
+        address = f"{ADDRESS}{language}{KINDS[kind]}"
+        assert bibtex.startswith("@misc{perfledger-")
+        assert f"  url = {{{address}}},\n" in bibtex
+        assert "  year = {2026},\n" in bibtex
+        assert bibtex.count("{") == bibtex.count("}")
+        assert markdown.count(f"]({address})") == 1
+
+
+def test_a_citation_keeps_the_signs_of_a_title_and_leaves_out_what_is_not_known(identity: Any) -> None:
+    about = {"date": None, "commit": "0123456789abcdef", "publisher": {"name": ""}}
+    found = identity.cite(about, "Perfledger", "en", "Wide & Deep_[x] 100%", "")
+    assert "  title = {{Wide \\& Deep\\_[x] 100\\%}},\n" in found["bibtex"]
+    assert "year" not in found["bibtex"]
+    assert "url" not in found["bibtex"]
+    assert found["markdown"] == "Wide & Deep\\_\\[x\\] 100% – Perfledger, Commit 0123456789abcdef"
+
+
+def test_the_commit_is_that_of_the_environment_or_of_the_checkout(
+    identity: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("PERFLEDGER_COMMIT", "GITHUB_SHA"):
+        monkeypatch.delenv(each, raising=False)
+    assert identity._commit(tmp_path) is None
+    monkeypatch.setenv("GITHUB_SHA", "aa")
+    assert identity._commit(tmp_path) == "aa"
+    monkeypatch.setenv("PERFLEDGER_COMMIT", "bb")
+    assert identity._commit(tmp_path) == "bb"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from ingest.common.words import phrase
 from ingest.compute.comparison import DIMENSIONS, FOLLOWS
@@ -13,6 +12,7 @@ from ingest.site import addresses
 from ingest.site.data import measured
 from ingest.site.model import Page, Site, framework_of
 from ingest.site.render import colours
+from ingest.site.render.chart import CHARTS
 from schema.records import text_of
 from schema.results import ResultRecord
 
@@ -22,7 +22,7 @@ COMPARE_WORDS = (
     "rule", "site", "source", "support", "table",
 )  # fmt: skip
 COMPARE_SCRIPTS = (
-    "assets/vendor/chart.umd.min.js",
+    CHARTS,
     *(f"assets/js/compare{each}.js" for each in ("-board", "-address", "-words", "-chart", "")),
 )
 
@@ -55,9 +55,5 @@ def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
     return text_of(tables(found, workloads, measured.figures(site))).encode() + b"\n"
 
 
-def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:
-    found = {each: colours.ink(each) for each in sorted(frameworks)}
-    return {
-        name: {"light": ink.light, "dark": ink.dark, "hatch": ink.hatch, "marker": ink.marker}
-        for name, ink in found.items()
-    }
+def _inks(frameworks: Iterable[str]) -> Mapping[str, str]:
+    return {each: colours.ink(each).id for each in sorted(frameworks)}

@@ -18,13 +18,12 @@ from ingest.common.words import LANGUAGES, Text, Words, phrase
 from ingest.site.model import Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
-from ingest.site.render.chart import Chart
+from ingest.site.render.chart import CHARTS, Chart
 from ingest.site.render.environment import environment
 from ingest.site.render.html_table import Writer
 from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
-CHARTS = "assets/js/charts.js"  # for pages with charts
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
 

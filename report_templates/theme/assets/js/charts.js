@@ -7,7 +7,6 @@
   const SVG = "http://www.w3.org/2000/svg";
   const INK = "currentColor";
   const PAPER = "var(--md-default-bg-color)";
-  const DASHES = ["", "6 3", "2 2", "8 3 2 3"];
   const FONT = 12, LETTER = 6.7, ROW = 24, HEAD = 28, VALUE = 62, GUTTER = 28;
   const BOLD = 1.08; // how much wider
   const found = document.getElementById("pl-words");
@@ -221,7 +220,11 @@
   }
 
   const most = (chart) => Math.min(280, chart.width * 0.34); // of a name
-  const dash = (spec, line) => DASHES[spec.series.filter((each) => each.ink === line.ink).indexOf(line) % DASHES.length];
+  /** Lines of one ink differ in how they are cut. */
+  function dash(spec, line) {
+    const nth = spec.series.filter((each) => each.ink === line.ink).findIndex((each) => each.label === line.label);
+    return nth > 0 ? `${2 + 3 * (nth % 3)} ${1 + nth}` : "";
+  }
 
   function oneLine(chart, spec, line, frame, labels) {
     const ink = colour(line.ink), broken = dash(spec, line);

@@ -124,15 +124,12 @@ def _is_compared(answer: Answer) -> bool:
 
 
 def _frameworks(compared: Sequence[Answer]) -> list[str]:
-    """Return the frameworks of a table: that which leads most often first, then that with most figures."""
-    figures = [bar.result for answer in compared for bar in answer.bars]
+    """Return the frameworks of a table: that which leads most often first, then that with the largest shares in all."""
     leads = [answer.bars[0].result.framework for answer in compared if answer.kind in LEADS]
-    names = {row.framework or "" for row in figures}
-
-    def weight(name: str) -> tuple[int, int]:
-        return -leads.count(name), -sum(row.framework == name for row in figures)
-
-    return sorted(ordered(names, ()), key=weight)
+    shares: dict[str, float] = {}
+    for bar in (bar for answer in compared for bar in answer.bars):
+        shares[bar.result.framework or ""] = shares.get(bar.result.framework or "", 0) + (bar.share or 0)
+    return sorted(ordered(shares, ()), key=lambda name: (-leads.count(name), -shares[name]))
 
 
 def _row(suite: Suite, answer: Answer, names: Sequence[str], hardware: str) -> Row:

@@ -76,8 +76,9 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
                 continue
             (found,) = [
                 one for one in measured
-                if one["hardware"] == hardware and one["suite"] == about["data-suite"]
-                and str(one["devices"]) == about["data-devices"] and PRECISIONS[one["precision"]].group == about["data-group"] and one["framework"] == each["data-name"]
+                if (one["hardware"], one["suite"]) == (hardware, about["data-suite"])
+                and str(one["devices"]) == about["data-devices"]
+                and PRECISIONS[one["precision"]].group == about["data-group"] and one["framework"] == each["data-name"]
                 and f"{one['text']} {one['unit']}" == each["data-text"]
                 and one["value"] / one["devices"] == float(each["data-value"]) and one["repeats"] == int(each["data-n"])
             ][:1]  # fmt: skip
@@ -143,7 +144,7 @@ def test_what_is_too_close_to_call_is_marked_at_both_and_what_is_not_compared_ha
     close, apart = found.rows
     assert [each.is_close for each in close.shares if each] == [True, True, False]
     assert [each.text for each in close.shares if each] == ["100", "99.6", "25"]
-    assert next((WORDS.say("en", row.sure), row.unit) for row in found.rows) == ("Too close to call", "images/s")
+    assert (WORDS.say("en", close.sure), close.unit) == ("Too close to call", "images/s")
     assert WORDS.say("en", apart.sure) == "Not comparable"
     assert [(each.text, each.percent) for each in apart.shares if each] == [("400.4", None), ("300.3", None)]
     assert WORDS.say("en", apart.runs) in ("words/s vs. tokens/s", "tokens/s vs. words/s")

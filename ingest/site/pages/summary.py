@@ -15,7 +15,8 @@ from ingest.site import addresses, answers, hardware_tables, heat, published_fig
 from ingest.site.data import changes
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
-from ingest.site.model import Page, Site, group_name, hardware_of, named, precision_name
+from ingest.site.model import Page, Row, Site, group_name, hardware_of, named, precision_name
+from ingest.site.options import in_words
 from ingest.site.render.table import Link
 
 #: So many changes are listed; all are in the data.
@@ -62,13 +63,13 @@ def heats(site: Site, names: Iterable[str]) -> list[heat.Heat]:
 
 @dataclass(frozen=True)
 class Changed:
-    """One change: of which result, on what hardware, when, and what; `page` is the run that made it."""
+    """One change: of which result, on what hardware, and what; `page` is the run that made it."""
 
     title: Text
     hardware: Text
     case: tuple[Text, ...]
-    date: str
     what: Text
+    unit: str
     page: str | None
 
 
@@ -102,9 +103,15 @@ def _changed(site: Site, found: changes.OfResult) -> Changed:
         if change.before
         else phrase("front.changed_new", after=after)
     )
-    case = (named(row.framework), precision_name(row.precision), answers.devices(row))
     page = site.page(change.runs[0]) if change.runs else None
-    return Changed(found.suite.title, product(row.hardware or ""), case, change.date, what, page)
+    return Changed(found.suite.title, product(row.hardware or ""), _case(row), what, row.unit, page)
+
+
+def _case(row: Row) -> tuple[Text, ...]:
+    """Return whose result it is, and of what case."""
+    batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    parts = (named(row.framework), precision_name(row.precision), answers.devices(row), batch, in_words(row.options))
+    return tuple(each for each in parts if each)
 
 
 @dataclass(frozen=True)

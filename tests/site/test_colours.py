@@ -180,11 +180,10 @@ def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) ->
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any, address: str, scheme: str) -> None:
+def test_a_framework_has_one_colour_in_bars_and_in_charts(browser: Any, address: str, scheme: str) -> None:
     opened = browser.new_page(color_scheme=scheme)
-    opened.goto(address)
-    bar = opened.locator(".pl-bar.pl-ink-pytorch").first.evaluate("node => getComputedStyle(node).backgroundColor")
     opened.goto(address + "models/resnet50/")
+    bar = opened.locator(".pl-bar.pl-ink-pytorch").first.evaluate("node => getComputedStyle(node).backgroundColor")
     opened.locator("figure.pl-chart").first.scroll_into_view_if_needed()
     dots = opened.locator("figure .pl-drawn circle")
     dots.first.wait_for()

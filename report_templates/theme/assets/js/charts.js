@@ -294,10 +294,8 @@
     const x = frame.x(note.at), y = frame.y(note.value), wide = size(note.text) * BOLD * 0.92;
     const wanted = x > (frame.left + frame.right) / 2 ? x - 9 - wide : x + 9;
     const left = Math.max(frame.left, Math.min(wanted, frame.right - wide));
-    return [
-      node("circle", { cx: x, cy: y, r: 5, fill: "none", stroke: INK, "stroke-width": 1.5 }),
-      text(left, left === wanted ? y : y - 15, note.text, { "font-size": 11, "font-weight": 600, class: "pl-noted" }),
-    ];
+    const ring = node("circle", { cx: x, cy: y, r: 5, fill: "none", stroke: INK, "stroke-width": 1.5 });
+    return note.text ? [ring, text(left, left === wanted ? y : y - 15, note.text, { "font-size": 11, "font-weight": 600, class: "pl-noted" })] : [ring];
   }
 
   /** The record nearest to the pointer, or chosen with the arrow keys. */

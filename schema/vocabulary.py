@@ -30,6 +30,7 @@ class FactTerm:
     case: bool = False
     needed: bool = False
     option: bool = False
+    tuning: bool = False
     in_log: bool = True
     usual: Any = None
 
@@ -117,6 +118,8 @@ CASE = tuple(name for name, fact in FACTS.items() if fact.case)
 NEEDED = tuple(name for name, fact in FACTS.items() if fact.needed)
 #: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
 OPTIONS = frozenset(name for name, fact in FACTS.items() if fact.option)
+#: Options of which other values make no other workload.
+TUNING = frozenset(name for name, fact in FACTS.items() if fact.tuning)
 #: Facts that are positive whole numbers.
 COUNTS = frozenset(name for name, fact in FACTS.items() if fact.type == "count")
 #: Outcomes that leave no figure even where records were printed.

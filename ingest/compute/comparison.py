@@ -24,6 +24,7 @@ from ingest.compute.comparison_levels import (
     allows_more,
     coarse,
     coarse_option,
+    is_tuning,
     tolerant,
 )
 from ingest.compute.contrast import Contrast, Grade, Measured, contrast
@@ -282,7 +283,7 @@ def _option(name: str, a: Statement, b: Statement, workload: Workload) -> Differ
         return None
     if name in workload:
         return Difference("option", name, first, second, strict=True)
-    level = tolerant(name, coarse_option(first), coarse_option(second))
+    level = tolerant(name, coarse_option(name, first), coarse_option(name, second))
     return Difference("option", name, first, second, strict=False, tolerated=level)
 
 
@@ -345,9 +346,10 @@ def _by_contradicted(rows: Sequence[Result]) -> Iterable[list[Result]]:
 def contradicted(rows: Sequence[Result]) -> list[str]:
     """Return options whose stated values differ between frameworks, such as threads: another workload.
 
-    Switches (DALI, XLA) are how a framework is run, and make no other workload.
+    How a framework does the same work (DALI, XLA) makes no other workload.
     """
-    names = sorted({name for row in rows for name, value in row.options.items() if not isinstance(value, bool)})
+    options = {(name, _text(value)) for row in rows for name, value in row.options.items()}
+    names = sorted({name for name, value in options if not is_tuning(name, [value])})
     return [name for name in names if _is_contradicted(name, rows)]
 
 

@@ -4,8 +4,9 @@
   case, such as the batch size, and an option of the workload, such as the image size.
 - `workload`, the level of every page unless the reader chooses another: both did the same work on the same hardware.
   FP16, BF16 and AMP are one precision; versions that differ behind their second number, builds of one version and
-  digests of one image are the same; switches, such as DALI and XLA, may differ. Batch size, devices, options that are
-  no switches, and the rule by which a figure is computed, are part of the workload.
+  digests of one image are the same; options that say how the same work is done, such as DALI, XLA and the data layout,
+  may differ. Batch size, devices, all other options, and the rule by which a figure is computed, are part of the
+  workload.
 - `everything`: all results on the same hardware with the same number of devices, if their figures have the same unit.
 
 A level forbids a ratio and hides no result: what differs is stated with each result, at every level.
@@ -15,10 +16,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
-from schema.vocabulary import PRECISION_GROUPS
+from schema.vocabulary import FACTS, PRECISION_GROUPS, TUNING
 
 Level = Literal["identical", "workload", "everything"]
 #: From the strictest to the loosest.
@@ -53,9 +54,14 @@ def coarse(name: str, values: Values) -> Values:
     return tuple(sorted({_DIGEST.sub("", each) for each in values})) if name == "image" else values
 
 
-def coarse_option(values: Values) -> Values:
-    """Return what the level `workload` tells apart of the values of an option that makes no other workload."""
-    return ("switch",) if values and _SWITCH.issuperset(values) else values
+def coarse_option(name: str, values: Values) -> Values:
+    """Return what the level `workload` tells apart of the values of an option."""
+    return ("tuning",) if values and is_tuning(name, values) else values
+
+
+def is_tuning(name: str, values: Iterable[str]) -> bool:
+    """Return whether an option says how the same work was done; so does a switch that the vocabulary does not know."""
+    return name in TUNING or (name not in FACTS and _SWITCH.issuperset(values))
 
 
 def tolerant(name: str, first: Values, second: Values) -> Level | None:

@@ -24,7 +24,7 @@ from ingest.compute.comparison import (
     statement_of_record,
 )
 from ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
-from ingest.compute.contrast import Contrast, Grade, Measured, written
+from ingest.compute.contrast import Effect, Grade, Measured, cliffs_delta, effect, written
 from schema.results import Metric, ResultRecord
 
 _Key = TypeVar("_Key")
@@ -61,12 +61,16 @@ class Lead(Struct, frozen=True, omit_defaults=True):
     Attributes:
         grade: how sure that is.
         more: about how many runs of each would settle it.
+        wins: the share of pairs of runs in which it is ahead, in percent; None with too few runs.
+        effect: how large the effect is.
     """
 
     grade: Grade
     low: str
     high: str
     more: int | None = None
+    wins: int | None = None
+    effect: Effect | None = None
 
 
 class StatementTable(Struct, frozen=True):
@@ -162,7 +166,7 @@ def _values(stated: Statement, options: Sequence[str], workload: Workload) -> tu
     return (
         *(each for _, each in (*named, *chosen)),
         *(coarse(name, each) for name, each in named),
-        *(each if name in workload else coarse_option(each) for name, each in chosen),
+        *(each if name in workload else coarse_option(name, each) for name, each in chosen),
     )
 
 
@@ -242,11 +246,12 @@ def _ahead(
 def _lead(first: Measured, other: Measured, better: str) -> Lead | None:
     """Return the lead over another figure of the same unit; None where the other is ahead."""
     behind = first.value < other.value if better == "higher" else first.value > other.value
-    return None if behind or first.unit != other.unit else _of(ahead(first, other, better))
-
-
-def _of(found: Contrast) -> Lead:
-    return Lead(found.grade, *written(found), found.more)
+    if behind or first.unit != other.unit:
+        return None
+    found = ahead(first, other, better)
+    delta = cliffs_delta(first, other) if better == "higher" else cliffs_delta(other, first)
+    told = () if delta is None else (round((1 + delta) * 50), effect(delta))
+    return Lead(found.grade, *written(found), found.more, *told)
 
 
 def _cases(records: Sequence[ResultRecord]) -> Iterable[Sequence[ResultRecord]]:

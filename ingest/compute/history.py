@@ -49,7 +49,7 @@ class Judgment(Generic[P]):
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedCondition:
     """A condition in which two points differ."""
 
     name: str
@@ -72,7 +72,7 @@ class Moment(Generic[P]):
     previous: Judgment[P] | None = None
     best: Judgment[P] | None = None
     year: Judgment[P] | None = None
-    changed: tuple[Changed, ...] = ()
+    changed: tuple[ChangedCondition, ...] = ()
     mark: bool = False
 
 
@@ -137,10 +137,10 @@ def word(found: Contrast, later: Measured, earlier: Measured, better: Better = "
     return "suspicious" if worse else "promising"
 
 
-def changes(before: HistoryPoint, after: HistoryPoint) -> tuple[Changed, ...]:
+def changes(before: HistoryPoint, after: HistoryPoint) -> tuple[ChangedCondition, ...]:
     """Return the conditions that both points state, and in which they differ."""
     stated = (
-        (Changed(name, before.conditions[name], after.conditions[name]))
+        (ChangedCondition(name, before.conditions[name], after.conditions[name]))
         for name in before.conditions
         if name in after.conditions
     )

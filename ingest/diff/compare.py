@@ -9,15 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ingest.compute.contrast import Grade, Measured, contrast
 from ingest.compute.results import results
 from ingest.diff.revision import RecordedState
 from schema.records import Problem, Result, Run
 from schema.vocabulary import CASE, METRICS
 
 Log = tuple[str, int]
-#: Whether a move is larger than what repeats differ by; unknown where one of the sides has no repeats.
-Verdict = Literal["within", "beyond", "unknown"]
-
 #: Two computations of one figure may differ in the last of sixteen digits, on another machine.
 _SAME = 1e-9
 _CASE = (*CASE, "options_text", "version", "round")
@@ -62,13 +60,9 @@ class Pair:
         return new / old - 1
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the move is larger than the standard deviations of both sides together."""
-        deviations = [_deviation(each.result) for each in (self.before, self.after)]
-        if None in deviations or self.before.value is None or self.after.value is None:
-            return "unknown"
-        room = sum(each for each in deviations if each is not None)
-        return "within" if abs(self.after.value - self.before.value) <= room else "beyond"
+    def verdict(self) -> Grade:
+        """How sure it is that the figure moved."""
+        return contrast(_measured(self.after.result), _measured(self.before.result)).grade
 
 
 @dataclass(frozen=True)
@@ -187,9 +181,10 @@ def _changed(pair: Pair) -> bool:
     return said[0] != said[1]
 
 
-def _deviation(result: Result) -> float | None:
-    """Return the standard deviation of the repeats, in the result's unit."""
-    return None if result.spread is None or result.value is None else result.spread * result.value
+def _measured(result: Result) -> Measured:
+    value = result.value or 0.0
+    low, high = (value if each is None else each for each in (result.low, result.high))
+    return Measured(value, low, high, result.repeats, result.spread, result.unit)
 
 
 def _metrics(pair: Pair) -> Iterable[MovedMetric]:

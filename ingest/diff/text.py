@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, get_args
 from ingest.common import numbers
 from ingest.common.errors import printable
 from ingest.common.words import TEMPLATES, Phrase, Words, WordsError, coded, phrase, word_for
-from ingest.diff.compare import Held, LedgerDifference, MovedMetric, Pair, Unpaired, Verdict, Withdrawn
+from ingest.compute.contrast import Grade
+from ingest.diff.compare import Held, LedgerDifference, MovedMetric, Pair, Unpaired, Withdrawn
 from ingest.diff.revision import Commit
 from schema.records import Problem, Result
 from schema.vocabulary import METRICS, NO_FIGURE
@@ -45,7 +46,7 @@ def text(found: LedgerDifference, commit: Commit, words: Words, language: str) -
         "commit": commit,
         "found": found,
         "rows": rows,
-        "verdicts": {each: verdicts[each] for each in get_args(Verdict)},
+        "verdicts": {each: verdicts[each] for each in get_args(Grade)},
         "open_rows": _OPEN,
     }
     most = max(map(len, rows.values()))

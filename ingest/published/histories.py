@@ -35,6 +35,10 @@ class PrintedPoint(HistoryPoint):
         return self.row
 
 
+#: The history of one case, as one publisher printed it.
+PrintedHistory = tuple[Moment[PrintedPoint], ...]
+
+
 def dated(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> list[PrintedPoint]:
     """Return throughput of which it is known when it was published, without what a publisher only prints again.
 
@@ -48,7 +52,7 @@ def dated(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> list[P
     return list(found.values())
 
 
-def over_editions(points: Sequence[PrintedPoint], group: Group) -> list[tuple[Moment[PrintedPoint], ...]]:
+def over_editions(points: Sequence[PrintedPoint], group: Group) -> list[PrintedHistory]:
     """Return the history of each case of which one publisher printed several figures, each from another day.
 
     Args:

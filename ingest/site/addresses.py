@@ -54,9 +54,14 @@ def history_page(suite: Suite) -> str:
     return f"{model_folder(suite)}history.md"
 
 
-def framework_page(site: Site, suite: Suite, framework: str) -> str:
-    """Return the page of a model's runs in one framework."""
-    return f"{model_folder(suite)}{site.framework_slugs[framework]}.md"
+def framework_page(suite: Suite, framework: str) -> str:
+    """Return the page of a model with the results of one framework chosen."""
+    return f"{model_page(suite)}?{urlencode({'framework': framework})}"
+
+
+def all_results(suite: Suite) -> str:
+    """Return the page with every row of a model's tables."""
+    return f"{model_folder(suite)}all-results.md"
 
 
 def scorecard_page(site: Site, framework: str) -> str:

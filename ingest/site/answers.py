@@ -325,7 +325,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
     return Bar(
         result=row,
         framework=named(row.framework),
-        page=addresses.framework_page(site, suite, row.framework or ""),
+        page=addresses.framework_page(suite, row.framework or ""),
         ink=colours.ink(row.framework or "").id,
         figure=written(row) if known else _why(row),
         run=_run_page(site, row),

@@ -1,36 +1,52 @@
-"""Notes that follow from the numbers and belong beside a table."""
+"""Notes that follow from the numbers of a model's results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import reduce
 
 from ingest.common import numbers
-from ingest.common.words import Phrase, phrase
+from ingest.common.words import Phrase, Text, phrase
 from ingest.compute.rules import HEADLINE
 from ingest.site import steadiness, witness_tables
-from ingest.site.model import Row, Site, Suite, group_name, named, options_text
+from ingest.site.hardware_names import product
+from ingest.site.model import Row, Site, Suite, group_name, options_text
+from ingest.site.options import in_words
+from ingest.site.render.table import Cell, Column, Table, absent, cell
 from ingest.site.result_tables import sections
+from ingest.site.run_tables import run_cell, run_facets
 from schema.records import Run
 from schema.vocabulary import NO_FIGURE
 
 
-@dataclass(frozen=True)
-class Note:
-    """One or two sentences, and the run they are about."""
+def differences(site: Site, suite: Suite) -> Table | None:
+    """Return the runs whose headline differs from the median of the printed figures, the largest difference first."""
+    runs = [run for run in site.runs_of(suite) if run.published and difference(run)]
+    found = sorted(runs, key=lambda run: -abs(steadiness.difference(run) or 0))
+    columns = tuple(
+        Column(phrase(f"table.{each}"), each not in ("run", "cause"))
+        for each in ("run", "sustained", "median", "difference", "cause")
+    )
+    facets = tuple(run_facets(suite, run) for run in found)
+    return Table(columns, tuple(_line(site, run) for run in found), name="notes", facets=facets) if found else None
 
-    sentences: tuple[Phrase, ...]
-    run: str | None = None
-    page: str | None = None
+
+def _line(site: Site, run: Run) -> tuple[Cell, ...]:
+    values = [run.figure(HEADLINE), run.figure("median")]
+    share = steadiness.difference(run) or 0.0
+    return (
+        run_cell(site, run),
+        *(cell(numbers.figure(each.value), value=each.value) if each else absent(None) for each in values),
+        cell(numbers.signed_percent(share), value=share),
+        cell(_cause(run)),
+    )
 
 
-def notes(site: Site, suite: Suite) -> list[Note]:
-    """Return the notes of a model's page."""
-    runs = [run for run in site.runs_of(suite) if run.published]
-    differences = [Note(found, run.id, site.page(run)) for run in runs if (found := difference(run))]
+def remarks(site: Site, suite: Suite) -> list[Phrase]:
+    """Return what is to be known of a model's results beyond the differences of single runs."""
     rows = site.rows.get(suite.id, ())
-    more = (*_batch_sizes(site, suite), *_options(suite, rows), *_counts(site, suite, rows))
-    return [*(differences or [Note((phrase("notes.none"),))]), *(Note((each,)) for each in more)]
+    alike = [] if differences(site, suite) else [phrase("notes.none")]
+    return [*alike, *_batch_sizes(site, suite), *_settings(suite, rows), *_counts(site, suite, rows)]
 
 
 def difference(run: Run) -> tuple[Phrase, ...] | None:
@@ -70,21 +86,32 @@ def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
             values = "; ".join(
                 f"{name}: {', '.join(map(str, sorted(sizes)))}" for name, sizes in sorted(by_framework.items())
             )
-            where = named(hardware, "site.unknown_hardware")
+            where = product(hardware)
             notes.append(phrase("notes.batch_sizes", hardware=where, group=group_name(group), values=values))
     return notes
 
 
-def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
-    by_framework: dict[str, set[str]] = {}
+def _settings(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
+    """Return the options of each framework, where these differ."""
+    stated: dict[str, dict[str, Text]] = {}
     for row in rows:
-        by_framework.setdefault(row.framework or "?", set()).add(options_text(suite.other_options(row)))
-    if len({frozenset(each) for each in by_framework.values()}) < 2:
+        found = suite.other_options(row)
+        stated.setdefault(row.framework or "?", {})[options_text(found)] = in_words(found) or phrase("notes.unstated")
+    if len({frozenset(each) for each in stated.values()}) < 2:
         return []
-    notes = (
-        f"{name}: {', '.join(sorted(each or '-' for each in texts))}" for name, texts in sorted(by_framework.items())
+    said = (
+        phrase("notes.settings_of", framework=name, settings=reduce(_or, (each[key] for key in sorted(each))))
+        for name, each in sorted(stated.items())
     )
-    return [phrase("notes.options", values="; ".join(notes))]
+    return [phrase("notes.options", values=reduce(_then, said))]
+
+
+def _or(first: Text, second: Text) -> Text:
+    return phrase("notes.or", first=first, second=second)
+
+
+def _then(first: Phrase, second: Phrase) -> Phrase:
+    return phrase("notes.then", first=first, second=second)
 
 
 def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:

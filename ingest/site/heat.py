@@ -5,7 +5,7 @@ The rows are the answers of `answers`, so that the table can say nothing else th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -14,12 +14,13 @@ from ingest.common.words import Text, phrase
 from ingest.site import addresses, answers
 from ingest.site.answers import APART, LEADS, Answer, Bar, Mark
 from ingest.site.hardware_names import product, raw
-from ingest.site.model import Site, Suite, group_name, ordered
+from ingest.site.model import Hit, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
+from ingest.site.render.table import Link
 
 
 @dataclass(frozen=True)
-class Share:
+class HeatShare:
     """One framework's figure in a row: `text` is its percentage of the fastest, or itself where nothing is compared.
 
     `value`, `low` and `high` are of one device, for charts. `plain` is the figure, `figure` has its unit, and `about`
@@ -42,7 +43,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Place:
+class HeatPlace:
     """What a line is about: a model, a group of precisions, devices and case; `page` is the model's, filtered alike."""
 
     suite: str
@@ -54,16 +55,16 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Row:
+class HeatRow:
     """One comparison: a share per framework of the table (None where it has none), and its verdict.
 
     `kind` is that of the verdict, `sure` its word; `lead` is the ratio of the best to the next.
     """
 
-    place: Place
+    place: HeatPlace
     unit: str
     chart: Text
-    shares: tuple[Share | None, ...]
+    shares: tuple[HeatShare | None, ...]
     kind: str
     sure: Text
     lead: Text
@@ -73,10 +74,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Alone:
+class LoneCase:
     """A case without a rival: one line with its only figure."""
 
-    place: Place
+    place: HeatPlace
     framework: Text
     figure: Text
     run: str | None
@@ -90,13 +91,14 @@ class Heat:
     hardware: str
     name: Text
     stated: str
+    page: str
     tally: tuple[Text, ...]
-    frameworks: tuple[Text, ...]
-    rows: tuple[Row, ...]
-    alone: tuple[Alone, ...]
+    frameworks: tuple[Link, ...]
+    rows: tuple[HeatRow, ...]
+    alone: tuple[LoneCase, ...]
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[HeatPlace, ...]:
         """What its lines are about."""
         return (*(each.place for each in self.rows), *(each.place for each in self.alone))
 
@@ -112,11 +114,31 @@ def heat(site: Site, hardware: str) -> Heat:
         hardware,
         product(hardware),
         raw(hardware),
+        addresses.hardware_page(site, hardware),
         answers.tally(parts),
-        tuple(names),
+        tuple(Link(named(each), addresses.scorecard_page(site, each)) for each in names),
         tuple(_row(suite, answer, names, hardware) for suite, answer in compared),
         tuple(_alone(suite, answer, hardware) for suite, answer in found if not _is_compared(answer)),
     )
+
+
+def hits(found: Heat) -> Iterator[Hit]:
+    """Yield what the search finds of a hardware: every line of its table, with its answer."""
+    for row in found.rows:
+        ranked = [(share, link.text) for share, link in zip(row.shares, found.frameworks, strict=True) if share]
+        best, framework = max(ranked, key=lambda each: each[0].percent or 0)
+        told = row.verdict if best.percent is None else _told(framework, best.figure, row.sure)
+        yield _hit(found, row.place, told)
+    for alone in found.alone:
+        yield _hit(found, alone.place, _told(alone.framework, alone.figure, alone.verdict))
+
+
+def _told(framework: Text, figure: Text, verdict: Text) -> Text:
+    return phrase("front.hit", framework=framework, figure=figure, verdict=verdict)
+
+
+def _hit(found: Heat, place: HeatPlace, text: Text) -> Hit:
+    return Hit(listed((place.title, found.name, *place.case)), text, place.page)
 
 
 def _is_compared(answer: Answer) -> bool:
@@ -132,10 +154,10 @@ def _frameworks(compared: Sequence[Answer]) -> list[str]:
     return sorted(ordered(shares, ()), key=lambda name: (-leads.count(name), -shares[name]))
 
 
-def _row(suite: Suite, answer: Answer, names: Sequence[str], hardware: str) -> Row:
+def _row(suite: Suite, answer: Answer, names: Sequence[str], hardware: str) -> HeatRow:
     by_name = {bar.result.framework or "": bar for bar in answer.bars}
     judged = answer.judged
-    return Row(
+    return HeatRow(
         place=_place(suite, answer, hardware),
         unit=answer.unit,
         chart=phrase("front.per_device", model=suite.title, group=group_name(answer.group)),
@@ -149,11 +171,11 @@ def _row(suite: Suite, answer: Answer, names: Sequence[str], hardware: str) -> R
     )
 
 
-def _place(suite: Suite, answer: Answer, hardware: str) -> Place:
+def _place(suite: Suite, answer: Answer, hardware: str) -> HeatPlace:
     devices = answer.bars[0].result.devices or 0
     asked = {"hardware": hardware, "devices": devices, "precision": answer.group}
     page = f"{addresses.model_page(suite)}?{urlencode(asked)}"
-    return Place(suite.id, answer.group, devices, suite.title, page, answer.case)
+    return HeatPlace(suite.id, answer.group, devices, suite.title, page, answer.case)
 
 
 def _lead(answer: Answer) -> Text:
@@ -164,13 +186,13 @@ def _lead(answer: Answer) -> Text:
     return phrase("front.lead", ratio=answers.ratio(found, "front.ratio_range"), second=second)
 
 
-def _share(answer: Answer, bar: Bar) -> Share:
+def _share(answer: Answer, bar: Bar) -> HeatShare:
     row, judged = bar.result, answer.judged
     best = judged.ranked[0].figure.value if judged.ranked and answer.kind not in APART else None
     ranked = row in [each.result for each in judged.ranked]
     percent = 100 * (row.value or 0) / best if best and ranked else None
     devices = row.devices or 1
-    return Share(
+    return HeatShare(
         text=bar.figure if percent is None else _percent(percent),
         ink=bar.ink,
         percent=percent,
@@ -192,7 +214,7 @@ def _percent(share: float) -> str:
     return f"{share:.1f}" if 99.5 <= share < 100 else f"{share:.0f}"
 
 
-def _alone(suite: Suite, answer: Answer, hardware: str) -> Alone:
+def _alone(suite: Suite, answer: Answer, hardware: str) -> LoneCase:
     known = numbers.known(answer.bars[0].result.value)
     figure = phrase("front.cell", figure=answer.figure, unit=answer.unit) if known else answer.bars[0].figure
-    return Alone(_place(suite, answer, hardware), answer.framework, figure, answer.run, answer.verdict)
+    return LoneCase(_place(suite, answer, hardware), answer.framework, figure, answer.run, answer.verdict)

@@ -14,7 +14,7 @@ from ingest.compute.contrast import Measured
 from ingest.compute.history import Better, HistoryPoint, Moment, history
 from ingest.compute.results import SCORED
 from ingest.published import histories
-from ingest.published.histories import PrintedPoint
+from ingest.published.histories import PrintedHistory, PrintedPoint
 from ingest.site import addresses
 from ingest.site.data.measured import date_of
 from ingest.site.model import Row, Site, Suite
@@ -59,7 +59,7 @@ def of_results(site: Site, suite: Suite) -> list[OwnHistory]:
     ]
 
 
-def published(site: Site, suite: Suite) -> list[tuple[Moment[PrintedPoint], ...]]:
+def published(site: Site, suite: Suite) -> list[PrintedHistory]:
     """Return the history of each case that one publisher printed in several editions."""
     return histories.over_editions(_dated(site, suite), partial(_group, suite))
 
@@ -77,6 +77,18 @@ def has(site: Site, suite: Suite) -> bool:
 def link(site: Site, suite: Suite) -> Link | None:
     """Return a link to the history of a model; None where it has none."""
     return Link(phrase("history.link"), addresses.history_page(suite)) if has(site, suite) else None
+
+
+def links(site: Site, framework: str) -> list[Link]:
+    """Return links to the histories of the models in which a framework has results of several days or editions."""
+    shown = (each for each in site.shown if framework in _frameworks(site, each))
+    return [Link(each.title, addresses.history_page(each)) for each in shown]
+
+
+def _frameworks(site: Site, suite: Suite) -> set[str]:
+    printed = [each.point for moments in published(site, suite) for each in moments]
+    printed += [point for points in editions(site, suite) for point in points]
+    return {each.row.framework or "" for each in of_results(site, suite)} | {each.printed.framework for each in printed}
 
 
 def _dated(site: Site, suite: Suite) -> list[PrintedPoint]:

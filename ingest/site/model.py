@@ -21,7 +21,7 @@ from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
 from ingest.site import run_paging
 from ingest.site.options import in_words, listed
-from ingest.site.render.share import Share
+from ingest.site.render.share import Picture
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
 from schema.plans import Plan
@@ -263,11 +263,21 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Hit:
+    """What the search finds besides pages and their sections: a title, a sentence, and the page that it leads to."""
+
+    title: Text
+    text: Text
+    page: str
+
+
+@dataclass(frozen=True)
 class Page:
     """One page in both languages; `context` is called once, when the page is rendered.
 
     `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
     The search ranks a page `boost` times as high as others; 0: the page is not searched.
+    Its context may hold `hits`: what the search finds besides.
     `log` is the run of which it shows the log; `picture` is what the page is shared with, instead of the site's.
     """
 
@@ -281,7 +291,7 @@ class Page:
     group: str | None = None
     scripts: tuple[str, ...] = ()
     log: Run | None = None
-    picture: Callable[[Words], Share] | None = None
+    picture: Callable[[Words], Picture] | None = None
 
 
 def framework_of(run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ingest.common import numbers
@@ -14,63 +15,61 @@ from ingest.site.model import Row, Site, Suite, group_name, named, ordered, prec
 from ingest.site.options import in_words, listed
 from ingest.site.render import colours
 from ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
-from ingest.site.render.text import slugs
-from ingest.site.result_tables import representative, sections, version_marks
+from ingest.site.render.text import slug
+from ingest.site.result_tables import representative, version_marks
 
 #: Two lines of two points, or one of three, tell more than a sentence.
 POINTS = 3
 
 
-def result_charts(site: Site, suite: Suite) -> list[Chart]:
-    """Return charts per hardware and precision group; an axis has one unit."""
-    found = []
-    by_hardware = slugs({hardware for hardware, _, _ in sections(site, suite)})
-    for hardware, group, rows in sections(site, suite):
-        about = {"title": suite.title, "hardware": product(hardware), "group": group_name(group)}
-        name = f"{suite.id}-{by_hardware[hardware]}-{group}"
-        by_unit = {unit: [row for row in rows if row.unit == unit] for unit in sorted({row.unit for row in rows})}
-        parts = slugs(by_unit) if len(by_unit) > 1 else {}
-        for unit, mine in by_unit.items():
-            whole = "-".join(filter(None, (name, parts.get(unit))))
-            found += [throughput(site, suite, mine, whole, about), efficiency(site, suite, mine, whole, about)]
-    return [each for each in found if each]
+def throughput(site: Site, suite: Suite, hardware: str, group: str, rows: Sequence[Row]) -> Chart | None:
+    """Return a panel per number of devices, where one of them has two results of one unit to compare.
 
-
-def throughput(site: Site, suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
-    """Return a panel per number of devices, where one of them has something to compare."""
-    valued = _in_order(suite, [row for row in rows if numbers.known(row.value)])
-    places = sorted({_place(row) for row in valued})
+    The chart has the unit of most results: an axis has one.
+    """
+    known = [row for row in rows if numbers.known(row.value)]
+    unit = next((unit for unit, _ in Counter(row.unit for row in known).most_common(1)), "")
+    valued = _in_order(suite, [row for row in known if row.unit == unit])
     labelled = list(zip(valued, _labels(suite, valued), strict=True))
+    places = sorted({_place(row) for row in valued})
     panels = tuple(
         Panel(_devices(place), tuple(_dot(site, row, label) for row, label in labelled if _place(row) == place))
         for place in places
-    )  # fmt: skip
+    )
     if not any(len(panel.rows) > 1 for panel in panels):
         return None
-    unit = (
-        phrase("chart.per_device", unit=valued[0].unit) if any(devices > 1 for _, devices in places) else valued[0].unit
-    )
-    spec = Dots(title=phrase("chart.bars_title", **about), unit=unit, panels=panels)
-    return Chart(f"{name}-throughput", spec, phrase("chart.bars_text"))
+    several = any(devices > 1 for _, devices in places)
+    title = phrase("chart.bars_title", **_of_slice(suite, hardware, group))
+    spec = Dots(title=title, unit=phrase("chart.per_device", unit=unit) if several else unit, panels=panels)
+    return Chart(f"{_name(suite, hardware, group)}-throughput", spec, phrase("chart.bars_text"))
 
 
-def efficiency(site: Site, suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
+def efficiency(site: Site, suite: Suite, hardware: str, group: str, rows: Sequence[Row]) -> Chart | None:
     """Return a line per framework, where there is more than one line between two points."""
     known = _in_order(suite, [row for row in rows if numbers.known(row.efficiency) and row.devices])
+    labels = _labels(suite, known)
     lines: dict[Text, dict[int, Point]] = {}
-    for row, label in zip(known, _labels(suite, known), strict=True):
+    for row, label in zip(known, labels, strict=True):
         lines.setdefault(label, {})[row.devices or 1] = _point(site, row)
     drawn = {label: points for label, points in lines.items() if len(points) > 1}
     if sum(map(len, drawn.values())) < POINTS:
         return None
-    inks = {label: colours.ink(row.framework or "").id for row, label in zip(known, _labels(suite, known), strict=True)}
+    inks = {label: colours.ink(row.framework or "").id for row, label in zip(known, labels, strict=True)}
     series = tuple(ChartLine(label, inks[label], tuple(at[each] for each in sorted(at))) for label, at in drawn.items())
     ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
     spec = Lines(
-        title=phrase("chart.efficiency_title", **about), unit=phrase("chart.efficiency"), ideal=100, near=True,
-        x=Axis(phrase("chart.devices"), log2=True, ticks=ticks), series=series,
+        title=phrase("chart.efficiency_title", **_of_slice(suite, hardware, group)), unit=phrase("chart.efficiency"),
+        ideal=100, near=True, x=Axis(phrase("chart.devices"), log2=True, ticks=ticks), series=series,
     )  # fmt: skip
-    return Chart(f"{name}-efficiency", spec, phrase("chart.efficiency_text"))
+    return Chart(f"{_name(suite, hardware, group)}-efficiency", spec, phrase("chart.efficiency_text"))
+
+
+def _name(suite: Suite, hardware: str, group: str) -> str:
+    return f"{suite.id}-{slug(hardware or 'unknown')}-{group}"
+
+
+def _of_slice(suite: Suite, hardware: str, group: str) -> Mapping[str, Text]:
+    return {"title": suite.title, "hardware": product(hardware), "group": group_name(group)}
 
 
 def _in_order(suite: Suite, rows: Sequence[Row]) -> list[Row]:

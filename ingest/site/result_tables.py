@@ -25,15 +25,13 @@ from ingest.site.model import (
     reason,
     written,
 )
-from ingest.site.options import in_words, listed
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
-from ingest.site.render.text import slug
+from ingest.site.options import in_words
+from ingest.site.render.table import Cell, Column, Entry, Table, Value, View, absent, cell
 from ingest.site.run_tables import outcome, unproven
-from ingest.site.table_metrics import THROUGHPUT, leaders, measured, views
+from ingest.site.table_metrics import THROUGHPUT, leaders, measured, scaling_views, views
 from schema.records import MetricFigure, ResultMetric, Run
 from schema.vocabulary import METRICS, NO_FIGURE
 
-RUNS_LINKED = 3  # repeats that a cell links one by one; their number says how many more there are
 RUNS_NAMED = 20  # repeats that a table's files name
 DEVICES = Column(phrase("table.devices"), True)
 BATCH_SIZE = Column(phrase("table.batch_size"), True)
@@ -58,66 +56,44 @@ def units(rows: Sequence[Row]) -> str:
 
 
 def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
-    """Return a row per number of devices and batch size, and a column per framework; a figure links to its runs."""
-    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
-    keys = sorted({suite.row_key(row) for row in rows})
-    with_options, mixed = any(key[3] for key in keys), len({row.unit for row in rows if row.unit}) > 1
-    shown = views(rows, "" if mixed else units(rows) or suite.unit)
-    head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
-    head += [
-        Column(named(each), True, addresses.framework_page(site, suite, each), switched=True) for each in frameworks
-    ]
-    body = []
-    for key in keys:
-        chosen = [row for row in rows if suite.row_key(row) == key]
-        best = {each.key: leaders(site, suite, chosen, each) for each in shown}
-        row = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
-        row += [cell(suite.workload_words(chosen[0].model, chosen[0].options))] if with_options else []
-        row += [
-            _switched(site, suite, [r for r in chosen if (r.framework or "") == each], shown, best, mixed)
-            for each in frameworks
-        ]
-        body.append(tuple(row))
-    return Table(tuple(head), tuple(body), views=shown, name="comparison")
-
-
-def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
-    """Return one framework's table: a row per case and options, a column per precision."""
-    precisions = ordered((row.precision or "" for row in rows), [p for each in suite.groups.values() for p in each])
-    keys = sorted({_case_key(suite, row) for row in rows})
-    with_options = any(key[3] for key in keys)
+    """Return throughput, and what else frameworks are compared by: a row per case, a column per framework."""
     mixed = len({row.unit for row in rows if row.unit}) > 1
-    unit = "" if mixed else units(rows) or suite.unit
-    head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
-    head += [Column(precision_name(each), True, key=slug(each or "unknown"), unit=unit) for each in precisions]
-    body = []
-    for key in keys:
-        chosen = [row for row in rows if _case_key(suite, row) == key]
-        line = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
-        line += [cell(listed((suite.variant(chosen[0]), in_words(chosen[0].options))))] if with_options else []
-        line += [
-            _figures(site, suite, [r for r in chosen if (r.precision or "") == each], plain=True, with_unit=mixed)
-            for each in precisions
-        ]
-        body.append(tuple(line))
-    return Table(tuple(head), tuple(body), name="results")
+    shown = views(rows, "" if mixed else units(rows) or suite.unit)
+    return _compared(site, suite, rows, shown, "comparison", mixed=mixed)
 
 
 def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
-    """Return speed-up and efficiency per framework; None where every run used one device."""
-    chosen = [row for row in _sorted(suite, rows) if (row.devices or 1) > 1]
+    """Return efficiency, speed-up and throughput per device in the same form; None where every run used one device."""
+    chosen = [row for row in rows if (row.devices or 1) > 1]
     if not chosen:
         return None
-    head = (*_case_columns(), Column(phrase("table.speedup"), True), Column(phrase("table.efficiency"), True))
+    return _compared(site, suite, chosen, scaling_views(units(chosen) or suite.unit), "scaling")
+
+
+def _compared(
+    site: Site, suite: Suite, rows: Sequence[Row], shown: Sequence[View], name: str, *, mixed: bool = False
+) -> Table:
+    """Return a row per number of devices and batch size, and a column per framework; a figure links to its run."""
+    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
+    by_case = {key: [row for row in rows if suite.row_key(row) == key] for key in sorted(map(suite.row_key, rows))}
+    with_options = any(key[3] for key in by_case)
+    head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
+    head += [
+        Column(named(each), True, addresses.scorecard_page(site, each), switched=True, facets=(("framework", each),))
+        for each in frameworks
+    ]
     body = []
-    for row in chosen:
-        why = reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
-        speed, share = (
-            cell(write(value), value=value) if value is not None and numbers.known(value) else absent(why)
-            for write, value in ((numbers.ratio, row.speedup), (numbers.percent, row.efficiency))
-        )
-        body.append((*_case_cells(site, suite, row), speed, share))
-    return Table(head, tuple(body), name="scaling")
+    for chosen in by_case.values():
+        best = {each.key: leaders(site, suite, chosen, each) for each in shown}
+        line = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
+        line += [cell(suite.workload_words(chosen[0].model, chosen[0].options))] if with_options else []
+        most = max((row.value or 0 for row in chosen), default=0) if len({row.framework for row in chosen}) > 1 else 0
+        for each in frameworks:
+            mine = [row for row in chosen if (row.framework or "") == each]
+            line.append(_switched(site, suite, mine, shown, best, 0 if mixed else most, mixed))
+        body.append(tuple(line))
+    facets = tuple((("devices", chosen[0].devices or 0),) for chosen in by_case.values())
+    return Table(tuple(head), tuple(body), views=tuple(shown), name=name, facets=facets)
 
 
 def details_table(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
@@ -130,9 +106,10 @@ def details_table(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
         Column(phrase("table.spread"), True),
         Column(phrase("table.repeats"), True),
     )
-    return Table(
-        head, tuple(_details_row(site, suite, row, rows, shown) for row in _sorted(suite, rows)), name="beside"
-    )
+    ordered_rows = _sorted(suite, rows)
+    body = tuple(_details_row(site, suite, row, rows, shown) for row in ordered_rows)
+    facets = tuple((("devices", row.devices or 0), ("framework", row.framework or "")) for row in ordered_rows)
+    return Table(head, body, name="beside", facets=facets)
 
 
 def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_classes") -> Table | None:
@@ -214,12 +191,28 @@ def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., R
 
 
 def _switched(
-    site: Site, suite: Suite, rows: Sequence[Row], shown: Sequence[View], best: Mapping[str, Sequence[Row]], mixed: bool
+    site: Site,
+    suite: Suite,
+    rows: Sequence[Row],
+    shown: Sequence[View],
+    best: Mapping[str, Sequence[Row]],
+    most: float,
+    mixed: bool,
 ) -> Cell:
-    """Return all figures of one cell, in every view."""
-    own = _figures(site, suite, rows, best[THROUGHPUT], with_unit=mixed)
-    others = tuple((each.key, _in_view(site, suite, rows, each, best[each.key])) for each in shown[1:])
-    return dataclasses.replace(own, views=others)
+    """Return all figures of one cell, in every view; throughputs are tinted by their share of the `most`."""
+    first, *others = shown
+    if first.key != THROUGHPUT:
+        own = _in_view(site, suite, rows, first, best[first.key])
+    else:
+        own = _figures(site, suite, rows, best[THROUGHPUT], with_unit=mixed)
+        own = dataclasses.replace(own, entries=tuple(_tinted(each, most) for each in own.entries))
+    views_of = tuple((each.key, _in_view(site, suite, rows, each, best[each.key])) for each in others)
+    return dataclasses.replace(own, views=views_of)
+
+
+def _tinted(entry: Entry, most: float) -> Entry:
+    value = entry.value
+    return dataclasses.replace(entry, share=value / most) if most and isinstance(value, int | float) else entry
 
 
 def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Sequence[Row]) -> Cell:
@@ -303,7 +296,7 @@ def figure_entry(site: Site, row: Row, about: Sequence[Text], *, best: bool = Fa
     page = site.page(run)
     small = tuple(m for m in marks if m)
     mark = witness_tables.tag(row.witnesses)
-    return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row), tag=mark)
+    return Entry(text, page, small, best=best, value=row.value, details=_row_details(row), tag=mark)
 
 
 def repeats_text(row: Row) -> Text:
@@ -339,15 +332,6 @@ def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]
     return tuple(each for each in (*marks, in_words(suite.other_options(row)), *version_marks(row, rows)) if each)
 
 
-def _run_links(site: Site, row: Row) -> tuple[Link, ...]:
-    """Return links to the first repeats, and to the list of runs for the others."""
-    if len(row.run_ids) < 2:
-        return ()
-    links = [Link(str(n), site.page(site.by_id[each])) for n, each in enumerate(row.run_ids[:RUNS_LINKED], 1)]
-    more = [Link(f"…{len(row.run_ids)}", addresses.RUNS)] if len(row.run_ids) > RUNS_LINKED else []
-    return (*links, *more)
-
-
 def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
     """Return what the CSV and JSON of a table state about a figure."""
     named_runs = [*row.run_ids[:RUNS_NAMED], *(["…"] if len(row.run_ids) > RUNS_NAMED else [])]
@@ -374,7 +358,6 @@ def _case_columns() -> tuple[Column, ...]:
 
 
 def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
-    page = addresses.framework_page(site, suite, row.framework or "")
     marks = (suite.variant(row), precision_name(row.precision), in_words(row.options), row.version, row.round)
     details = (
         ("model", suite.variant(row)),
@@ -383,7 +366,7 @@ def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
         ("version", row.version),
         ("round", row.round),
     )
-    framework = cell(named(row.framework), page, *(each for each in marks if each), details=details)
+    framework = cell(named(row.framework), None, *(each for each in marks if each), details=details)
     return (framework, devices_cell(row.devices, row.nodes), cell(or_unknown(row.batch_size)))
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.site import addresses
-from ingest.site.model import Row, Site, absence, named, options_text, or_unknown, precision_name, written
+from ingest.site.model import Row, Site, Suite, absence, named, options_text, or_unknown, precision_name, written
 from ingest.site.options import in_words, listed
-from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
+from ingest.site.render.table import Cell, Column, Facets, Link, Table, absent, cell
 from schema.records import Case, FactValue, Figure, Problem, Run
 from schema.vocabulary import NO_FIGURE
 
@@ -60,7 +60,25 @@ def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
     head = [Column(phrase(f"table.{each}")) for each in ("run", *middle, "case", "outcome")]
     head += [] if brief else [Column(phrase("table.records"), True)]
     head += [Column(phrase("table.figure"), True)]
-    return Table(tuple(head), tuple(_run_line(site, run, brief) for run in runs), name="runs")
+    shown = tuple(runs)
+    facets = tuple(run_facets(site.suite_of[run.id], run) for run in shown) if brief else ()
+    return Table(tuple(head), tuple(_run_line(site, run, brief) for run in shown), name="runs", facets=facets)
+
+
+def run_facets(suite: Suite, run: Run) -> Facets:
+    """Return what the filters of its model's page know a run by."""
+    case = run.case
+    return (
+        ("hardware", case.hardware or ""),
+        ("devices", case.devices or 0),
+        ("precision", suite.group(case.precision)),
+        ("framework", case.framework or ""),
+    )
+
+
+def run_cell(site: Site, run: Run) -> Cell:
+    """Return a cell with a run's framework and case, linked to it, and its name in small print."""
+    return cell(listed((named(run.case.framework), case_text(run))), site.page(run), run.id)
 
 
 def case_text(run: Run) -> Text:

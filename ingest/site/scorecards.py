@@ -58,7 +58,7 @@ class Placing:
 
     @property
     def row(self) -> Row:
-        """The result that stands for the framework."""
+        """The result that represents the framework."""
         return self.mine.result
 
     @property

@@ -26,6 +26,7 @@ from ingest.published.cases import library
 from ingest.published.publications import Published
 from ingest.site import addresses, published_tables
 from ingest.site import result_tables as tables
+from ingest.site.hardware_names import product
 from ingest.site.model import Row, Site, Suite, group_name, named, or_unknown, ordered, precision_name
 from ingest.site.options import in_words
 from ingest.site.planned import PlannedCase, fits, planned
@@ -93,7 +94,7 @@ def summaries(site: Site, suite: Suite) -> list[Summary]:
             *_planned(suite, unrun, hardware, group, rows),
         ]
         writer = _Writer(site, suite, rows, lines(site, suite, rows, awaited), verdicts)
-        about = named(hardware, "site.unknown_hardware"), group_name(group), tables.units(rows)
+        about = product(hardware), group_name(group), tables.units(rows)
         found.append(Summary(*about, writer.table(), len(writer.frameworks) > 1))
     return found
 
@@ -249,7 +250,7 @@ class _Writer:
     def _page(self, framework: str) -> str | None:
         """Return the page of a framework of which there are runs."""
         known = framework in self.site.frameworks(self.suite)
-        return addresses.framework_page(self.site, self.suite, framework) if known else None
+        return addresses.framework_page(self.suite, framework) if known else None
 
     def _cell(self, line: SummaryRow, framework: str) -> Cell:
         """Return the results of a cell, each followed by what was published of it."""

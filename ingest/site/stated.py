@@ -1,4 +1,4 @@
-"""What a run states about how it was measured, short enough to stand at its result."""
+"""What a run states about how it was measured, short enough for the line below a result."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.common import numbers
 from ingest.common.words import phrase
 from ingest.compute import comparison, results
-from ingest.compute.comparison import Candidate
+from ingest.compute.comparison import Candidate, Verdict
 from ingest.compute.contrast import Measured
 from ingest.site.model import Row, Site, Suite
 from ingest.site.render.table import View
@@ -16,22 +16,27 @@ from schema.records import Run
 from schema.vocabulary import METRICS
 
 THROUGHPUT = "throughput"
-#: What is computed from throughput, and the figures beside it that a reader compares. The order is that of the switch.
-DERIVED = ("speedup", "efficiency")
+#: What is computed from throughput, and other figures that a reader compares. The order is that of the switch.
+DERIVED = ("efficiency", "speedup", "per_device")
 BESIDE = ("latency", "memory")
 
 
 def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
     """Return the views of a table: throughput, and each other figure that at least one of the rows has."""
     found = [View(THROUGHPUT, phrase("table.view_throughput"), unit, "higher")]
-    if any((row.devices or 1) > 1 and numbers.known(row.speedup) for row in rows):
-        found += [View(each, phrase(f"table.{each}"), "", "higher") for each in DERIVED]
     found += [
         View(each, phrase(f"metric.{each}"), METRICS[each].unit, METRICS[each].better)
         for each in BESIDE
         if any(row.metric(each) is not None for row in rows)
     ]
     return tuple(found)
+
+
+def scaling_views(unit: str) -> tuple[View, ...]:
+    """Return the views of a table of several devices: what is computed from throughput."""
+    return tuple(
+        View(each, phrase(f"table.{each}"), unit if each == "per_device" else "", "higher") for each in DERIVED
+    )
 
 
 def measured(site: Site, row: Row, view: str) -> Measured | None:
@@ -64,11 +69,16 @@ def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT) -> list[
 
 def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
     """Return the rows that are clearly the best of their case, in a view."""
-    found = (
-        comparison.verdict(candidates(site, case, view.key), view.better, suite.workload)
-        for case in comparison.cases(rows, suite.row_key)
-    )
+    found = verdicts(site, suite, rows, view.key, view.better)
     return [each.leader for each in found if each.leader]
+
+
+def verdicts(
+    site: Site, suite: Suite, rows: Sequence[Row], view: str = THROUGHPUT, better: str = "higher"
+) -> Iterator[Verdict]:
+    """Yield what can be said of each case of some rows, in a view."""
+    for case in comparison.cases(rows, suite.row_key):
+        yield comparison.verdict(candidates(site, case, view), better, suite.workload)
 
 
 def _of(
@@ -87,7 +97,9 @@ def _of(
 
 
 def _derived(row: Row, view: str) -> Measured | None:
-    """Return a speed-up or an efficiency: as uncertain as the figure and its baseline together."""
+    """Return what is computed from throughput: as uncertain as the figure and its baseline together."""
+    if view == "per_device":
+        return _per_device(row)
     if row.speedup is None or not row.value or not numbers.known(row.speedup):
         return None
     share = 1 / (row.devices or 1) if view == "efficiency" else 1.0
@@ -97,6 +109,14 @@ def _derived(row: Row, view: str) -> Measured | None:
         return _of(value, None, None, 0)
     low, high = (row.low or row.value) / (base.high or row.value), (row.high or row.value) / (base.low or row.value)
     return Measured(value, low * share, high * share, min(row.repeats, base.repeats))
+
+
+def _per_device(row: Row) -> Measured | None:
+    devices = row.devices or 0
+    if not devices or not row.value or not numbers.known(row.value):
+        return None
+    low, high = ((each or row.value) / devices for each in (row.low, row.high))
+    return Measured(row.value / devices, low, high, row.repeats, row.spread, row.unit)
 
 
 def sources(runs: Sequence[Run], metric: str) -> list[str]:

@@ -36,7 +36,7 @@ LOGOS = (".svg", ".png", ".webp")
 GROUNDS = {"default": ("#ffffff", "#eef1f4"), "slate": ("#1c2027", "#2a303a")}
 #: As WCAG asks of text, and some more.
 CONTRAST = 4.8
-#: What stands for the address of the site in code that is to be copied.
+#: Replaced by the address of the site in code that is to be copied.
 SITE = "%SITE%/"
 _SPECIAL = re.compile(r"[&%$#_{}]")
 

@@ -221,7 +221,8 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
 def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str, Any]:
     texts = _texts(config, language)
     figure = " ".join(str(each) for each in (change["after_text"], change.get("unit")) if each)
-    known = {"after": figure, "before": change["before_text"], "share": change["share_text"]}
+    sure = texts.get(f"grade_{change.get('grade')}", "")
+    known = {"after": figure, "before": change["before_text"], "share": change["share_text"], "sure": sure}
     case = _case(texts, language, change)
     brief, whole = (texts[change["kind"]].format(case=texts["comma"].join(each), **known) for each in (case[:3], case))
     return {

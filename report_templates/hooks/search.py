@@ -22,6 +22,8 @@ INDEX = Path("search") / "search_index.json"
 DICTIONARY = "jieba.cache"
 #: What the same index is called, and how it begins, in a site that is opened from the disk.
 SCRIPT, ASSIGNED = Path("search") / "search_index.js", "var __index = "
+#: What a page names for the search besides itself, by language.
+_hits: dict[str, list[dict[str, str]]] = {}
 
 
 def on_config(config: Any) -> Any:
@@ -46,6 +48,20 @@ def _is_mine(path: Path) -> bool:
     return stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> None:
+    """Collect what a page names for the search besides itself: results, which are pages with a filter."""
+    if "hits" in page.meta:
+        _hits[page.file.src_uri.partition("/")[0]] = [
+            {"location": _location(path), "title": title, "text": text} for title, text, path in page.meta["hits"]
+        ]
+
+
+def _location(page: str) -> str:
+    """Return where a page with a query is: `models/bert/index.md?devices=1` lies at `models/bert/?devices=1`."""
+    path, mark, query = page.partition("?")
+    return path.removesuffix("index.md").removesuffix(".md").rstrip("/") + "/" + mark + query
+
+
 @event_priority(-200)
 def on_post_build(config: Any) -> None:
     """After the plugins that write the index, as JSON and, for a site on the disk, as a script.
@@ -60,7 +76,8 @@ def on_post_build(config: Any) -> None:
     for folder in folders:
         mine = [each for each in found["docs"] if _folder(each["location"], folders) == folder]
         if mine or not folder:
-            _write(site, folder, {**found, "docs": list(_below(folder, mine))})
+            named = _hits.get(folder.rstrip("/") or "en", [])
+            _write(site, folder, {**found, "docs": [*_below(folder, mine), *named]})
 
 
 def _folders(config: Any) -> list[str]:

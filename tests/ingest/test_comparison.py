@@ -119,7 +119,10 @@ BY_LEVEL: list[tuple[Changes, Changes, tuple[list[str], list[str], list[str]]]] 
     ({"precision": "fp32"}, {}, (["precision"], ["precision"], [])),
     ({"precision": None}, {}, (["precision"], ["precision"], [])),
     ({"options": {"dali": "false"}}, {}, (["dali"], [], [])),
-    ({"options": {"dali": "2"}}, {}, (["dali"], ["dali"], [])),
+    ({"options": {"data_format": "NHWC"}}, {}, (["data_format"], [], [])),
+    # Clipping is other work; a switch that nobody has declared is taken for how the same work is done.
+    ({"options": {"clip": "false"}}, {}, (["clip"], ["clip"], [])),
+    ({"options": {"own_switch": "false"}}, {}, (["own_switch"], [], [])),
     ({"options": {"dali": "false"}}, {"dali": None}, (["dali"], ["dali"], [])),
     ({"options": {"reader": "b"}}, {}, (["reader"], ["reader"], [])),
     ({"conditions": {"driver": "535.54.03"}}, {}, (["driver"], [], [])),
@@ -143,7 +146,7 @@ BASE: Changes = {"kernel": "6.18.44-fc-v1", "os": "Ubuntu 22.04.3 LTS", "cpu": "
 def test_each_level_allows_what_the_stricter_one_forbids(
     change: Changes, workload: Changes, reasons: tuple[list[str], ...]
 ) -> None:
-    options = {"dali": "true", "reader": "a"}
+    options = {"dali": "true", "reader": "a", "data_format": "NCHW", "clip": "true", "own_switch": "true"}
     changed = {**change, "conditions": BASE | change.get("conditions", {})}
     first, second = stated(options, BASE), stated({**options, **changed.pop("options", {})}, **MXNET, **changed)
     for level, expected in zip(LEVELS, reasons, strict=True):
@@ -233,5 +236,7 @@ def row(framework: str, **options: Any) -> Result:
 def test_frameworks_that_state_an_option_differently_run_another_workload() -> None:
     rows = [row("PyTorch", threads=1, dali=True), row("MXNet", threads=2, dali=False), row("JAX")]
     assert contradicted(rows) == ["threads"]
+    assert contradicted([row("PyTorch", clip=True, xla=True), row("MXNet", clip=False, xla=False)]) == ["clip"]
+    assert contradicted([row("PyTorch", data_format="NCHW"), row("MXNet", data_format="NHWC")]) == []
     assert contradicted([row("PyTorch", threads=1), row("PyTorch", threads=2)]) == []
     assert contradicted([row("PyTorch", threads=1), row("MXNet", threads=1.0), row("JAX")]) == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.common.words import WordsEntry
 from ingest.compute.contrast import Measured
-from ingest.compute.history import Changed, HistoryPoint, Moment, a_year_before, history, in_order, natural
+from ingest.compute.history import ChangedCondition, HistoryPoint, Moment, a_year_before, history, in_order, natural
 from ingest.published import histories
 from ingest.published.publications import DatedPages, Published, Publisher
 
@@ -127,7 +127,7 @@ def test_what_both_points_state_and_differ_in_is_a_change() -> None:
         point("2024-01-01", 100, driver="535", cuda="12.1", kernel="6.1"),
         point("2024-02-01", 100, driver="550", cuda="12.1", image="a"),
     ])  # fmt: skip
-    assert found[1].changed == (Changed("driver", ("535",), ("550",)),)
+    assert found[1].changed == (ChangedCondition("driver", ("535",), ("550",)),)
     assert found[0].changed == ()
 
 

@@ -27,7 +27,8 @@ KINDS: Mapping[str, str] = {
     "front": "",
     "models": "models/",
     "model": "models/resnet50/",
-    "framework": "models/resnet50/pytorch/",
+    "history": "models/bert/history/",
+    "all-results": "models/resnet50/all-results/",
     "frameworks": "frameworks/",
     "scorecard": "frameworks/pytorch/",
     "hardware list": "hardware/",
@@ -71,9 +72,10 @@ MOVED: dict[str, Any] = {
     "model": "ResNet-50 v1.5", "framework": "PyTorch", "framework_version": "2.0", "hardware": "<Made up> & Co",
     "nodes": 1, "devices": 8, "batch_size": 64, "precision": "amp", "options": {"xla": True}, "round": None,
     "unit": "images/s", "before": 400.0, "after": 420.0, "before_text": "400.0", "after_text": "420.0", "share": 0.05,
-    "share_text": "+5.0%", "page": "models/resnet50/", "runs": [{"id": "a-1", "page": "runs/resnet50-stalled-1/"}],
+    "share_text": "+5.0%", "grade": "clear", "page": "models/resnet50/",
+    "runs": [{"id": "a-1", "page": "runs/resnet50-stalled-1/"}],
 }  # fmt: skip
-_UNKNOWN = dict.fromkeys(("before", "before_text", "share", "share_text"))
+_UNKNOWN = dict.fromkeys(("before", "before_text", "share", "share_text", "grade"))
 CHANGES = (MOVED, {**MOVED, **_UNKNOWN, "date": "2026-11-19", "kind": "new"})
 #: A recipe of which nothing was run, and that states all it can.
 PLAN = builders.plan(

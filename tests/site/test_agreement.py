@@ -163,7 +163,20 @@ def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
     shown = badges.badges(results_site, load())
     for _, row in leading(results_site):
         badge = json.loads(shown[badges.path(row)])
-        assert badge["message"] == f"{numbers.figure(row.value, row.spread)} {row.unit}"
+        assert badge["message"] == f"{numbers.figure(row.value, row.spread)} {row.unit}, clearly the fastest"
+
+
+def test_a_badge_names_the_class_of_each_verdict() -> None:
+    site = Site(tuple(sorted(made_up(), key=lambda each: each.id)), (), suites(), results.results)
+    said = {
+        json.loads(each)["label"] + ": " + json.loads(each)["message"] for each in badges.badges(site, load()).values()
+    }
+    rows = {row.hardware: row for rows in site.rows.values() for row in rows if row.framework == "PyTorch"}
+    for name, expected in (("clear", "clearly the fastest"), ("single", "likely the fastest"),
+                           ("third", "fastest: too close to call")):  # fmt: skip
+        badge = json.loads(badges.badges(site, load())[badges.path(rows[f"Device {name}"])])
+        assert badge["message"].endswith(expected), name
+    assert not any("fastest" in each for each in said if "TensorFlow" in each and "300" in each)
 
 
 def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, page: Any, address: str) -> None:

@@ -312,7 +312,7 @@ def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path:
 def test_the_front_page_and_the_models_page_give_the_same_answer(page: Any, address: str) -> None:
     page.goto(address)
     row = page.locator(".pl-row").first.locator(".pl-sure").inner_text()
-    assert row.split("\n")[:2] == ["Too close to call 1.02–1.03× PyTorch", "2 runs each; about 4 each would settle it"]
+    assert row.split("\n")[:2] == ["Too close to call 1.02–1.03× PyTorch", "2 runs each; about 5 each would settle it"]
     page.goto(f"{address}models/resnet50/")
     verdict = page.locator(".pl-answer").first.locator(".pl-verdict").inner_text()
     assert verdict.startswith("Too close to call")

@@ -125,6 +125,7 @@ def test_a_reader_may_divide_by_an_accelerator(front: Path, browser: Any, tmp_pa
     with served(front, tmp_path / "served") as address:
         page = browser.new_page()
         page.goto(address)
+        page.locator("#accelerators ~ details summary").first.click()
         table = page.locator(".pl-table[data-relative]")
         table.locator("select").select_option(label="Middle")
         shown = table.locator(

@@ -19,6 +19,7 @@ from ingest.published import publications
 from ingest.read.change_notes import ChangeNote, ChangeNotes
 from ingest.site import builder
 from ingest.site.history import has, of_results
+from ingest.site.history_charts import of_results as of_results_drawn
 from ingest.site.model import Site, suites
 from ingest.site.pages.history import own_table
 from ingest.site.render.table import Table
@@ -234,3 +235,20 @@ def test_a_new_entry_is_a_new_build(tmp_path: Path) -> None:
 
 def test_the_sources_of_the_published_figures_are_whole() -> None:
     assert publications.read([ROOT / "raw_logs" / "published"]).problems == ()
+
+
+def test_a_framework_leads_to_its_histories(real: Path) -> None:
+    for folder, text in (("frameworks", "Results over time: "), ("zh/frameworks", "历史变化：")):
+        page = (real / folder / "paddleseg" / "index.html").read_text("utf-8")
+        assert f'{text}<a href="../../models/fastscnn/history/">' in page
+        assert "models/bert/history/" not in page
+
+
+def test_lines_that_say_no_more_than_a_row_are_not_drawn() -> None:
+    """Two points of one configuration are a row; two lines, or three points, are a picture."""
+    two = site_of(runs([(400,), (380,)]))
+    (suite,) = two.shown
+    assert of_results_drawn(suite, of_results(two, suite)) == []
+    three = site_of(runs([(400, 410), (380, 390), (420, 430)]))
+    (chart,) = of_results_drawn(suite, of_results(three, suite))
+    assert chart.name == "resnet50-history-pytorch-test-accelerator-made-up-fp32-images-s"

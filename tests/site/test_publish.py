@@ -223,11 +223,11 @@ def feed(path: Path) -> ET.Element:
     ("path", "language", "moved", "new"),
     [
         (
-            "", "en", "Changed: ResNet-50, PyTorch 2.0, <Made up> & Co: 400.0 → 420.0 images/s (+5.0%)",
+            "", "en", "Changed: ResNet-50, PyTorch 2.0, <Made up> & Co: 400.0 → 420.0 images/s (+5.0%, clear)",
             "New: ResNet-50, PyTorch 2.0, <Made up> & Co: 420.0 images/s",
         ),
         (
-            "zh/", "zh", "变化：残差网络，PyTorch 2.0，<Made up> & Co：400.0 → 420.0 images/s（+5.0%）",
+            "zh/", "zh", "变化：残差网络，PyTorch 2.0，<Made up> & Co：400.0 → 420.0 images/s（+5.0%，明显）",
             "新增：残差网络，PyTorch 2.0，<Made up> & Co：420.0 images/s",
         ),
     ],

@@ -152,9 +152,10 @@ def test_the_schema_refuses_a_file_of_another_version(more: Record) -> None:
 def cells(folder: Path) -> dict[frozenset[str], set[float]]:
     """Return the throughputs in the tables of the models' pages, by the runs behind them."""
     found: dict[frozenset[str], set[float]] = {}
-    for path in (folder / "docs" / "en" / "models").rglob("*.md"):
-        for value, runs in re.findall(r'<td[^>]* data-value="([^"]+)"[^>]* data-s-runs="([^"]+)"', path.read_text()):
-            found.setdefault(frozenset(runs.split()), set()).add(float(value))
+    for path in (folder / "docs" / "en" / "models").rglob("comparison-*.json"):
+        for row in json.loads(path.read_text("utf-8"))["data"]:
+            for name in [each.removesuffix("_runs") for each in row if each.endswith("_runs") and row[each]]:
+                found.setdefault(frozenset(row[f"{name}_runs"].split()), set()).add(row[name])
     return found
 
 
@@ -365,6 +366,8 @@ def test_a_figure_that_moves_is_told_with_how_far() -> None:
     newest = changes.records(site_of(runs))[0]
     assert newest["share"] == pytest.approx(0.05)
     assert (newest["before_text"], newest["after_text"], newest["unit"]) == ("100.0", "105", "images/s")
+    # One run of that day against one before it: never clear.
+    assert (newest["grade"], changes.records(site_of(runs))[1]["grade"]) == ("likely", None)
     assert [each["id"] for each in newest["runs"]] == ["b"]
     assert newest["result"] == records(runs)[0]["id"]
 
@@ -426,10 +429,13 @@ def test_every_measured_result_with_a_figure_has_a_badge(built: Path) -> None:
     assert len(expected) < len(document["results"])
     found = {path.name: json.loads(path.read_text("utf-8")) for path in (built / "docs" / "data" / "badges").iterdir()}
     assert found.keys() == expected.keys()
+    classes = ("", ", clearly the fastest", ", likely the fastest", ", fastest: too close to call")
     for name, badge in found.items():
         assert set(badge) == {"schemaVersion", "label", "message", "color"}
         assert badge["schemaVersion"] == 1
-        assert badge["message"] == f"{expected[name]['text']} {expected[name]['unit']}"
+        figure = f"{expected[name]['text']} {expected[name]['unit']}"
+        assert badge["message"] in [figure + each for each in classes]
+    assert {badge["message"].endswith(classes[1:]) for badge in found.values()} == {False, True}
 
 
 def test_a_badge_says_what_it_is_about() -> None:

@@ -92,3 +92,22 @@ def test_what_one_language_does_not_have_is_looked_for_in_the_other(
 def test_what_is_found_needs_no_other_language(reader: Any, searched: str) -> None:
     first_hit(reader, searched, "bert")
     assert not reader.locator(".pl-search-other").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "said"),
+    [
+        ("", "resnet-50 epyc fp32 batch size 32", "Too close to call"),
+        ("zh/", "resnet-50 epyc fp32 batch size 32", "差距不明显"),
+    ],
+)
+def test_results_are_found_with_their_answer_and_lead_to_the_model_filtered_alike(
+    reader: Any, searched: str, language: str, query: str, said: str
+) -> None:
+    reader.goto(searched + language)
+    type_query(reader, query)
+    hit = reader.locator(".md-search-result__link[href*='devices=1&precision=fp32'][href*='resnet50']").first
+    hit.wait_for(state="attached")
+    assert said in (hit.text_content() or "").replace("\u200b", "")
+    address = hit.evaluate("link => link.href")
+    assert address.startswith(f"{searched}{language}models/resnet50/?hardware=")

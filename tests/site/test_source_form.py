@@ -402,13 +402,14 @@ def test_why_there_is_no_figure_stands_beside_the_dash_if_anything_else_is_in_th
 # ---- the pages ----
 
 
-def test_the_summary_comes_before_the_comparison_and_one_framework_alone_is_folded(real: Path) -> None:
+def test_the_summary_is_linked_from_the_model_and_one_framework_alone_is_folded(real: Path) -> None:
     for language in ("", "zh/"):
         folded = {}
         for name in ("resnet50", "bert", "lenet5"):
-            page = (real / f"{language}models/{name}/index.html").read_text("utf-8")
-            start, end = (page.index(f'<h2 id="{each}"') for each in ("summary", "comparison"))
-            summary = page[start:end]
+            model = (real / f"{language}models/{name}/index.html").read_text("utf-8")
+            assert '<a href="all-results/#summary">' in model[model.index('id="results"') : model.index('id="scaling"')]
+            page = (real / f"{language}models/{name}/all-results/index.html").read_text("utf-8")
+            summary = page[page.index('<h2 id="summary"') :]
             folded[name] = '<details class="pl-single">' in summary
             assert 'data-name="summary-1"' in summary
             assert (summary.find("<table") < summary.find("<details")) is (name == "resnet50")

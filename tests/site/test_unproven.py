@@ -40,7 +40,7 @@ def test_its_figures_carry_the_mark() -> None:
     assert {row.framework: bool(row.unproven) for row in rows} == {"MXNet": True, "PyTorch": False}
     for framework, marked in (("MXNet", 1), ("PyTorch", 0)):
         mine = [row for row in rows if row.framework == framework]
-        assert said(tables.of_framework(site, suite, mine)).count(MARK) == marked
+        assert said(tables.comparison(site, suite, mine)).count(MARK) == marked
 
 
 def test_its_run_carries_the_mark() -> None:

@@ -183,8 +183,8 @@ def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:
         (answer,) = answers.answers(made := site(runs), _only(made), HARDWARE)
         return [said(each.text) for each in answer.marks]
 
-    assert "only the printed value supports it: Alone" in marks(AGREED, ALONE)
-    assert "printed speed known to be wrong, corrected by a witness: Corrected" in marks(AGREED, CORRECTED)
+    assert "Only the printed value supports it: Alone" in marks(AGREED, ALONE)
+    assert "Printed speed known to be wrong, corrected by a witness: Corrected" in marks(AGREED, CORRECTED)
     assert not any("witness" in each for each in marks(AGREED))
 
 

@@ -14,8 +14,9 @@ from ingest.common.words import Text, Words, phrase, word_for
 from ingest.site.data.measured import date_of, identity
 from ingest.site.model import Row, Site, Suite, written
 from ingest.site.options import in_words
-from ingest.site.result_tables import summary_mark
+from ingest.site.result_tables import sections, summary_mark
 from ingest.site.run_tables import unproven
+from ingest.site.table_metrics import verdicts
 
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.
@@ -25,7 +26,8 @@ _COLOUR, _DIVERGED = "blue", "orange"
 
 def badges(site: Site, words: Words) -> dict[str, bytes]:
     """Return every badge by its path below the site's folder; badges are in English."""
-    return {path(row): _content(row, words) for _, row in _with_badge(site)}
+    places = _places(site)
+    return {path(row): _content(row, words, places.get(identity(row))) for _, row in _with_badge(site)}
 
 
 def listed(site: Site) -> list[tuple[Text, list[Mapping[str, Any]]]]:
@@ -50,17 +52,33 @@ def _with_badge(site: Site) -> list[tuple[Suite, Row]]:
     return [(suite, row) for suite, row in found if identity(row) not in left_out]
 
 
-def _content(row: Row, words: Words) -> bytes:
+def _places(site: Site) -> Mapping[str, Text]:
+    """Return what the verdict on its case says of each result that it is about."""
+    found: dict[str, Text] = {}
+    for suite in site.shown:
+        for _, _, rows in sections(site, suite):
+            for said in verdicts(site, suite, rows):
+                of = said.pair if said.kind == "close" else said.pair[:1] if said.kind in ("clear", "likely") else ()
+                found |= {identity(each.result): phrase(f"badge.{said.kind}") for each in of}
+    return found
+
+
+def _content(row: Row, words: Words, place: Text | None) -> bytes:
     label = [row.model or "", " ".join(_framework(row)), *(words.say("en", each) for each in _case(row))]
     badge = {
         "schemaVersion": 1,
         "label": ", ".join(filter(None, label)),
-        "message": " ".join(
-            [written(row), row.unit, *(words.say("en", each) for each in (*summary_mark(row), *unproven(row)))]
-        ),
+        "message": words.say("en", phrase("badge.message", figure=_figure(row, words), place=place))
+        if place
+        else _figure(row, words),
         "color": _DIVERGED if row.diverged else _COLOUR,
     }
     return json.dumps(badge, ensure_ascii=False).encode() + b"\n"
+
+
+def _figure(row: Row, words: Words) -> str:
+    marks = (words.say("en", each) for each in (*summary_mark(row), *unproven(row)))
+    return " ".join([written(row), row.unit, *marks])
 
 
 def _framework(row: Row) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.common import numbers
-from ingest.compute.results import Statistics, figure
+from ingest.compute.contrast import Grade, Measured, contrast
+from ingest.compute.results import Statistics, by_rule, figure, groups
 from ingest.site import addresses
 from ingest.site.data.measured import date_of, identity
 from ingest.site.data.results import lines
@@ -21,17 +22,24 @@ MOVED = 0.01
 
 @dataclass(frozen=True)
 class Change:
-    """One day on which a result's figure came or moved; `runs` are those of the day."""
+    """One day on which a result's figure came or moved; `runs` are those of the day, `earlier` those before it."""
 
     date: str
     before: Statistics | None
     after: Statistics
     runs: tuple[Run, ...]
+    earlier: tuple[Run, ...] = ()
 
     @property
     def share(self) -> float | None:
         """The move as a part of the figure before."""
         return None if self.before is None else self.after.value / self.before.value - 1
+
+    @property
+    def grade(self) -> Grade | None:
+        """How sure it is that the runs of the day differ from those before; None where there are none before."""
+        now, before = _measured(self.runs), _measured(self.earlier)
+        return contrast(now, before).grade if now and before else None
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,10 @@ def changes(runs: Sequence[Run]) -> list[Change]:
     for day in days:
         now = figure([run for run in runs if (date_of(run) or "") <= day])
         if now is not None and (announced is None or _has_moved(announced, now)):
-            found.append(Change(day, announced, now, tuple(run for run in runs if date_of(run) == day)))
+            of_day, earlier = (
+                tuple(run for run in runs if matches(date_of(run) or "")) for matches in (day.__eq__, day.__gt__)
+            )
+            found.append(Change(day, announced, now, of_day, earlier))
             announced = now
     return found
 
@@ -86,6 +97,15 @@ def changes(runs: Sequence[Run]) -> list[Change]:
 def _has_moved(before: Statistics, after: Statistics) -> bool:
     outside = not before.low <= after.value <= before.high
     return outside and abs(after.value / before.value - 1) >= MOVED
+
+
+def _measured(runs: Sequence[Run]) -> Measured | None:
+    found = figure(runs)
+    if found is None:
+        return None
+    rule = runs[0].rule
+    several, rules = groups(runs, rule), by_rule(runs, rule)
+    return Measured(found.value, found.low, found.high, found.repeats, found.spread, groups=several, rules=rules)
 
 
 def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any]:
@@ -111,6 +131,7 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "after_text": text(change.after),
         "share": change.share,
         "share_text": None if change.share is None else numbers.signed_percent(change.share),
+        "grade": change.grade,
         "page": addresses.model_folder(suite),
         "runs": [{"id": each.id, "page": addresses.served(site.page(each))} for each in change.runs],
     }

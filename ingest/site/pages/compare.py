@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ingest.common.words import phrase
+from ingest.common.words import Text, phrase
 from ingest.compute.comparison import DIMENSIONS, FOLLOWS
 from ingest.compute.comparison_levels import DEFAULT, PLACE
 from ingest.compute.comparison_tables import tables
 from ingest.site import addresses
 from ingest.site.data import measured
-from ingest.site.model import Page, Site, framework_of
+from ingest.site.hardware_names import product, raw
+from ingest.site.model import Page, Site, framework_of, hardware_of
 from ingest.site.render import colours
 from ingest.site.render.chart import CHARTS
 from schema.records import text_of
@@ -37,13 +38,14 @@ def pages(site: Site) -> list[Page]:
         "follows": {fact: FOLLOWS[dimension] for dimension, fact in DIMENSIONS.items()},
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
+    hardware = {*map(hardware_of, site.runs), *(row.hardware for row in site.published.rows)} - {""}
     models = [(suite.title, addresses.model_page(suite)) for suite in site.shown]
     page = Page(
         addresses.COMPARE,
         "compare",
         phrase("nav.compare"),
         phrase("describe.compare"),
-        lambda: {"config": config, "word_tables": COMPARE_WORDS, "models": models},
+        lambda: {"config": config, "word_tables": COMPARE_WORDS, "models": models, "hardware": _products(hardware)},
         scripts=COMPARE_SCRIPTS,
     )
     return [page]
@@ -53,6 +55,11 @@ def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
     """Return `data/comparisons.json`: the verdicts that the page looks up."""
     workloads = {each.id: each.workload for each in site.known}
     return text_of(tables(found, workloads, measured.figures(site))).encode() + b"\n"
+
+
+def _products(names: Iterable[str]) -> list[tuple[str, Text]]:
+    """Return what readers call each hardware, where runs state another name."""
+    return [(each, product(each)) for each in sorted(names) if raw(each)]
 
 
 def _inks(frameworks: Iterable[str]) -> Mapping[str, str]:

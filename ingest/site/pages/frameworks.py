@@ -9,18 +9,18 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Words, phrase
 from ingest.compute.results import counts
-from ingest.site import addresses, scorecards
+from ingest.site import addresses, history, scorecards
 from ingest.site.data import badges
 from ingest.site.hardware_names import product
 from ingest.site.model import Page, Site, framework_of, named
 from ingest.site.render import share
-from ingest.site.render.share import Share
+from ingest.site.render.share import Picture
 from ingest.site.render.table import Cell, Link, cell
 from ingest.site.result_tables import representative
 from ingest.site.scorecards import Placing
 
 Placings = Callable[[], Sequence[Placing]]
-#: Stands for the site's address, which only its build knows; and who draws a badge.
+#: Replaced by the address of the site, which only its build knows; and who draws a badge.
 SITE, SHIELDS = "%SITE%/", "https://img.shields.io/endpoint?url="
 
 
@@ -63,6 +63,7 @@ def _framework(site: Site, framework: str, placings: Placings) -> Page:
             "apart": len(mine) - scorecards.score(mine).compared,
             "versions": scorecards.versions(runs),
             "models": _models(site, framework),
+            "histories": history.links(site, framework),
             "picture": share.path(site.framework_slugs[framework]),
             "snippets": _snippets(site.framework_slugs[framework], page),
             "badges": _badges(site, best or mine[: scorecards.LISTED]),
@@ -82,7 +83,7 @@ def _of(framework: str, placings: Placings) -> list[Placing]:
     return [each for each in placings() if each.framework == framework]
 
 
-def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) -> Share:
+def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) -> Picture:
     by_hardware = [
         (
             words.say("en", product(each)),
@@ -91,7 +92,7 @@ def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) 
         for each in dict.fromkeys(found.hardware for found in mine if found.kind in scorecards.COMPARED)
     ]
     best, _ = scorecards.best_and_worst(mine)
-    return Share(
+    return Picture(
         site.framework_slugs[framework],
         words.say("en", named(framework)),
         _counts(mine),
@@ -136,7 +137,7 @@ def _by_hardware(site: Site, mine: Sequence[Placing]) -> list[tuple[Cell, list[P
 def _models(site: Site, framework: str) -> list[Link]:
     """Return links to the pages of the models that ran in a framework."""
     shown = [suite for suite in site.shown if framework in site.frameworks(suite)]
-    return [Link(suite.title, addresses.framework_page(site, suite, framework)) for suite in shown]
+    return [Link(suite.title, addresses.framework_page(suite, framework)) for suite in shown]
 
 
 def _badges(site: Site, found: Sequence[Placing]) -> list[Mapping[str, Any]]:

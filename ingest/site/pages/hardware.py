@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 from ingest.common import numbers
 from ingest.common.words import phrase
@@ -83,6 +84,7 @@ def _hardware(site: Site, hardware: str, placings: Placings) -> Page:
             "hardware": product(hardware),
             "raw": raw(hardware),
             "runs": len(runs),
+            "front": f"{addresses.SUMMARY}?{urlencode({'hardware': hardware})}",
             "scores": scorecards.scores(
                 [(_linked(site, each), [o for o in there if o.framework == each]) for each in frameworks],
                 phrase("table.framework"),

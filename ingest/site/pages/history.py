@@ -10,10 +10,10 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.contrast import Contrast
-from ingest.compute.history import Changed, HistoryPoint, Judgment, Moment, Word
-from ingest.published.histories import PrintedPoint
+from ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment, Word
+from ingest.published.histories import PrintedHistory, PrintedPoint
 from ingest.read.change_notes import ChangeNote
-from ingest.site import addresses, history
+from ingest.site import addresses, history, history_charts
 from ingest.site.hardware_names import product
 from ingest.site.history import OwnHistory, OwnPoint
 from ingest.site.model import Page, Site, Suite, named, precision_name
@@ -26,6 +26,8 @@ from schema.vocabulary import METRICS
 
 #: How a word is coloured.
 _TONES: Mapping[Word, str] = {"regression": "bad", "suspicious": "warn", "improvement": "good"}
+#: What programs read of a configuration.
+_CASE = ("devices", "batch_size", "precision", "options_text")
 #: What tells points apart, in the order of the columns.
 _WHEN = ("date", "version", "round")
 
@@ -51,6 +53,8 @@ def _context(site: Site, suite: Suite) -> Mapping[str, Any]:
         "suite": suite,
         "model_page": addresses.model_page(suite),
         "own": [(product(hardware), own_table(site, mine)) for hardware, mine in _by_hardware(own)],
+        "own_charts": history_charts.of_results(suite, own),
+        "published_charts": history_charts.of_published(suite, printed_ones),
         "published": published_table(site, printed_ones) if printed_ones else None,
         "editions": editions_table(site, found) if (found := history.editions(site, suite)) else None,
     }
@@ -73,7 +77,6 @@ def own_table(site: Site, found: Sequence[OwnHistory]) -> Table:
     with_year = any(each.year for each in moments)
     head = (
         Column(phrase("table.framework")),
-        Column(phrase("table.case")),
         *(Column(phrase(f"history.{name}"), name == "date", key=name) for name in shown),
         Column(phrase("table.figure"), True),
         Column(phrase("table.spread"), True),
@@ -93,8 +96,7 @@ def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_y
     before = one.moments[at - 1].point if at else None
     about = _About(row.model or "", row.framework or "", row.hardware or "")
     return (
-        cell(named(row.framework)),
-        cell(case_text(point.runs[0])),
+        _configuration(one),
         *(cell(getattr(point, name)) if getattr(point, name) else absent(None) for name in shown),
         _own_figure(site, one, moment),
         _share(point.figure.spread),
@@ -104,6 +106,13 @@ def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_y
         *([_earlier(moment, moment.year)] if with_year else []),
         _changed(moment.changed, _notes(site, about, before, point)),
     )
+
+
+def _configuration(one: OwnHistory) -> Cell:
+    """Return the framework with its configuration in small print, which leaves room for figures on a phone."""
+    row, run = one.row, one.moments[0].point.runs[0]
+    details = tuple((name, getattr(row, name)) for name in _CASE)
+    return cell(named(row.framework), None, case_text(run), details=details)
 
 
 def _own_figure(site: Site, one: OwnHistory, moment: Moment[OwnPoint]) -> Cell:
@@ -184,13 +193,13 @@ def _is_of_step(note: ChangeNote, before: HistoryPoint | None, after: HistoryPoi
     return new and (note.is_between(before.date, after.date) if before else note.date is None)
 
 
-def _changed(found: Iterable[Changed], notes: Iterable[ChangeNote]) -> Cell:
+def _changed(found: Iterable[ChangedCondition], notes: Iterable[ChangeNote]) -> Cell:
     entries = [Entry(_condition(each)) for each in found]
     entries += [Entry(each.text, each.link or None) for each in notes]
     return Cell(tuple(entries)) if entries else absent(None)
 
 
-def _condition(found: Changed) -> Text:
+def _condition(found: ChangedCondition) -> Text:
     before, after = (" / ".join(each) for each in (found.before, found.after))
     return phrase("history.condition", name=word_for("environment", found.name), before=before, after=after)
 
@@ -198,7 +207,7 @@ def _condition(found: Changed) -> Text:
 # ---- what others published ----
 
 
-def published_table(site: Site, found: Sequence[tuple[Moment[PrintedPoint], ...]]) -> Table:
+def published_table(site: Site, found: Sequence[PrintedHistory]) -> Table:
     """Return a row per figure of cases that one publisher printed several times; none is judged."""
     told = [[_printed_notes(site, moments, at) for at in range(len(moments))] for moments in found]
     noted = any(each.entries for notes in told for each in notes)

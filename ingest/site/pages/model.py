@@ -1,12 +1,14 @@
-"""A model's page and those of its frameworks: tables, charts, notes and how to repeat its runs."""
+"""A model's page: results, scaling, evidence, commands and what others published; and the page of its full tables."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ingest.common.numbers import quantity
-from ingest.common.words import phrase
+from ingest.common import numbers
+from ingest.common.words import Text, phrase
 from ingest.compute.comparison import image_of
 from ingest.compute.results import counts
 from ingest.site import (
@@ -14,6 +16,7 @@ from ingest.site import (
     answers,
     caveats,
     history,
+    options,
     planned,
     published_figures,
     reproduce,
@@ -22,8 +25,10 @@ from ingest.site import (
     run_tables,
     source_form,
 )
+from ingest.site.hardware_names import product
 from ingest.site.model import (
     Page,
+    Row,
     Site,
     Suite,
     framework_of,
@@ -33,25 +38,64 @@ from ingest.site.model import (
     ordered,
     precision_name,
 )
-from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
+from ingest.site.render.table import Cell, Column, Entry, Facets, Rest, Table, absent, cell
 from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
 from schema.records import Run
 
 #: A search for a model's name finds its page before reports about it; a model that ran here before one that did not.
 RANKED_FIRST, RANKED_NEXT = 10, 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
+#: Rows that the tables of results have on a model's page, all together and each at least: scripts load the others.
+ROWS_SHOWN, ROWS_AT_LEAST = 24, 3
+VERDICTS_SHOWN = 6  # of a hardware; the others are folded
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The results of one hardware and precision group, which are compared with each other, and their tables."""
+
+    hardware: str
+    group: str
+    rows: tuple[Row, ...]
+    compared: Table
+    scaling: Table | None
+    largest: Table | None
+    details: Table
+
+    @property
+    def titles(self) -> tuple[Text, ...]:
+        """What its tables have in common."""
+        return (product(self.hardware), group_name(self.group), result_tables.units(self.rows))
+
+    @property
+    def facets(self) -> Facets:
+        """What the filters of the page know it by."""
+        return (("hardware", self.hardware), ("precision", self.group))
+
+    @property
+    def several(self) -> bool:
+        """Whether there is anything to compare."""
+        return len({row.framework for row in self.rows}) > 1
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A choice of the page: its name in the address, and its values with their words."""
+
+    name: str
+    choices: tuple[tuple[str, Text], ...]
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the page of each model, followed by those of its frameworks."""
+    """Return the page of each model, and the page with all rows of its tables, if it has runs."""
     found = []
     for suite in site.shown:
-        found += [_model(site, suite), *(_framework(site, suite, each) for each in site.frameworks(suite))]
+        measured = any(counts(run) for run in site.runs_of(suite))
+        found += [_model(site, suite), *([_all_results(site, suite)] if measured else [])]
     return found
 
 
 def _model(site: Site, suite: Suite) -> Page:
-    runs = site.runs_of(suite)
     described = phrase("describe.model", title=suite.title)
     return Page(
         addresses.model_page(suite),
@@ -59,58 +103,126 @@ def _model(site: Site, suite: Suite) -> Page:
         suite.title,
         described,
         lambda: {
-            **_results(site, suite, runs),
-            "answers": [
-                (named(hardware, "site.unknown_hardware"), part)
-                for hardware in answers.hardware_by_coverage([run for run in runs if counts(run)])
-                if (part := answers.part(site, suite, hardware)).answers
-            ],
-            **answers.LIMITS,
-            "summaries": source_form.summaries(site, suite),
-            "charts": result_charts.result_charts(site, suite),
-            "notes": caveats.notes(site, suite),
+            "suite": suite,
+            **_results(site, suite),
+            **_evidence(site, suite),
+            **_commands(site, suite),
             "reports": published_figures.reports_of(site, suite),
-            "plans": reproduce.of_suite(site, suite),
-            "pending": (pending := planned.planned(site, suite)),
-            "pending_table": planned.table(pending),
             "published": published_figures.published_tables(site, suite),
             "history": history.link(site, suite),
-            "pages": [(named(each), addresses.framework_page(site, suite, each)) for each in site.frameworks(suite)],
+            "pages": [(named(each), addresses.scorecard_page(site, each)) for each in site.frameworks(suite)],
         },
         order=suite.order,
-        boost=RANKED_FIRST if any(map(counts, runs)) else RANKED_NEXT,
+        scripts=("assets/js/panels.js",),
+        boost=RANKED_FIRST if any(map(counts, site.runs_of(suite))) else RANKED_NEXT,
     )
 
 
-def _framework(site: Site, suite: Suite, framework: str) -> Page:
-    runs = tuple(run for run in site.runs_of(suite) if framework_of(run) == framework)
-    about = {"title": suite.title, "framework": named(framework)}
+def _all_results(site: Site, suite: Suite) -> Page:
+    title = phrase("title.all_results", title=suite.title)
     return Page(
-        addresses.framework_page(site, suite, framework),
-        "framework",
-        phrase("title.framework", **about),
-        phrase("describe.framework", **about),
+        addresses.all_results(suite),
+        "all_results",
+        title,
+        phrase("describe.all_results", title=suite.title),
         lambda: {
-            **_results(site, suite, runs, framework),
-            "framework": named(framework),
+            "title": title,
+            "suite_title": suite.title,
             "model_page": addresses.model_page(suite),
+            "slices": slices(site, suite),
+            "summaries": source_form.summaries(site, suite),
         },
+        boost=0,
     )
 
 
-def _results(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = None) -> Mapping[str, Any]:
-    """Return the values that the pages of a model and of a framework share."""
-    found = [
-        (hardware, group, tuple(row for row in rows if only is None or (row.framework or "") == only))
-        for hardware, group, rows in result_tables.sections(site, suite)
+def slices(site: Site, suite: Suite) -> list[Slice]:
+    """Return the results of a model by hardware and precision group: first the hardware with most to compare."""
+    ranked = answers.hardware_by_coverage([run for run in site.runs_of(suite) if counts(run)])
+    found = sorted(result_tables.sections(site, suite), key=lambda each: ranked.index(each[0]))
+    return [
+        Slice(
+            hardware,
+            group,
+            rows,
+            result_tables.comparison(site, suite, rows),
+            result_tables.scaling(site, suite, rows),
+            result_tables.largest(site, suite, rows),
+            result_tables.details_table(site, suite, rows),
+        )
+        for hardware, group, rows in found
     ]
-    found = [each for each in found if each[2]]
-    rows = tuple(row for _, _, chosen in found for row in chosen)
-    published = [run for run in runs if run.published]
-    shown = [each for each in site.frameworks(suite) if only in (None, each)]
-    made = {each: reproduce.blocks(site, [run for run in published if framework_of(run) == each]) for each in shown}
+
+
+def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
+    """Return what the tabs of results and of scaling show."""
+    found, everything = slices(site, suite), addresses.all_results(suite)
+    by_hardware = dict.fromkeys(each.hardware for each in found)
     return {
-        "suite": suite,
+        "slices": found,
+        "filters": _filters(suite, found),
+        "verdicts": [_verdicts(site, suite, each) for each in by_hardware],
+        **answers.LIMITS,
+        "compared": list(zip(found, _shortened([each.compared for each in found], everything), strict=True)),
+        "all_results": everything,
+        "charts": [
+            (each.hardware, chart)
+            for each in _charted(found)
+            if (chart := result_charts.throughput(site, suite, each.hardware, each.group, each.rows))
+        ],
+        "scaling_charts": [
+            (each.facets, chart)
+            for each in found
+            if (chart := result_charts.efficiency(site, suite, each.hardware, each.group, each.rows))
+        ],
+    }
+
+
+def _verdicts(site: Site, suite: Suite, hardware: str) -> Mapping[str, Any]:
+    """Return the answers on a hardware: the first of those that compare something, and all others."""
+    found = answers.answers(site, suite, hardware)
+    first = [each for each in found if each.kind not in ("alone", "none")][:VERDICTS_SHOWN]
+    rest = [each for each in found if each not in first]
+    return {"hardware": hardware, "name": product(hardware), "first": first, "rest": rest}
+
+
+def _filters(suite: Suite, found: Sequence[Slice]) -> list[Filter]:
+    """Return the filters by which there is something to choose, that of the hardware in the order of the page."""
+    rows = [row for each in found for row in each.rows]
+    every: dict[str, Mapping[str, Text]] = {
+        "hardware": {each.hardware: product(each.hardware) for each in found},
+        "devices": {str(each): str(each or "?") for each in sorted({row.devices or 0 for row in rows})},
+        "precision": {each.group: group_name(each.group) for each in found},
+        "framework": {each: named(each) for each in ordered({row.framework or "" for row in rows}, suite.frameworks)},
+    }
+    return [Filter(name, tuple(values.items())) for name, values in every.items() if len(values) > 1]
+
+
+def _shortened(tables: Sequence[Table], page: str) -> list[Table]:
+    """Return tables with their first rows, as many as a page of results has; that page has all of them."""
+    left, found = ROWS_SHOWN, []
+    for each in tables:
+        shown = min(len(each.rows), max(ROWS_AT_LEAST, left))
+        left -= shown
+        found.append(replace(each, rest=Rest(shown, page)))
+    return found
+
+
+def _charted(found: Sequence[Slice]) -> list[Slice]:
+    """Return of each hardware the slice that compares most frameworks."""
+    best: dict[str, Slice] = {}
+    for each in found:
+        known = best.setdefault(each.hardware, each)
+        if len({row.framework for row in each.rows}) > len({row.framework for row in known.rows}):
+            best[each.hardware] = each
+    return list(best.values())
+
+
+def _evidence(site: Site, suite: Suite) -> Mapping[str, Any]:
+    """Return what the tab of evidence shows: runs, notes, what was measured and where."""
+    runs = site.runs_of(suite)
+    rows, published = site.rows.get(suite.id, ()), [run for run in runs if run.published]
+    return {
         "unit": result_tables.units(rows) or suite.unit,
         "devices": ", ".join(map(str, sorted({row.devices for row in rows if row.devices is not None}))),
         "precisions": [precision_name(each) for each in _precisions(suite, rows)],
@@ -118,66 +230,39 @@ def _results(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = N
         "batch_sizes": result_tables.batch_sizes(suite, rows),
         "machines": machines(published),
         "software": software(suite, published),
-        "several_machines": sum((run.case.nodes or 1) > 1 for run in published),
-        "reproduce": [block for blocks in made.values() for block in blocks],
-        "without_command": [named(each) for each, blocks in made.items() if not blocks],
-        "own": _own(site, suite, rows),
-        "comparison": [
-            (
-                named(h, "site.unknown_hardware"),
-                group_name(g),
-                result_tables.units(chosen),
-                result_tables.comparison(site, suite, chosen),
-            )
-            for h, g, chosen in found
-            if len({row.framework for row in chosen}) > 1
-        ],
-        "scaling": [
-            (named(h, "site.unknown_hardware"), group_name(g), table)
-            for h, g, chosen in found
-            if (table := result_tables.scaling(site, suite, chosen))
-        ],
-        "largest": [
-            (named(h, "site.unknown_hardware"), group_name(g), table)
-            for h, g, chosen in found
-            if (table := result_tables.largest(site, suite, chosen))
-        ],
-        "details": [
-            (named(h, "site.unknown_hardware"), group_name(g), result_tables.details_table(site, suite, chosen))
-            for h, g, chosen in found
-        ],
+        "differences": caveats.differences(site, suite),
+        "remarks": caveats.remarks(site, suite),
         "logs": run_tables.run_list(site, _first(site, runs), brief=True),
         "more_logs": max(0, len(runs) - RUNS_SHOWN),
     }
 
 
-def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any]]:
-    """Return each framework's own tables, one per hardware."""
-    return [
-        {
-            "name": named(framework),
-            "page": addresses.framework_page(site, suite, framework),
-            "tables": [
-                (
-                    named(hardware, "site.unknown_hardware"),
-                    result_tables.units(chosen),
-                    result_tables.of_framework(site, suite, chosen),
-                )
-                for hardware in sorted({row.hardware or "" for row in rows})
-                if (chosen := [r for r in rows if (r.hardware or "") == hardware and (r.framework or "") == framework])
-            ],
-        }
-        for framework in ordered({row.framework or "" for row in rows}, suite.frameworks)
-    ]
+def _commands(site: Site, suite: Suite) -> Mapping[str, Any]:
+    """Return what the tab of commands shows: those of runs, those of recipes, and what these have yet to run."""
+    published = [run for run in site.runs_of(suite) if run.published]
+    made = {
+        each: reproduce.blocks(site, [run for run in published if framework_of(run) == each])
+        for each in site.frameworks(suite)
+    }
+    pending = planned.planned(site, suite)
+    return {
+        "several_machines": sum((run.case.nodes or 1) > 1 for run in published),
+        "reproduce": [block for blocks in made.values() for block in blocks],
+        "without_command": [named(each) for each, blocks in made.items() if not blocks],
+        "plans": reproduce.of_suite(site, suite),
+        "pending": pending,
+        "pending_table": planned.table(pending),
+    }
 
 
-def _options(rows: Sequence[Any]) -> list[str]:
+def _options(rows: Sequence[Row]) -> list[Text]:
     """Return every option with its values."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, dict[str, Text]] = {}
     for row in rows:
         for name, value in row.options.items():
-            found.setdefault(name, set()).add(quantity(value))
-    return [f"{name} = {' | '.join(sorted(found[name]))}" for name in sorted(found)]
+            found.setdefault(name, {})[numbers.quantity(value)] = options.value_of(value)
+    values = {name: options.listed(found[name][each] for each in sorted(found[name])) for name in sorted(found)}
+    return [phrase("model.option", name=options.name_of(name), values=each) for name, each in values.items()]
 
 
 def _precisions(suite: Suite, rows: Sequence[Any]) -> list[str]:
@@ -185,8 +270,13 @@ def _precisions(suite: Suite, rows: Sequence[Any]) -> list[str]:
 
 
 def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
-    """Return as many runs as a page shows, preferably those with pages of their own, in the order of the runs."""
-    shown = {run.id for run in sorted(runs, key=lambda run: not site.has_page(run))[:RUNS_SHOWN]}
+    """Return as many runs as a page shows, in their order: as many of each hardware, those with own pages first."""
+    taken: Counter[str] = Counter()
+    ranks = {}
+    for run in sorted(runs, key=lambda run: not site.has_page(run)):
+        ranks[run.id] = taken[hardware_of(run)]
+        taken[hardware_of(run)] += 1
+    shown = set(sorted(ranks, key=lambda each: ranks[each])[:RUNS_SHOWN])
     return [run for run in runs if run.id in shown]
 
 
@@ -205,7 +295,7 @@ def machines(runs: Sequence[Run]) -> Table | None:
         for item, line in found
         if any(line)
     )
-    head = (Column(phrase("table.item")), *(Column(named(each, "site.unknown_hardware")) for each in hardware))
+    head = (Column(phrase("table.item")), *(Column(product(each)) for each in hardware))
     return Table(head, body, name="machines") if body else None
 
 

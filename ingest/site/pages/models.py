@@ -27,5 +27,5 @@ def _described(site: Site, suite: Suite) -> Mapping[str, Any]:
         "words": suite.words,
         "runs": sum(run.published for run in site.runs_of(suite)),
         "figures": len(site.published.by_suite.get(suite.id, ())),
-        "frameworks": [(named(each), addresses.framework_page(site, suite, each)) for each in site.frameworks(suite)],
+        "frameworks": [(named(each), addresses.framework_page(suite, each)) for each in site.frameworks(suite)],
     }

@@ -42,6 +42,7 @@ def _context(site: Site) -> Mapping[str, Any]:
         "suites": site.shown,
         "machines": len(names),
         "heats": found,
+        "hits": [hit for each in found for hit in heat.hits(each)],
         "matrices": hardware_tables.matrices(site),
         "changes": latest(site),
         "others": (published_there := others(site)),
@@ -63,7 +64,7 @@ def heats(site: Site, names: Iterable[str]) -> list[heat.Heat]:
 
 
 @dataclass(frozen=True)
-class Changed:
+class ListedChange:
     """One change: of which result, on what hardware, and what; `page` is the run that made it."""
 
     title: Text
@@ -75,16 +76,16 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Changes:
+class LatestChanges:
     """What the latest day with a change brought: how many results are new and how many moved, and some of them."""
 
     date: str
     new: int
     moved: int
-    listed: tuple[Changed, ...]
+    listed: tuple[ListedChange, ...]
 
 
-def latest(site: Site) -> Changes | None:
+def latest(site: Site) -> LatestChanges | None:
     """Return the changes of the latest day that has any, those of moved figures first; None where there are none."""
     found = changes.of_results(site)
     if not found:
@@ -92,10 +93,10 @@ def latest(site: Site) -> Changes | None:
     day = max(each.change.date for each in found)
     of_day = sorted((each for each in found if each.change.date == day), key=lambda each: each.change.before is None)
     moved = sum(each.change.before is not None for each in of_day)
-    return Changes(day, len(of_day) - moved, moved, tuple(_changed(site, each) for each in of_day[:LATEST]))
+    return LatestChanges(day, len(of_day) - moved, moved, tuple(_changed(site, each) for each in of_day[:LATEST]))
 
 
-def _changed(site: Site, found: changes.OfResult) -> Changed:
+def _changed(site: Site, found: changes.OfResult) -> ListedChange:
     row, change = found.row, found.change
     before, after = changes.text(change.before), changes.text(change.after)
     share = numbers.signed_percent(change.share or 0)
@@ -105,7 +106,7 @@ def _changed(site: Site, found: changes.OfResult) -> Changed:
         else phrase("front.changed_new", after=after)
     )
     page = site.page(change.runs[0]) if change.runs else None
-    return Changed(found.suite.title, product(row.hardware or ""), _case(row), what, row.unit, page)
+    return ListedChange(found.suite.title, product(row.hardware or ""), _case(row), what, row.unit, page)
 
 
 def _case(row: Row) -> tuple[Text, ...]:

@@ -6,6 +6,7 @@ takes a third of the time. Every text goes through `escape` first.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,11 +20,13 @@ from ingest.common.numbers import ABSENT
 from ingest.common.words import Text, Words, phrase
 from ingest.site.render import table_files
 from ingest.site.render.environment import environment
-from ingest.site.render.table import Cell, Column, Entry, Table, Tag, details_of, in_view, value_of, written
+from ingest.site.render.table import Cell, Column, Entry, Facets, Table, Tag, details_of, in_view, value_of, written
 from ingest.site.render.text import escape, slug
 
 #: Tables with more rows than this get a field to filter them by, and room for it above.
 FILTERED_ABOVE = 8
+#: The named values that scripts and `verify` read on the page; the table's files have all.
+_ON_PAGE = frozenset({"low", "unit"})
 _NUMBER = re.compile(r"([-+−±]?[0-9][0-9,]*)(\.[0-9]+)?[×%]?")
 _DIGIT = re.compile(r"[0-9]")
 _NOT_COMMA = re.compile(r"[^,]")
@@ -87,7 +90,7 @@ class Writer:
         notes = _notes(table, name)
         # Cells come first: they find out which reference a note leads back to.
         rooms = self._rooms(table)
-        rows = [self._row(table, row, notes, rooms) for row in table.rows]
+        rows = [self._row(table, row, notes, rooms) for row in table.visible]
         template: Any = environment().get_template("_table.html.j2").module
         views = table.views if len(table.views) > 1 else ()
         written = template.table(
@@ -98,9 +101,10 @@ class Writer:
                 "views": [Markup(escape_html(each.key)) for each in views],
                 "titles": [self.say(each.title) for each in views],
                 "relative": table.relative,
-                "filtered": len(table.rows) > FILTERED_ABOVE and not table.prose,
+                "filtered": len(table.visible) > FILTERED_ABOVE and not table.prose,
                 "heads": list(self._heads(table)),
-                "rows": rows,
+                "rows": list(itertools.zip_longest(map(attributes, table.facets[: len(rows)]), rows, fillvalue="")),
+                "rest": self._rest(table, name),
                 "files": list(self._files(name)),
                 "footnotes": list(self._footnotes(notes)),
                 "back": self.say(phrase("table.back")),
@@ -137,7 +141,8 @@ class Writer:
         for key, column in zip(table.keys(self.words), table.columns, strict=True):
             title = Markup(self._linked(column.title, column.page))
             units = list(self._units(table, column))
-            yield {"key": Markup(key), "number": column.number, "title": title, "units": units}
+            facets = attributes(column.facets)
+            yield {"key": Markup(key), "number": column.number, "title": title, "units": units, "facets": facets}
 
     def _units(self, table: Table, column: Column) -> Iterator[Mapping[str, object]]:
         """Yield what stands below the title of a column, in every view."""
@@ -188,7 +193,7 @@ class Writer:
         entries = [self._entry(column, each, room) for each in content.entries]
         if apart:
             entries = [
-                f'<span class="pl-entry"{self._attributes(column, [entry])}>{written_entry}</span>'
+                f'<span class="pl-entry{_tint(entry)}"{self._attributes(column, [entry])}>{written_entry}</span>'
                 for entry, written_entry in zip(content.entries, entries, strict=True)
             ]
         return ("" if apart else "<br>").join(entries) + mark
@@ -247,6 +252,13 @@ class Writer:
             seen = _view(notes.views[note], notes.first)
             yield {"name": f"{notes.name}-{letter}", "letter": letter, "text": self.say(note), "view": seen}
 
+    def _rest(self, table: Table, name: str) -> Mapping[str, object] | None:
+        """Return the link to the page with all rows; None where this one has them."""
+        if not table.rest or len(table.rows) <= table.rest.shown:
+            return None
+        address = self.link(f"{table.rest.page}#{name}")
+        return {"address": Markup(address), "text": self.say(phrase("table.rest", n=len(table.rows)))}
+
     def _legend(self, table: Table) -> Mapping[str, object] | None:
         """Return what bold figures mean, for a table that has one."""
         views = table.switching
@@ -279,7 +291,7 @@ class Writer:
 
     def _room(self, table: Table, index: int, view: str) -> _Room:
         switched = table.columns[index].switched and view
-        cells = (in_view(table, row[index], view) if switched else row[index] for row in table.rows)
+        cells = (in_view(table, row[index], view) if switched else row[index] for row in table.visible)
         texts = (self.words.say(self.language, entry.text) for each in cells for entry in each.entries)
         found = [match for text in texts if (match := _NUMBER.fullmatch(text))]
         if not found:
@@ -294,7 +306,18 @@ def _details(entry: Entry) -> str:
     return "".join(
         f' data-{"s" if isinstance(value, str) else "d"}-{name}="{escape(written(value))}"'
         for name, value in details_of(entry).items()
+        if name in _ON_PAGE
     )
+
+
+def attributes(facets: Facets) -> Markup:
+    """Return what the filters of a page know something by, as attributes."""
+    return Markup("").join(Markup(' data-f-{}="{}"').format(name, str(value)) for name, value in facets)
+
+
+def _tint(entry: Entry) -> str:
+    """Return the class of a share of the best, in steps that a reader can tell apart."""
+    return "" if entry.share is None else f" pl-heat-{min(int(entry.share * 5), 4)}"
 
 
 def _view(keys: Sequence[str], first: str) -> Mapping[str, object] | None:

@@ -15,12 +15,12 @@ from markupsafe import Markup
 
 from ingest.common import numbers
 from ingest.common.words import LANGUAGES, Text, Words, phrase
-from ingest.site.model import Page
+from ingest.site.model import Hit, Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
 from ingest.site.render.chart import CHARTS, Chart
 from ingest.site.render.environment import environment
-from ingest.site.render.html_table import Writer
+from ingest.site.render.html_table import Writer, attributes
 from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
@@ -46,8 +46,9 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
         with located(file := f"{page.template}.md.j2", names):
             body = environment().get_template(file).render(names)
         tables = _table_files(words, language, page, writer)
-        scripts = (*page.scripts, *([CHARTS] if shown else []))
-        yield Rendered(_front_matter(words, language, page, scripts) + _tidy(body), tables, list(shown.values()))
+        scripts = (*page.scripts, *([CHARTS] if shown and CHARTS not in page.scripts else []))
+        head = _front_matter(words, language, page, scripts, context.get("hits"))
+        yield Rendered(head + _tidy(body), tables, list(shown.values()))
 
 
 def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
@@ -103,6 +104,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "say": writer.say,
         "table": writer.table,
         "tag": writer.tag,
+        "facets": attributes,
         "link": link,
         "prose": prose,
         "listed": listed,
@@ -149,7 +151,7 @@ def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str
     )
 
 
-def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str]) -> str:
+def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str], hits: Sequence[Hit] | None) -> str:
     lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
     lines.append(f"description: {front_matter(words.say(language, page.description))}")
     lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
@@ -161,7 +163,14 @@ def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str
     # For the hook that links to the same lines on a forge, where the log lies there too.
     lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []
     lines += _search(page)
+    lines += [f"hits: {_hits(words, language, hits)}"] if hits is not None else []
     return "\n".join([*lines, "---", "", ""])
+
+
+def _hits(words: Words, language: str, hits: Sequence[Hit]) -> str:
+    """Return the hits for the hook of the search, which knows how the site builds addresses."""
+    found = [(*(title(words.say(language, text)) for text in (each.title, each.text)), each.page) for each in hits]
+    return json.dumps(found, ensure_ascii=False)
 
 
 def _search(page: Page) -> list[str]:
@@ -172,7 +181,7 @@ def _search(page: Page) -> list[str]:
 
 def _hidden(page: Page) -> list[str]:
     """Leave the room of the headings to pages that are wide; the navigation stays, so that no page moves sideways."""
-    return ["hide: [toc]"] if page.template in ("index", "compare", "models") else []
+    return ["hide: [toc]"] if page.template in ("index", "compare", "model", "models") else []
 
 
 def _tidy(text: str) -> str:

@@ -29,7 +29,7 @@ _ACROSS, _LETTER = 1056, 0.74
 
 
 @dataclass(frozen=True)
-class Share:
+class Picture:
     """What a picture says: counts of won, tied and lost cases, over all and by hardware, and the best result.
 
     `name` is that of its file.
@@ -52,7 +52,7 @@ def path(name: str) -> str:
     return f"{FOLDER}/{name}.png"
 
 
-def draw(found: Share) -> bytes:
+def draw(found: Picture) -> bytes:
     """Return the picture."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -78,7 +78,7 @@ def _bar(figure: Figure, counted: tuple[int, int, int]) -> None:
     _write(figure, 300, f"{won} won   ·   {tied} too close to call   ·   {lost} lost" if total else "No rival yet", 26)
 
 
-def _rows(figure: Figure, found: Share) -> None:
+def _rows(figure: Figure, found: Picture) -> None:
     lines = [f"{name}: {won} won, {tied} close, {lost} lost" for name, (won, tied, lost) in found.hardware[:_LINES]]
     for number, line in enumerate(lines):
         _write(figure, 368 + 38 * number, line, 19, colour=_LIGHT)

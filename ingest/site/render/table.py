@@ -16,6 +16,8 @@ from ingest.common.words import Phrase, Text, Words, phrase
 from ingest.site.render.text import slug
 
 Value = float | int | str
+#: Names and values by which the filters of a page choose: hardware, devices, precision, framework.
+Facets = tuple[tuple[str, Value], ...]
 
 BEST_OF_ROW = phrase("table.best")
 _PLAIN = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?")
@@ -52,7 +54,7 @@ class Entry:
 
     `tag` is the last of the small print. `value` is the figure before rounding, for sorting and for programs; a plain
     number's text is its own value. `details` are named values for programs only: spread (a share of one), repeats,
-    runs, precision. `anchor` is the id by which links find it.
+    runs, precision. `anchor` is the id by which links find it. `share` is that of the best of its row, which tints it.
     """
 
     text: Text
@@ -65,6 +67,7 @@ class Entry:
     details: tuple[tuple[str, Value | None], ...] = ()
     anchor: str = ""
     tag: Tag | None = None
+    share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,8 @@ class Column:
     """A column's title, unit, and kind: the figures of a `number` column stand point under point.
 
     `key` names it to programs, in every language; without one it is made of the English title. In a `switched` column,
-    cells change with the table's view, and so does the unit, which then follows the column's own.
+    cells change with the table's view, and so does the unit, which then follows the column's own. `facets` are what
+    the filters of a page know it by.
     """
 
     title: Text
@@ -93,6 +97,15 @@ class Column:
     key: str = ""
     unit: Text = ""
     switched: bool = False
+    facets: Facets = ()
+
+
+@dataclass(frozen=True)
+class Rest:
+    """How many rows a page shows of a table, and the page that has all of them, under the same name."""
+
+    shown: int
+    page: str
 
 
 @dataclass(frozen=True)
@@ -121,6 +134,7 @@ class Table:
     The first of `views` is what the cells' own entries show. `name` is that of its files, numbered within a page.
     `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. Of a `relative`
     table, a reader may choose a row that the figures of the others are divided by. `best` says what bold figures are.
+    `facets` are those of each row, if any; with `rest`, the page shows the first rows only, and the files all.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.
@@ -135,6 +149,8 @@ class Table:
     prose: bool = False
     relative: bool = False
     best: Text = BEST_OF_ROW
+    facets: tuple[Facets, ...] = ()
+    rest: Rest | None = None
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):
@@ -144,6 +160,11 @@ class Table:
                     f"table {self.name!r}: row {number} has {len(row)} cells, but there are {len(self.columns)} columns"
                     f" ({titles}); give each row one cell per column"
                 )
+
+    @property
+    def visible(self) -> tuple[tuple[Cell, ...], ...]:
+        """The rows that the page shows."""
+        return self.rows[: self.rest.shown] if self.rest else self.rows
 
     @property
     def switching(self) -> tuple[str, ...]:
@@ -160,8 +181,8 @@ class Table:
         return found
 
     def cells_in(self, view: str) -> Iterator[Cell]:
-        """Yield all cells as they are in a view."""
-        for row in self.rows:
+        """Yield all cells that the page shows as they are in a view."""
+        for row in self.visible:
             for column, content in zip(self.columns, row, strict=True):
                 yield in_view(self, content, view) if column.switched and view else content
 

@@ -25,6 +25,7 @@
       if (!stated(given)) return say("site.unknown");
       if (given === true || given === "true") return say("table.on");
       if (given === false || given === "false") return say("table.off");
+      if (name === "hardware") return config.hardware[given] || String(given);
       const table = { precision: "precision", rule: "rule", measured_from: "source" }[name];
       // Half precisions that are chosen together are named as a group.
       if (table === "precision" && words["precision." + given] === undefined) return word("group", given);

@@ -405,7 +405,8 @@
     if (!lead) return [];
     const ratio = lead.low === lead.high ? lead.low : say("compare.ratio_range", { low: lead.low, high: lead.high });
     const more = lead.more ? make("small", {}, say("compare.more_runs", { n: lead.more })) : null;
-    return [say("compare.lead_" + lead.grade, { ratio: ratio }), more].filter(Boolean);
+    const wins = lead.effect ? make("small", {}, say("compare.wins", { n: lead.wins, effect: say("compare.effect_" + lead.effect) })) : null;
+    return [say("compare.lead_" + lead.grade, { ratio: ratio }), wins, more].filter(Boolean);
   }
 
   /** What differs from what a figure is held against; first, that this forbids a ratio. */

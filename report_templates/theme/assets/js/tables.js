@@ -238,17 +238,33 @@
     });
   }
 
-  boxes.forEach((box, number) => {
-    const tools = box.querySelector(":scope > .pl-tools");
+  // A short list of facts is read, not sorted.
+  function addHeads(box) {
     box.plRows = bodyRows(box);
-    // A short list of facts is read, not sorted.
     const many = box.plRows.length > FILTERED_ABOVE;
     if (many || (box.plRows.length > 1 && box.querySelector("thead .pl-n"))) addSorting(box);
+    followTable(box);
+    return many;
+  }
+
+  // Another script has put another table into the box.
+  function renew(box) {
+    sorted.delete(box);
+    const chosen = box.querySelector(".pl-views input:checked");
+    const tools = box.querySelector(":scope > .pl-tools");
+    const many = addHeads(box);
+    if (tools && many && !box.plFilter) addFilter(box, tools);
+    if (chosen) show(box, chosen.value);
+  }
+
+  boxes.forEach((box, number) => {
+    const tools = box.querySelector(":scope > .pl-tools");
+    const many = addHeads(box);
     if (tools && many) addFilter(box, tools);
     if (tools && tools.dataset.views) addViews(box, tools, number);
     if (tools && box.dataset.relative !== undefined) addRelative(box, tools);
-    followTable(box);
   });
+  window.plTables = { renew };
   addNotes();
   const asked = new URLSearchParams(location.search).get("metric");
   if (asked) for (const box of boxes) show(box, asked);

@@ -1,0 +1,129 @@
+"""Charts of results over time: throughput per device, a line per configuration, a place per day, version and round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ingest.common import numbers
+from ingest.common.words import Text, phrase
+from ingest.compute.history import HistoryPoint, in_order
+from ingest.published.histories import PrintedHistory
+from ingest.site.hardware_names import product
+from ingest.site.history import OwnHistory
+from ingest.site.model import Suite, precision_name
+from ingest.site.options import in_words, listed
+from ingest.site.render import colours
+from ingest.site.render.chart import Axis, Chart, ChartLine, Lines, Point, Tick
+from ingest.site.render.text import slug
+from ingest.site.table_metrics import THROUGHPUT
+
+#: More lines than these cannot be told apart, and more charts than these are no overview.
+_MOST_LINES, _MOST_CHARTS = 8, 6
+#: A line of two points says no more than its row of the table; several of them show whether they move together.
+_POINTS, _LINES = 3, 2
+_WHEN = ("date", "version", "round")
+_Key = tuple[str, str, str]
+#: Framework, hardware, precision and unit.
+_About = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A history as a line: the configuration without its framework, and the points."""
+
+    label: Text
+    devices: int
+    points: tuple[HistoryPoint, ...]
+
+    def text(self, point: HistoryPoint) -> str:
+        """Return the throughput of a device as it is written."""
+        return numbers.figure(point.figure.value / self.devices, point.figure.spread)
+
+
+def of_results(suite: Suite, found: Sequence[OwnHistory]) -> list[Chart]:
+    """Return a chart per framework, hardware, precision and unit of our results."""
+    groups: dict[_About, list[_Line]] = {}
+    for each in found:
+        if each.metric == THROUGHPUT:
+            row = each.row
+            about = (row.framework or "", row.hardware or "", row.precision or "", row.unit)
+            groups.setdefault(about, []).append(_own(each))
+    return _charts(suite, "history", groups)
+
+
+def of_published(suite: Suite, found: Sequence[PrintedHistory]) -> list[Chart]:
+    """Return a chart per framework, hardware, precision and unit of what others published."""
+    groups: dict[_About, list[_Line]] = {}
+    for moments in found:
+        row = moments[0].point.printed
+        groups.setdefault((row.framework, row.hardware, row.precision, row.unit), []).append(_published(moments))
+    return _charts(suite, "published-history", groups)
+
+
+def _own(found: OwnHistory) -> _Line:
+    row, points = found.row, tuple(each.point for each in found.moments)
+    return _Line(_label(row.devices, row.batch_size, row.options), row.devices or 1, points)
+
+
+def _published(found: PrintedHistory) -> _Line:
+    row = found[-1].point.printed
+    options = {name: value for name, value in row.options.items() if (name, value) != ("xla", "no")}
+    label = _label(row.devices, row.batch_size, options)
+    return _Line(label, row.devices or 1, tuple(each.point for each in found))
+
+
+def _label(devices: int | None, batch_size: int | None, options: Mapping[str, object]) -> Text:
+    """Return a configuration in words; a chart has one precision, which its title names."""
+    count = phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices) if devices else ""
+    return listed((count, phrase("front.batch", n=batch_size) if batch_size else "", in_words(options)))
+
+
+def _charts(suite: Suite, name: str, groups: Mapping[_About, Sequence[_Line]]) -> list[Chart]:
+    made = (_chart(suite, name, about, _chosen(lines)) for about, lines in sorted(groups.items()))
+    return [each for each in made if each][:_MOST_CHARTS]
+
+
+def _chosen(lines: Sequence[_Line]) -> list[_Line]:
+    """Return as many lines as can be told apart, those with most points first, in their own order."""
+    kept = sorted(range(len(lines)), key=lambda at: (-len(lines[at].points), at))[:_MOST_LINES]
+    return [lines[at] for at in sorted(kept)]
+
+
+def _chart(suite: Suite, name: str, about: _About, lines: Sequence[_Line]) -> Chart | None:
+    if len(lines) < _LINES and max(len(each.points) for each in lines) < _POINTS:
+        return None
+    framework, hardware, precision, unit = about
+    places = _places(point for line in lines for point in line.points)
+    series = tuple(_series(framework, each, list(places), unit) for each in lines)
+    title = phrase("history.chart_title", title=suite.title, framework=framework, hardware=product(hardware))
+    axis = Axis(phrase("chart.time"), ticks=tuple(Tick(at, name) for at, name in enumerate(places.values())))
+    named = listed((title, precision_name(precision)))
+    spec = Lines(title=named, unit=phrase("chart.per_device", unit=unit), x=axis, series=series)
+    return Chart(f"{suite.id}-{name}-{slug(' '.join(about))}", spec, phrase("history.chart_text"))
+
+
+def _series(framework: str, line: _Line, places: Sequence[_Key], unit: str) -> ChartLine:
+    return ChartLine(
+        line.label,
+        colours.ink(framework).id,
+        tuple(_point(line, each, places.index(_key(each)), unit) for each in line.points),
+    )
+
+
+def _point(line: _Line, point: HistoryPoint, at: int, unit: str) -> Point:
+    value, low, high = (getattr(point.figure, name) for name in ("value", "low", "high"))
+    low, high = (each / line.devices if each is not None else None for each in (low, high))
+    text = phrase("chart.per_device", unit=f"{line.text(point)} {unit}")
+    return Point(x=at, y=value / line.devices, low=low, high=high, text=text)
+
+
+def _places(points: Iterable[HistoryPoint]) -> dict[_Key, str]:
+    """Return the days, versions and rounds of points in their order, each by what distinguishes it from the others."""
+    keys = dict.fromkeys(map(_key, in_order(list(points))))
+    varying = [at for at, _ in enumerate(_WHEN) if len({key[at] for key in keys}) > 1]
+    return {key: " ".join(filter(None, (key[at] for at in varying))) for key in keys}
+
+
+def _key(point: HistoryPoint) -> _Key:
+    return (point.date, point.version, point.round)

@@ -102,7 +102,7 @@ def test_a_trace_is_read_record_by_record_with_the_keyboard(page: Any, address: 
     assert area.get_attribute("aria-valuetext") != first
     assert figure.locator(".pl-tip").inner_text().split("\n")[0] in area.get_attribute("aria-valuetext")
     assert figure.locator(".pl-noted").count() == 1
-    assert "below the median" in figure.locator(".pl-noted").inner_text()
+    assert "below the median" in str(figure.locator(".pl-noted").text_content())
 
 
 def test_without_scripts_the_picture_is_shown(browser: Any, address: str) -> None:

@@ -33,7 +33,7 @@ FOLDERS = {"en": "models", "zh": "zh/models"}
 def table(site: Path, language: str, suite: str, name: str) -> list[dict[str, str]]:
     """Return the rows of a table of a built page, by the keys of its columns."""
     page = (site / FOLDERS[language] / suite / "history" / "index.html").read_text("utf-8")
-    found = re.search(rf'data-name="{name}-?\d*">(.*?)</table>', page, re.DOTALL)
+    found = re.search(rf'data-name="{name}-?\d*"[^>]*>(.*?)</table>', page, re.DOTALL)
     assert found, name
     keys = re.findall(r'data-key="(\w+)"', found[1])
     lines = re.findall(r"<tr>(.*?)</tr>", found[1].partition("<tbody>")[2], re.DOTALL)

@@ -252,12 +252,19 @@
     const figures = (key) => state.board.xs.map((x) => at.get(key + "\u0000" + x)).map((each) => (each ? plottedFigure(each) : null));
     return {
       scaling: choice.by === "devices" && state.board.xs.length > 1, title: chartTitle(), unit: headOf(),
-      xs: state.board.xs.map((x) => ({ label: [].concat(xLabel(first("x", x))).join(say("site.comma")), at: Number(x) })),
+      xs: state.board.xs.map((x) => ({ label: placeLabel(first("x", x)), at: Number(x) })),
       series: state.board.series.map((key) => ({ label: seriesLabel(first("series", key)), ink: config.inks[first("series", key).result.framework] || "", figures: figures(key) })),
       across: words.facet(choice.by), ideal: choice.metric === "efficiency" ? 100 : null,
       // The work of one device and that of many are no sizes that one scale tells apart.
       apart: several("devices") && choice.metric === "throughput",
     };
+  }
+
+  /** The same place in words, as the title of a panel: `8 devices, batch size 64`. */
+  function placeLabel(item) {
+    if (state.choice.by !== "framework") return xLabel(item);
+    const sized = placed("batch_size") && several("batch_size") ? say("compare.batch_n", { n: words.value("batch", item.result.batch_size) }) : "";
+    return [words.sized(item.result), sized, placed("workload") && several("options") ? workloadText(item.result) : ""].filter(Boolean).join(say("site.comma"));
   }
 
   function plottedFigure(each) {

@@ -180,18 +180,17 @@ def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) ->
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_framework_has_one_colour_in_bars_and_in_charts(browser: Any, address: str, scheme: str) -> None:
+def test_a_framework_has_one_colour_in_the_charts_of_all_pages(browser: Any, address: str, scheme: str) -> None:
     opened = browser.new_page(color_scheme=scheme)
-    opened.goto(address + "models/resnet50/")
-    bar = opened.locator(".pl-bar.pl-ink-pytorch").first.evaluate("node => getComputedStyle(node).backgroundColor")
-    opened.locator("figure.pl-chart").first.scroll_into_view_if_needed()
-    dots = opened.locator("figure .pl-drawn circle")
-    dots.first.wait_for()
-    fills = dots.evaluate_all("all => all.map(node => getComputedStyle(node).stroke)")
-    opened.close()
     wanted = getattr(colours.ink("PyTorch"), scheme)
-    assert bar == "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
-    assert bar in fills
+    written = "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
+    for path in ("models/resnet50/", "compare/"):
+        opened.goto(address + path)
+        opened.locator("figure.pl-chart").first.scroll_into_view_if_needed()
+        dots = opened.locator("figure .pl-drawn circle")
+        dots.first.wait_for()
+        assert written in dots.evaluate_all("all => all.map(node => getComputedStyle(node).stroke)"), path
+    opened.close()
 
 
 def tokens(scheme: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from ingest.site.answers import APART, LEADS, Answer, Bar, Mark
 from ingest.site.hardware_names import product, raw
 from ingest.site.model import Hit, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
-from ingest.site.render.table import Link
+from ingest.site.render import colours
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,15 @@ class HeatShare:
     about: Text
     is_close: bool = False
     caution: Text | None = None
+
+
+@dataclass(frozen=True)
+class HeatColumn:
+    """A framework of a table: its name, its page, and the id of its ink."""
+
+    name: Text
+    page: str
+    ink: str
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ class Heat:
     stated: str
     page: str
     tally: tuple[Text, ...]
-    frameworks: tuple[Link, ...]
+    frameworks: tuple[HeatColumn, ...]
     rows: tuple[HeatRow, ...]
     alone: tuple[LoneCase, ...]
 
@@ -116,7 +125,7 @@ def heat(site: Site, hardware: str) -> Heat:
         raw(hardware),
         addresses.hardware_page(site, hardware),
         answers.tally(parts),
-        tuple(Link(named(each), addresses.scorecard_page(site, each)) for each in names),
+        tuple(HeatColumn(named(each), addresses.scorecard_page(site, each), colours.ink(each).id) for each in names),
         tuple(_row(suite, answer, names, hardware) for suite, answer in compared),
         tuple(_alone(suite, answer, hardware) for suite, answer in found if not _is_compared(answer)),
     )
@@ -125,7 +134,7 @@ def heat(site: Site, hardware: str) -> Heat:
 def hits(found: Heat) -> Iterator[Hit]:
     """Yield what the search finds of a hardware: every line of its table, with its answer."""
     for row in found.rows:
-        ranked = [(share, link.text) for share, link in zip(row.shares, found.frameworks, strict=True) if share]
+        ranked = [(share, column.name) for share, column in zip(row.shares, found.frameworks, strict=True) if share]
         best, framework = max(ranked, key=lambda each: each[0].percent or 0)
         told = row.verdict if best.percent is None else _told(framework, best.figure, row.sure)
         yield _hit(found, row.place, told)

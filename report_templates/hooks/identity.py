@@ -90,8 +90,9 @@ def on_config(config: Any) -> Any:
     return config
 
 
+@event_priority(-200)
 def on_files(files: Any, config: Any) -> Any:
-    """Add the publisher's logo and colors."""
+    """Add the publisher's logo and colors, after the plugin for languages, which expects files of the folder alone."""
     publisher = _publisher(config)
     if publisher.logo:
         logo = (Path(config["config_file_path"]).parent / publisher.logo).resolve()

@@ -25,7 +25,7 @@ def test_the_language_switch_lands_on_the_same_page(page: Any, address: str) -> 
 
 def test_a_figure_leads_to_its_run_and_back(page: Any, address: str) -> None:
     page.goto(address)
-    figure = page.locator("article .pl-bars .pl-value a", has_text=re.compile(r"^402$")).first
+    figure = page.locator("article .pl-share[data-text^='402 '] a").first
     figure.click()
     page.wait_for_url("**/runs/resnet50-pytorch-n1d1-fp32-*/")
     assert heading(page).startswith("resnet50-pytorch-n1d1-fp32-")

@@ -180,10 +180,13 @@ def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) ->
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_framework_has_one_colour_in_the_charts_of_all_pages(browser: Any, address: str, scheme: str) -> None:
+def test_a_framework_has_one_colour_on_the_front_page_and_in_all_charts(browser: Any, address: str, scheme: str) -> None:
     opened = browser.new_page(color_scheme=scheme)
     wanted = getattr(colours.ink("PyTorch"), scheme)
     written = "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
+    opened.goto(address)
+    swatch = opened.locator(".pl-swatch.pl-ink-pytorch").first
+    assert swatch.evaluate("node => getComputedStyle(node).backgroundColor") == written
     for path in ("models/resnet50/", "compare/"):
         opened.goto(address + path)
         opened.locator("figure.pl-chart").first.scroll_into_view_if_needed()

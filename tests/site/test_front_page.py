@@ -128,7 +128,7 @@ def test_the_framework_that_leads_most_often_comes_first() -> None:
         *some("A", 400.0), *some("B", 300.0), *some("A", 100.0, devices=8), *some("B", 300.0, devices=8),
         *some("B", 300.0, devices=4), *some("A", 100.0, devices=4), *some("C", 9.0, devices=4),
     )  # fmt: skip
-    assert [each.text for each in found.frameworks] == ["B", "A", "C"]
+    assert [each.name for each in found.frameworks] == ["B", "A", "C"]
     assert [[each.text if each else None for each in row.shares] for row in found.rows] == [
         ["75", "100", None], ["100", "33", "3"], ["100", "33", None],
     ]  # fmt: skip

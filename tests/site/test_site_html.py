@@ -14,7 +14,9 @@ from tests import builders
 from tests.site import markup
 from tests.site.markup import Element
 
-FORBIDDEN = {"script", "iframe", "object", "embed", "form", "base", "meta", "link"}
+FORBIDDEN = {"script", "iframe", "object", "embed", "base", "meta", "link"}
+#: Our own choices of what a page shows, which send nothing anywhere.
+FORMS = {"pl-choose", "pl-filters"}
 #: The pictures with which pages of frameworks are shared, by names that are slugs.
 SHARED = re.compile(r"(\.\./)+share/[a-z0-9-]+\.png")
 
@@ -38,6 +40,8 @@ def test_no_text_becomes_markup_or_script(site: Path, hostile_site: Path) -> Non
         inside = list(markup.article(path).elements())
         assert not FORBIDDEN & {each.tag for each in inside}, path
         assert all(SHARED.fullmatch(each.given.get("src", "")) for each in inside if each.tag == "img"), path
+        forms = [each.given for each in inside if each.tag == "form"]
+        assert all(each.get("class") in FORMS and "action" not in each for each in forms), path
         assert not handlers(page), path
         links = [
             each.given.get(name, "") for each in page.elements() for name in ("href", "src", "xlink:href", "action")

@@ -9,6 +9,7 @@
   const NAMES = { devices: "devices", precision: "group" }; // field -> what a row calls it
   const machines = Array.from(document.querySelectorAll(".pl-machine"));
   const others = document.getElementById("pl-others");
+  const charts = document.currentScript.src.replace(/front\.js/, "charts.js");
   const said = form.querySelector(".pl-choose-said");
 
   const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
@@ -115,8 +116,25 @@
     if (button.getAttribute("aria-expanded") === String(open)) return;
     button.setAttribute("aria-expanded", String(open));
     detail.classList.toggle("pl-open", open);
-    const plot = detail.querySelector(".pl-plot");
-    if (open && window.plChart && !plot.childElementCount) window.plChart.draw(plot, spec(row));
+    if (open) withCharts(() => draw(detail.querySelector(".pl-plot"), spec(row)));
+  }
+
+  /** Charts are drawn by a script that is loaded with the first of them: most readers look at the table only. */
+  function withCharts(then) {
+    if (window.plChart) return then();
+    const script = document.createElement("script");
+    script.src = charts;
+    script.addEventListener("load", then);
+    document.head.append(script);
+  }
+
+  function draw(plot, data) {
+    if (plot.childElementCount || !data.panels.length) return;
+    const title = document.createElement("p");
+    title.className = "pl-caption";
+    title.textContent = `${data.title} (${data.unit})`;
+    plot.append(title);
+    window.plChart.draw(plot, data);
   }
 
   /** The chart of a row: the same model and precision on each number of devices, a small panel for each. */
@@ -129,7 +147,9 @@
   function dots(line) {
     return Array.from(line.querySelectorAll(".pl-share[data-value]"), (cell) => {
       const { name, ink, value, low, high, n, text } = cell.dataset, link = cell.querySelector("a");
-      return { label: name, ink: ink, value: Number(value), low: Number(low), high: Number(high), n: Number(n), text: text, about: cell.title, href: link ? link.href : "" };
+      const each = Number(value).toLocaleString("en-US", { maximumSignificantDigits: 4 }) + " " + line.dataset.unit;
+      const about = [text, cell.title].filter(Boolean).join("; "); // of the whole job
+      return { label: name, ink: ink, value: Number(value), low: Number(low), high: Number(high), n: Number(n), text: each, about: about, href: link ? link.href : "" };
     });
   }
 

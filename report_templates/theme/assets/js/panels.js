@@ -73,8 +73,8 @@
 
   // ---- filters: kept in the address under the names of the front page ----
 
-  const form = document.querySelector(".pl-filters");
-  const selects = form ? [...form.querySelectorAll("select")] : [];
+  const bar = document.querySelector(".pl-filters");
+  const selects = bar ? [...bar.querySelectorAll("select")] : [];
   // The first hardware is the one with most to compare; of the others, all are shown until one is chosen.
   const usual = (select) => (select.name === "hardware" ? select.options[1].value : "all");
 
@@ -168,7 +168,6 @@
 
   addTabs();
   for (const each of selects) each.addEventListener("change", () => { write(); apply(); });
-  if (form) form.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("click", (event) => {
     const link = event.target.closest(".pl-rest a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

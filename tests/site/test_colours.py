@@ -180,7 +180,7 @@ def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) ->
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_framework_has_one_colour_on_the_front_page_and_in_all_charts(browser: Any, address: str, scheme: str) -> None:
+def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any, address: str, scheme: str) -> None:
     opened = browser.new_page(color_scheme=scheme)
     wanted = getattr(colours.ink("PyTorch"), scheme)
     written = "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))

@@ -37,7 +37,7 @@ from ingest.site.model import Site, suites
 from ingest.site.pages import compare, log, pages
 from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing, share
-from ingest.site.render.chart import Chart
+from ingest.site.render.chart import Chart, framed
 from ingest.site.run_paging import LIMITS, Limits
 from schema.records import Problem, Result, Run, text_of
 from schema.results import ResultRecord
@@ -56,7 +56,7 @@ FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER)
 #: Below these a run that was killed may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
-MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
+MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="pl-log"'}
 
 Files = dict[str, bytes]
 
@@ -207,11 +207,12 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
 
 
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
-    """Return a chart in one language, from a drawing for both."""
-    key = key_of(_drawing_code(), chart.draw.func.__name__, repr(chart.draw.args))
-    known = cached.get_or_make(key, lambda: chart.draw().encode()).decode("utf-8", "replace")
-    svg = known if known.startswith("<svg ") else chart.draw()
-    return chart.localised(svg, words, language)
+    """Return the static picture of a chart in one language."""
+    said = chart.said(words, language)
+    key = key_of(_drawing_code(), text_of(said))
+    known = cached.get_or_make(key, lambda: drawing.draw(said).encode()).decode("utf-8", "replace")
+    svg = known if known.startswith("<svg ") else drawing.draw(said)
+    return framed(svg, chart.name, str(said.title), chart.described(words, language))
 
 
 def _inputs(site: Site, words: Words) -> str:

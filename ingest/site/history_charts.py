@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ingest.common import numbers
-from ingest.common.words import phrase
+from ingest.common.words import Text, phrase
 from ingest.compute.history import HistoryPoint, in_order
 from ingest.published.histories import PrintedHistory
 from ingest.site.hardware_names import product
 from ingest.site.history import OwnHistory
-from ingest.site.model import Suite, options_text
-from ingest.site.render import drawing
-from ingest.site.render.chart import Chart, literal
+from ingest.site.model import Suite, precision_name
+from ingest.site.options import in_words, listed
+from ingest.site.render import colours
+from ingest.site.render.chart import Axis, Chart, ChartLine, Lines, Point, Tick
 from ingest.site.render.text import slug
 from ingest.site.table_metrics import THROUGHPUT
 
@@ -32,7 +32,7 @@ _About = tuple[str, str, str, str]
 class _Line:
     """A history as a line: the configuration without its framework, and the points."""
 
-    label: str
+    label: Text
     devices: int
     points: tuple[HistoryPoint, ...]
 
@@ -63,19 +63,20 @@ def of_published(suite: Suite, found: Sequence[PrintedHistory]) -> list[Chart]:
 
 def _own(found: OwnHistory) -> _Line:
     row, points = found.row, tuple(each.point for each in found.moments)
-    return _Line(_label(row.devices, row.batch_size, row.precision, row.options_text), row.devices or 1, points)
+    return _Line(_label(row.devices, row.batch_size, row.options), row.devices or 1, points)
 
 
 def _published(found: PrintedHistory) -> _Line:
     row = found[-1].point.printed
-    options = options_text({name: value for name, value in row.options.items() if (name, value) != ("xla", "no")})
-    label = _label(row.devices, row.batch_size, row.precision, options)
+    options = {name: value for name, value in row.options.items() if (name, value) != ("xla", "no")}
+    label = _label(row.devices, row.batch_size, options)
     return _Line(label, row.devices or 1, tuple(each.point for each in found))
 
 
-def _label(devices: int | None, batch_size: int | None, precision: str | None, options: str) -> str:
-    parts = (f"{devices or '?'} × {batch_size or '?'}", (precision or "").upper(), options)
-    return literal(" ".join(filter(None, parts)))
+def _label(devices: int | None, batch_size: int | None, options: Mapping[str, object]) -> Text:
+    """Return a configuration in words; a chart has one precision, which its title names."""
+    count = phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices) if devices else ""
+    return listed((count, phrase("front.batch", n=batch_size) if batch_size else "", in_words(options)))
 
 
 def _charts(suite: Suite, name: str, groups: Mapping[_About, Sequence[_Line]]) -> list[Chart]:
@@ -92,36 +93,36 @@ def _chosen(lines: Sequence[_Line]) -> list[_Line]:
 def _chart(suite: Suite, name: str, about: _About, lines: Sequence[_Line]) -> Chart | None:
     if len(lines) < _LINES and max(len(each.points) for each in lines) < _POINTS:
         return None
-    framework, hardware, _, unit = about
+    framework, hardware, precision, unit = about
     places = _places(point for line in lines for point in line.points)
-    series = tuple(_series(framework, each, list(places)) for each in lines)
+    series = tuple(_series(framework, each, list(places), unit) for each in lines)
     title = phrase("history.chart_title", title=suite.title, framework=framework, hardware=product(hardware))
-    values = tuple(
-        phrase("chart.value_of", name=each.label, group=places[_key(point)], value=f"{each.text(point)} {unit}")
-        for each in lines
-        for point in each.points
-    )
-    data = drawing.Bars(tuple(places.values()), series, f"@per_device@ ({literal(unit)})", "time")
-    part = slug(" ".join(about))
-    return Chart(f"{suite.id}-{name}-{part}", partial(drawing.trend, data), title, "history.chart_text", values)
+    axis = Axis(phrase("chart.time"), ticks=tuple(Tick(at, name) for at, name in enumerate(places.values())))
+    named = listed((title, precision_name(precision)))
+    spec = Lines(title=named, unit=phrase("chart.per_device", unit=unit), x=axis, series=series)
+    return Chart(f"{suite.id}-{name}-{slug(' '.join(about))}", spec, phrase("history.chart_text"))
 
 
-def _series(framework: str, line: _Line, places: Sequence[_Key]) -> drawing.Series:
-    found = {_key(point): point for point in line.points}
-    chosen = [found.get(each) for each in places]
-    value, low, high = (
-        tuple(getattr(each.figure, name) / line.devices if each else None for each in chosen)
-        for name in ("value", "low", "high")
+def _series(framework: str, line: _Line, places: Sequence[_Key], unit: str) -> ChartLine:
+    return ChartLine(
+        line.label,
+        colours.ink(framework).id,
+        tuple(_point(line, each, places.index(_key(each)), unit) for each in line.points),
     )
-    labels = tuple(line.text(each) if each else "" for each in chosen)
-    return drawing.Series(f"{literal(framework)} {line.label}", value, low, high, labels=labels)
+
+
+def _point(line: _Line, point: HistoryPoint, at: int, unit: str) -> Point:
+    value, low, high = (getattr(point.figure, name) for name in ("value", "low", "high"))
+    low, high = (each / line.devices if each is not None else None for each in (low, high))
+    text = phrase("chart.per_device", unit=f"{line.text(point)} {unit}")
+    return Point(x=at, y=value / line.devices, low=low, high=high, text=text)
 
 
 def _places(points: Iterable[HistoryPoint]) -> dict[_Key, str]:
     """Return the days, versions and rounds of points in their order, each by what distinguishes it from the others."""
     keys = dict.fromkeys(map(_key, in_order(list(points))))
     varying = [at for at, _ in enumerate(_WHEN) if len({key[at] for key in keys}) > 1]
-    return {key: literal(" ".join(filter(None, (key[at] for at in varying)))) for key in keys}
+    return {key: " ".join(filter(None, (key[at] for at in varying))) for key in keys}
 
 
 def _key(point: HistoryPoint) -> _Key:

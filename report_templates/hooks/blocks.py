@@ -31,7 +31,11 @@ _FILE = r'^--8<-- "(?P<file>(?:charts|logs)/[^":]+)(?::(?P<part>[\w-]+))?"$'
 _BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
 _ID = re.compile(r' id="([^"]+)"')
-_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|csv|jsonl?))([?#][^"]*)?"')
+#: In the data of a chart, JSON as an attribute, quotes are written as entities.
+_LINK = re.compile(
+    r'(?P<before>(?<=\s)(?:href|src)="|&quot;href&quot;:&quot;)(?![a-z][a-z0-9+.-]*:|/)'
+    r'(?P<file>[^"#?&]+\.(?:md|csv|jsonl?))(?P<anchor>[?#][^"]*?)?(?="|&quot;)'
+)
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(
     r'<h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption><p class="pl-caption")>(?P<text>(?:(?!</p>).)*</p>)\s*)?'
@@ -119,12 +123,12 @@ def _forge(config: Any) -> forge.Forge | None:
 
 
 def _resolved(link: re.Match[str], page: Any, files: Any) -> str:
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(page.file.src_uri), link[2]))
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(page.file.src_uri), link["file"]))
     file = files.get_file_from_path(target)
     if file is None:
-        LOG.warning("Doc file '%s' contains a link '%s', but there is no such page.", page.file.src_uri, link[2])
+        LOG.warning("Doc file '%s' contains a link '%s', but there is no such page.", page.file.src_uri, link["file"])
         return link[0]
-    return f'{link[1]}="{file.url_relative_to(page.file)}{link[3] or ""}"'
+    return f"{link['before']}{file.url_relative_to(page.file)}{link['anchor'] or ''}"
 
 
 def _read(docs: Path, found: re.Match[str], page: Any) -> str:

@@ -16,7 +16,7 @@ from ingest.site import builder, pages
 def light_site() -> Iterator[None]:
     """Build sites without drawings and without the page of all formats, which cost most: tests/site has them."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: '<svg class="pl-chart"></svg>')
+        patched.setattr(builder, "drawn", lambda *_: '<svg class="pl-chart-still"></svg>')
         patched.setattr(pages, "KINDS", tuple(each for each in pages.KINDS if each is not pages.formats))
         yield
 

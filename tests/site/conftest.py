@@ -34,7 +34,7 @@ from tests.site import kinds, planted
 ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
-BLANK = '<svg class="pl-chart"></svg>'
+BLANK = '<svg class="pl-chart-still"></svg>'
 #: What a workflow says of the commit that it builds, and no test may depend on.
 NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY"), "")
 PROBLEM = Problem("empty", "raw_logs/test/empty.log")

@@ -214,14 +214,3 @@ def test_nothing_moves_for_those_who_asked_for_stillness(opened: Any, kind: str)
     assert opened.evaluate(moving) == []
     opened.emulate_media(reduced_motion="no-preference")
     assert opened.evaluate(moving), "the theme moves for others"
-
-
-@pytest.mark.parametrize("opened", [PHONE], indirect=True)
-def test_a_chart_that_scrolls_is_reached_by_keyboard_and_has_a_name(opened: Any) -> None:
-    opened.goto_below("zh/models/resnet50/")
-    figure = opened.locator("figure.pl-figure").first
-    assert figure.evaluate("each => each.scrollWidth > each.clientWidth")
-    assert figure.get_attribute("tabindex") == "0"
-    assert figure.get_attribute("aria-label") == figure.locator("figcaption b").inner_text()
-    opened.set_viewport_size(WIDE)
-    opened.wait_for_function("!document.querySelector('figure.pl-figure').hasAttribute('tabindex')")

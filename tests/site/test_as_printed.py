@@ -20,6 +20,7 @@ from ingest.site import published_figures
 from ingest.site import published_tables as tables
 from ingest.site.model import Site, suites
 from ingest.site.pages import reports as report_pages
+from ingest.site.render import drawing
 from tests.site.conftest import ROOT
 
 WORDS = words.load()
@@ -166,22 +167,23 @@ def test_a_log_that_names_another_precision_is_noted(language: str, said: str) -
     assert [re.match(r"PaddlePaddle|NGC MXNet", each) is not None for each in noted] == [True, True]
 
 
-def test_bars_say_what_their_group_does_not() -> None:
+def test_dots_say_what_their_panel_does_not() -> None:
     (report,) = (each for each in reports() if each.id == "perf-2021")
     found = of_2021("ResNet-50 v1.5", "amp")
     (chart,) = report_pages.slice_charts(report, found.block, [found], 0, ())
-    svg = chart.draw()
-    drawn = {each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", svg)}
-    assert {"9,100 [BS=208]", "6,230 [BS=248]", "9,766 [BS=192]", "31,037 [BS=208]"} <= drawn
-    assert "9,100" not in drawn
-    assert "8 × 256 · 9,099.5 [BS=208] images/s" in svg
+    rows = {row.text: row.label for panel in chart.said(WORDS, "en").panels for row in panel.rows}
+    drawn = drawing.draw(chart.said(WORDS, "en"))
+    for text, size in (("9,099.5", 208), ("6,230.1", 248), ("9,765.6", 192), ("31,036.8", 208)):
+        (label,) = (label for each, label in rows.items() if each.startswith(text))
+        assert label.endswith(f"[BS={size}]")
+        assert f">{label}</text>" in drawn
 
 
-def test_no_two_groups_of_a_chart_have_one_name() -> None:
+def test_no_two_panels_of_a_chart_have_one_name() -> None:
     for report in reports():
         for part in slices_of(report.id):
             if "bars" in part.block.show or "panels" in part.block.show:
-                names = [report_pages._group(part.block, part, head) for head in part.rows]
+                names = [WORDS.say("en", report_pages._row_name(part, head)) for head in part.rows]
                 assert len(set(names)) == len(names), (part.block.place, names)
 
 

@@ -43,15 +43,13 @@ def test_every_library_of_others_is_the_one_that_is_written_down_with_its_licenc
         assert "Copyright" in licence
     told = {each[key] for each in libraries for key in ("file", "licence_file")} | {"vendor.toml"}
     assert told == {path.name for path in VENDOR.iterdir()}
-    chart = next(each for each in libraries if each["package"] == "chart.js")
-    assert f"Chart.js v{chart['version']}" in (VENDOR / chart["file"]).read_text("utf-8")[:100]
 
 
-def test_only_the_page_that_compares_loads_the_charting_library(site: Path) -> None:
-    loading = {
-        path.relative_to(site).as_posix() for path in site.rglob("*.html") if "chart.umd" in path.read_text("utf-8")
-    }
-    assert loading == {"compare/index.html", "zh/compare/index.html"}
+def test_pages_with_charts_load_the_script_that_draws_them_and_no_others(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        page = path.read_text("utf-8")
+        drawn = any(each in page for each in ('<figure class="pl-chart"', 'class="pl-plot"', 'id="pl-compare"'))
+        assert page.count("assets/js/charts.js") == (1 if drawn else 0), path
 
 
 def test_every_word_that_its_scripts_say_is_in_the_words_file_and_on_the_page() -> None:
@@ -129,12 +127,20 @@ def row_of(page: Any, framework: str) -> str:
 
 
 def drawn(page: Any) -> dict[str, list[float | None]]:
-    """Return the values that the chart itself holds, by the label of their series."""
-    found: dict[str, list[float | None]] = page.evaluate(
-        """() => Object.fromEntries(perfledger.compare.chart.present().data.datasets.map(
-          set => [set.label, set.data.map(each => each && typeof each === 'object' ? each.y : each)]))"""
-    )
-    return found
+    """Return the values that the chart itself holds, by the label of their series; None where there is none."""
+    spec = spec_of(page)
+    if spec["kind"] == "dots":
+        places = [{row["label"]: row.get("value") for row in panel["rows"]} for panel in spec["panels"]]
+        return {label: [each.get(label) for each in places] for label in {name for each in places for name in each}}
+    return {
+        line["label"]: [points.get(tick["at"]) for tick in spec["x"]["ticks"]]
+        for line in spec["series"]
+        for points in [{each["x"]: each["y"] for each in line["points"]}]
+    }
+
+
+def spec_of(page: Any) -> Any:
+    return page.evaluate("plChart.present(document.querySelector('#pl-compare-chart')).spec")
 
 
 def choose(page: Any, name: str, value: str) -> None:
@@ -186,7 +192,7 @@ def test_scaling_is_drawn_over_the_devices_with_the_ideal(page: Any, address: st
         if (each["framework"], each["precision"], each["batch_size"]) == ("PyTorch", "fp32", 64)
     ]
     value = {each["devices"]: each["speedup"] for each in known if each["suite"] == "resnet50"}
-    assert drawn(page) == {"PyTorch": [1.0, value[8]], "ideal": [1, 8]}
+    assert drawn(page) == {"PyTorch": [1.0, value[8]]}
     assert [row[0] for row in rows(page)] == ["1", "8"]
     assert figures(page) == [("PyTorch", "1.00×"), ("PyTorch", f"{value[8]:.2f}×")]
 
@@ -500,8 +506,8 @@ def test_a_result_without_a_figure_is_shown_with_its_reason(page: Any, address: 
         ("PyTorch", "100"),
     ]
     assert "out of memory" in page.locator("#pl-compare tbody").inner_text()
-    labels = page.evaluate("perfledger.compare.chart.present().data.datasets.map(set => set.figures[0].label)")
-    assert labels == ["OOM", "100.0"]
+    assert [row["text"] for row in spec_of(page)["panels"][0]["rows"]] == ["OOM", "100.0 images/s"]
+    assert page.locator("#pl-compare-chart svg text:text-is('OOM')").count() == 1
 
 
 def test_figures_of_different_units_never_share_an_axis(page: Any, address: str) -> None:
@@ -523,7 +529,7 @@ def test_everything_can_be_chosen_with_the_keyboard(page: Any, address: str) -> 
     opened(page, address + "compare/")
     page.locator("#pl-c-by").focus()
     reached: list[str] = []
-    for _ in range(40):
+    for _ in range(80):  # the dots of the chart are reached, too
         reached.append(str(page.evaluate("document.activeElement.id || document.activeElement.className")))
         page.keyboard.press("Tab")
     controls: list[str] = page.evaluate(
@@ -590,7 +596,7 @@ def test_a_spreadsheet_runs_nothing_that_came_from_a_log(page: Any, address: str
 
 def test_the_chart_follows_light_and_dark_at_once(page: Any, address: str) -> None:
     opened(page, address + "compare/")
-    ink = "perfledger.compare.chart.present().options.color"
+    ink = "getComputedStyle(document.querySelector('#pl-compare-chart .pl-drawn text')).fill"
     light = page.evaluate(ink)
     page.locator(".md-header label[for=__palette_1]").click()
     page.wait_for_function("document.body.dataset.mdColorScheme === 'slate'")
@@ -604,19 +610,26 @@ def test_no_two_series_look_alike_though_their_frameworks_share_an_ink(page: Any
         page,
         [record(id=f"{at}-{size}", framework=each, devices=size) for at, each in enumerate(names) for size in (8, 16)],
     )
-    for by in ("framework", "devices"):
-        opened(page, address + f"compare/?by={by}")
-        drawn_alike = page.evaluate(
-            "[...document.querySelectorAll('.pl-compare-legend canvas')].map(each => each.toDataURL())"
-        )
-        assert len(drawn_alike) == len(set(drawn_alike)) == len(names)
+    opened(page, address + "compare/?by=devices")
+    looks = page.locator("#pl-compare-chart .pl-legend line").evaluate_all(
+        "all => all.map(each => getComputedStyle(each).stroke + each.getAttribute('stroke-dasharray'))"
+    )
+    assert len(looks) == len(set(looks)) == len(names)
+    opened(page, address + "compare/?by=framework")
+    assert {row["label"] for panel in spec_of(page)["panels"] for row in panel["rows"]} == set(names)
 
 
-def test_the_chart_stands_still_for_those_who_ask_for_it(browser: Any, address: str) -> None:
-    still = browser.new_page(reduced_motion="reduce")
-    opened(still, address + "compare/")
-    assert still.evaluate("perfledger.compare.chart.present().options.animation") is False
-    still.close()
+def test_a_dot_says_its_configuration_and_leads_to_its_run(page: Any, address: str) -> None:
+    opened(page, address + "compare/?model=resnet50&precision=fp32&batch=64")
+    mark = page.locator("#pl-compare-chart a.pl-mark").first
+    mark.focus()
+    said = page.locator("#pl-compare-chart .pl-tip").inner_text()
+    assert "batch size 64" in said
+    assert "images/s" in said
+    page.keyboard.press("Escape")
+    assert not page.locator("#pl-compare-chart .pl-tip").is_visible()
+    mark.click()
+    page.wait_for_url(f"{address}runs/resnet50-*/")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -742,20 +755,20 @@ def test_the_results_lie_there_as_a_script_only_for_reading_from_the_disk(site: 
     assert not (site / "data" / "results.js").exists()
 
 
-def test_the_chart_fits_the_paper_and_stands_clear_of_its_legend(browser: Any, address: str) -> None:
+def test_the_chart_fits_the_paper(browser: Any, address: str) -> None:
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
     opened.goto(address + "compare/")
-    opened.wait_for_selector("#pl-compare-chart")
-    opened.wait_for_selector(".pl-compare-table tbody tr")
+    opened.wait_for_selector("#pl-compare-chart .pl-drawn svg")
     opened.emulate_media(media="print")
     # Paper is narrower than the screen, and no observer tells the chart to draw itself anew: all is measured at once.
-    chart, room, legend = opened.evaluate(
+    chart, room = opened.evaluate(
         """() => {
-          document.querySelector(".pl-compare-figure").style.width = "500px";
-          return ["#pl-compare-chart", ".pl-compare-figure", ".pl-compare-legend"]
+          document.querySelector("#pl-compare-chart").style.width = "500px";
+          return ["#pl-compare-chart .pl-drawn svg", "#pl-compare-chart"]
             .map(each => document.querySelector(each).getBoundingClientRect().toJSON());
         }"""
     )
     assert chart["right"] <= room["right"] + 1
-    assert chart["bottom"] <= legend["top"] + 1
+    assert chart["bottom"] <= room["bottom"] + 1
+    assert not opened.locator(".pl-saves:visible, .pl-legends:visible").count()
     opened.close()

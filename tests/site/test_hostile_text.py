@@ -14,23 +14,23 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from ingest.common.words import load
+from ingest.site.render import drawing, jinja
+from ingest.site.render.chart import Chart, Dot, Dots, Panel, framed
 from ingest.site.render.text import plain
 from tests.site import markup, planted
 from tests.site.markup import Element
 
+WORDS = load()
 #: Hosts that the planted sources and our own words name.
 HOSTS = {"", "example.org", "example.net", "github.com", "img.shields.io", "shields.io", "json-schema.org"}
 ADDRESSES = {"href", "src", "xlink:href", "action", "formaction", "srcset", "data", "poster"}
-#: Bars of frameworks that share an ink are hatched, and a table may hold ratios; the ordinary site needs neither.
-FURTHER = {
-    *(("pattern", name) for name in ("", "id", "x", "y", "width", "height", "patternunits")),
-    ("rect", "fill"),
-    ("div", "data-relative"),
-}
+#: A table may hold ratios; the ordinary site needs none.
+FURTHER = {("div", "data-relative")}
 #: Shown in another form: shortened, split, or as what a file of another encoding holds.
 UNLIKE = {"surrogate", "null", "lines", "return", "tabbed", "long"}
 #: What a drawing is made of, and what the index of the search keeps of a page.
-DRAWN = {"svg", "title", "desc", "defs", "g", "path", "use", "text", "tspan", "clipPath", "rect", "pattern"}
+DRAWN = {"svg", "title", "desc", "defs", "g", "path", "use", "text", "tspan", "clipPath", "rect"}
 SEARCHED = {"", "p", "ul", "ol", "li", "code", "pre", "strong", "b", "em", "small", "sup", "dl", "dt", "dd"}
 #: What a spreadsheet takes for the beginning of a formula, in half and in full width.
 FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -130,12 +130,26 @@ def test_feeds_and_the_sitemap_are_well_formed(planted_site: Path) -> None:
 
 
 def test_drawings_are_well_formed_and_only_draw(planted_site: Path) -> None:
-    pattern = re.compile(r'<svg [^>]*class="pl-chart".*?</svg>', re.DOTALL)
+    pattern = re.compile(r'<svg [^>]*class="pl-chart-still".*?</svg>', re.DOTALL)
     drawings = [found for path in markup.pages(planted_site) for found in pattern.findall(path.read_text("utf-8"))]
+    assert drawings
     for each in drawings:
         found = {part.tag.rpartition("}")[2] for part in ET.fromstring(each).iter()}
         assert found <= DRAWN, found - DRAWN
-    assert any(html.escape(planted.TEXTS["script"], quote=False) in each for each in drawings)
+
+
+@pytest.mark.parametrize("text", planted.TEXTS.values())
+def test_a_text_in_a_chart_is_text_in_its_drawing_and_in_its_data(text: str) -> None:
+    row = Dot(label=text, series=text, value=1.0, text=f"1 {text}", about=text)
+    chart = Chart("a", Dots(title=text, unit=text, panels=(Panel(text, (row, row)),)), text)
+    drawn = framed(drawing.draw(chart.said(WORDS, "en")), "a", text, chart.described(WORDS, "en"))
+    root = ET.fromstring(drawn)
+    assert {part.tag.rpartition("}")[2] for part in root.iter()} <= DRAWN
+    assert root.get("aria-label") == plain(text)
+    figure = str(jinja._figure(WORDS, "en", chart, str))
+    (data,) = re.findall(r'data-chart="([^"]*)"', figure)
+    assert not re.search(r"[<>`*_]|&(?!quot;)", data)
+    assert json.loads(html.unescape(data))["panels"][0]["rows"][0]["about"] == plain(text)
 
 
 def test_what_is_searched_is_text(planted_site: Path) -> None:

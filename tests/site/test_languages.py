@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -101,14 +102,35 @@ def test_numbers_are_the_same(built: Path) -> None:
     assert found == []
 
 
-def test_numbers_of_charts_are_the_same_in_the_same_order(whole: Path) -> None:
-    def numbers(path: Path) -> Iterator[Any]:
-        for each in markup.article(path).elements("svg"):
-            yield [
-                numbers_in(text.text()) for text in each.elements("text", "title", "desc") if numbers_in(text.text())
-            ]
+def test_numbers_of_charts_are_the_same(whole: Path) -> None:
+    """Text by text; within one the order may differ (`8 devices on 2 machines`), and a small number may be a word."""
+    found, compared = [], 0
+    for one, other in pairs(whole):
+        for here, there in zip(texts_of_charts(one), texts_of_charts(other), strict=True):
+            compared += 1
+            if sorted(numbers_in(here)) != sorted(numbers_in(there)) and not in_words(here, there):
+                found.append((one.relative_to(whole).as_posix(), here, there))
+    assert compared > 100
+    assert found == []
 
-    assert differing(whole, numbers) == []
+
+def texts_of_charts(path: Path) -> Iterator[str]:
+    for figure in markup.article(path).elements("figure"):
+        if "data-chart" in figure.given:
+            yield from (str(each) for each in texts_of(json.loads(figure.given["data-chart"])))
+        yield from (text.text() for text in figure.elements("text", "title", "desc"))
+
+
+def texts_of(data: Any) -> Iterator[object]:
+    """Yield the texts and numbers of a chart's data, without its links."""
+    if isinstance(data, dict):
+        for name, each in data.items():
+            yield from texts_of(each) if name != "href" else ()
+    elif isinstance(data, list):
+        for each in data:
+            yield from texts_of(each)
+    else:
+        yield data
 
 
 def numbers_in(text: str) -> list[str]:

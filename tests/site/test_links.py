@@ -195,7 +195,7 @@ def is_own(target: str) -> bool:
 
 #: Addresses that scripts and styles of others hold: of their licences, and of places to read more.
 NAMED = re.compile(
-    rb"https?://(?:www\.w3\.org/|github\.com/|fontawesome\.com|www\.chartjs\.org|chasen\.org/~taku|narwhaljs\.org"
+    rb"https?://(?:www\.w3\.org/|github\.com/|fontawesome\.com|chasen\.org/~taku|narwhaljs\.org"
     rb"|msdn\.microsoft\.com/en-us/library/|wiki\.commonjs\.org/wiki/|en\.wikipedia\.org/wiki/|bit\.ly/2s3ChXG)"
 )
 #: What the theme would fetch: for browsers of before 2020, for diagrams, which we have none of, and the stars of a

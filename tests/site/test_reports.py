@@ -14,7 +14,7 @@ from msgspec import structs
 
 from ingest.common import words
 from ingest.common.toml_file import FileError
-from ingest.common.words import Phrase, WordsEntry
+from ingest.common.words import WordsEntry
 from ingest.published import publications
 from ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
 from ingest.published.publications import Publications, Published, Publisher
@@ -23,7 +23,8 @@ from ingest.site import builder
 from ingest.site import published_tables as tables
 from ingest.site.model import Site, suites
 from ingest.site.pages import reports as report_pages
-from ingest.site.render import jinja
+from ingest.site.render import drawing, jinja
+from ingest.site.render.chart import Chart
 from ingest.site.render.drawing import shortened
 from ingest.site.render.table import Cell, Table
 from ingest.site.report_links import Shelf
@@ -180,7 +181,7 @@ def test_both_languages_show_the_same_figures(report: Report) -> None:
     assert numbers[0] == numbers[1]
     said = [figures_in(text) for text in (english, chinese)]
     assert sorted(said[0]) == sorted(said[1])
-    assert english.count('<figure class="pl-figure"') == chinese.count('<figure class="pl-figure"')
+    assert english.count('<figure class="pl-chart"') == chinese.count('<figure class="pl-chart"')
     shown = {tables.printed(row) for row in cut_of(report).rows if row.value is not None}
     assert not [each for each in shown if each not in english or each not in chinese]
 
@@ -225,19 +226,21 @@ def test_the_round_has_its_twelve_figures() -> None:
     assert [each.name.rpartition("-")[2] for each in found] == ["bars", "speedup"] * 6
     assert len({each.name for each in found}) == 12
     for (_, part), chart in zip(matrices(), found[::2], strict=True):
-        data = chart.draw.args[0]
-        drawn = {
-            (row, column): value for column, each in enumerate(data.series) for row, value in enumerate(each.values)
-        }
+        panels = said(chart).panels
+        drawn = {(at, column): dot.value for at, panel in enumerate(panels) for column, dot in enumerate(panel.rows)}
         assert drawn == {place: each[0].row.value for place, each in part.cells.items()}
-        assert data.groups == ("1", "8", "16", "32")
+        assert [each.label for each in panels] == ["1 device", "8 devices", "16 on 2 machines", "32 on 4 machines"]
     for (_, part), chart in zip(matrices(), found[1::2], strict=True):
-        lines = chart.draw.args[0].series
+        lines = said(chart).series
         assert len(lines) == len(part.columns)
-        for column, (_, devices, speeds) in enumerate(lines):
+        for column, line in enumerate(lines):
             values = [part.cells[row, column][0].row.value or 0 for row in range(4)]
-            assert devices == (1, 8, 16, 32)
-            assert list(speeds) == [pytest.approx(value / values[0], abs=0.005) for value in values]
+            assert [point.x for point in line.points] == [1, 8, 16, 32]
+            speeds = [point.y * point.x / 100 for point in line.points]
+            assert speeds == [pytest.approx(value / values[0], abs=0.005) for value in values]
+            assert [float(re.search(r"([\d.]+)×", point.text)[1]) for point in line.points] == [
+                pytest.approx(each, abs=0.005) for each in speeds
+            ]
 
 
 def test_speed_ups_of_the_round_are_those_of_the_framework_pages() -> None:
@@ -314,34 +317,32 @@ def test_what_is_named_by_data_has_its_words() -> None:
     assert not [each for each in keys if not each.startswith("options.") and not known.has(f"report.key_{each}")]
 
 
-def figure_of(said: object) -> str:
-    """Return the figure of a chart's description without what stands beside it."""
-    return str(dict(said.args)["first"]) if isinstance(said, Phrase) and said.key == "report.joined" else str(said)
-
-
 @pytest.mark.parametrize("report", ["perf-bert", "dlperf-round", "perf-front"])
-def test_bars_say_figures_as_they_were_printed_and_carry_them_shortened(report: str) -> None:
-    drawn = [
-        each for each in report_pages.report_charts(named(report), cut_of(named(report))) if each.name.endswith("-bars")
-    ]
+def test_dots_say_figures_as_they_were_printed_and_carry_them_shortened(report: str) -> None:
+    cut_up = cut_of(named(report))
+    drawn = [each for each in report_pages.report_charts(named(report), cut_up) if each.name.endswith("-bars")]
+    printed = {tables.printed(row) for row in cut_up.rows if row.value is not None}
     assert drawn
     for chart in drawn:
-        said = {value for each in chart.values if (value := dict(each.args)["value"])}
-        svg = chart.draw()
-        # Beside a figure may stand what its log says, as in `873.714 [log: 128] images/s`.
+        svg = drawing.draw(said(chart))
         pointed = {each.rpartition(" · ")[2].split()[0] for each in re.findall(r"<g><title>([^<]*)</title>", svg)}
         shown = {each.split()[0] for each in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if each.strip()}
-        figures = {each.rpartition(" ")[0] for each in map(figure_of, said) if re.match("[0-9]", each)}
-        assert figures
-        assert figures == pointed, chart.name
-        assert set(map(shortened, figures)) <= shown, chart.name
+        assert pointed
+        assert pointed <= printed, chart.name
+        assert pointed == {
+            dot.text.split()[0] for panel in said(chart).panels for dot in panel.rows if dot.value is not None
+        }
+        assert set(map(shortened, pointed)) <= shown, chart.name
 
 
 def test_charts_are_drawn_alike_every_time() -> None:
-    found = [cut_of(each) for each in (named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history"))]
-    for report, made in zip((named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history")), found, strict=True):
-        twice = [[each.draw() for each in report_pages.report_charts(report, made)[:6]] for _ in range(2)]
-        assert twice[0] == twice[1]
+    for report in (named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history")):
+        found = report_pages.report_charts(report, cut_of(report))[:6]
+        assert [drawing.draw(said(each)) for each in found] == [drawing.draw(said(each)) for each in found]
+
+
+def said(chart: Chart) -> Any:
+    return chart.said(words.load(), "en")
 
 
 # --- slices on made figures -------------------------------------------------------------------------------------------
@@ -424,9 +425,8 @@ def test_digits_are_grouped_and_otherwise_as_printed() -> None:
 def test_a_curve_has_the_time_of_a_step(tmp_path: Path) -> None:
     rows = [one(devices=8, batch_size=size, value=value) for size, value in ((8, 400.0), (16, 640.0))]
     report = declared(tmp_path, '[[block]]\nrows = ["devices", "batch_size"]\ncolumns = "framework"\nshow = "curve"')
-    data = report_pages.report_charts(report, cut(report, rows))[0].draw.args[0]
-    assert data.series[0].across == (160.0, 200.0)
-    assert data.series[0].values == (400.0, 640.0)
+    (line,) = said(report_pages.report_charts(report, cut(report, rows))[0]).series
+    assert [(point.x, point.y) for point in line.points] == [(160.0, 400.0), (200.0, 640.0)]
 
 
 def test_a_chart_does_not_mix_units(tmp_path: Path) -> None:

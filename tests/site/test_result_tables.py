@@ -12,8 +12,10 @@ from ingest.site import result_tables as tables
 from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.pages import model as model_page
 from ingest.site.pages import run as run_page
+from ingest.site.render.chart import Chart
 from ingest.site.render.html_table import Writer
 from ingest.site.render.table import Table
+from ingest.site.result_charts import efficiency, throughput
 from schema.records import Run
 from tests.builders import HARDWARE, edited, run
 from tests.site.tabled import tables_in
@@ -133,48 +135,78 @@ def test_two_models_of_one_page_share_no_row() -> None:
     assert "GPT-2 small" in str(written(tables.details_table(site, suite, rows), "en"))
 
 
-def test_lines_of_two_workloads_are_two_lines_of_the_speed_up_chart() -> None:
+def test_lines_of_two_workloads_are_two_lines_of_the_efficiency_chart() -> None:
     """Else the points of one are drawn over those of the other."""
     runs = [
         run(f"resnet50-pytorch-{side}-{devices}", devices=devices, speed=value, options={"image_size": side})
         for side, devices, value in ((64, 1, 100.0), (64, 8, 400.0), (224, 1, 10.0), (224, 8, 80.0))
     ]
-    site, suite, _ = parts(runs)
-    (chart,) = [model_page.speedup(suite, each) for each in model_page.slices(site, suite)]
-    assert chart
+    (chart,) = [each for each in charts(runs) if each.name.endswith("-efficiency")]
     said = chart.described(load(), "en")
     assert "4.00×" in said
     assert "8.00×" in said
-    assert "image_size=64" in said
+    assert "image size 64" in said
 
 
-def bars(runs: list[Run]) -> list[str]:
-    """Return what the charts of throughputs of a model's page draw, one for each slice that has one."""
+def charts(runs: list[Run]) -> list[Chart]:
+    """Return the charts of a model's page, of throughput and of efficiency."""
     site, suite, _ = parts(runs)
-    charts = [model_page.bars(suite, each) for each in model_page.slices(site, suite)]
-    return [each.described(load(), "en") for each in charts if each]
+    made = [
+        draw(site, suite, each.hardware, each.group, each.rows)
+        for each in model_page.slices(site, suite)
+        for draw in (throughput, efficiency)
+    ]
+    return [each for each in made if each]
 
 
-def test_bars_of_different_units_never_share_an_axis() -> None:
+def test_results_of_different_units_never_share_a_chart() -> None:
     """The chart has the unit of most results; a single one makes no chart."""
     runs = [
         run("a", framework="PyTorch", unit="tokens/s", speed=9000.0),
         run("b", framework="PaddlePaddle", unit="words/s", speed=8000.0),
         run("c", framework="TensorFlow", unit="words/s", speed=8500.0),
     ]
-    (chart,) = bars(runs)
-    assert "words/s" in chart
-    assert "tokens/s" not in chart
-    assert bars(runs[:2]) == []
+    (chart,) = charts(runs)
+    assert "words/s" in chart.described(load(), "en")
+    assert "tokens/s" not in chart.described(load(), "en")
+    assert charts(runs[:2]) == []
 
 
-def test_a_bar_of_another_workload_says_so() -> None:
+def test_there_is_no_chart_of_one_value_or_of_one_line_between_two_points() -> None:
+    one = run("a", framework="PyTorch", devices=1, speed=100.0)
+    assert charts([one]) == []
+    eight = run("b", framework="PyTorch", devices=8, speed=700.0)
+    assert charts([one, eight]) == []
+    sixteen = run("c", framework="PyTorch", devices=16, speed=1200.0)
+    (chart,) = charts([one, eight, sixteen])
+    (line,) = chart.said(load(), "en").series
+    assert [(point.x, point.y, point.n) for point in line.points] == [(1, 100.0, 1), (8, 87.5, 1), (16, 75.0, 1)]
+
+
+def test_dots_are_of_one_device_and_lead_to_their_run() -> None:
+    runs = [
+        run(f"{framework}-{devices}", framework=framework, devices=devices, speed=speed * devices)
+        for framework, speed in (("PyTorch", 100.0), ("PaddlePaddle", 90.0))
+        for devices in (1, 8)
+    ]
+    site, _, _ = parts(runs)
+    chart = next(each for each in charts(runs) if each.name.endswith("-throughput"))
+    spec = chart.said(load(), "en")
+    assert [panel.label for panel in spec.panels] == ["1 device", "8 devices"]
+    assert {row.label: row.value for row in spec.panels[1].rows} == {"PyTorch": 100.0, "PaddlePaddle": 90.0}
+    texts = {row.label: row.text for row in spec.panels[1].rows}
+    assert texts["PyTorch"] == "100.0 images/s per device; 800.0 in all"
+    assert {row.href for panel in spec.panels for row in panel.rows} == {site.page(each) for each in runs}
+
+
+def test_a_dot_of_another_workload_says_so() -> None:
     runs = [
         run(name, framework=framework, options={"workers": workers})
         for name, framework, workers in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
     ]
-    (said,) = bars(runs)
-    assert "PyTorch workers=8" in said
-    assert "PaddlePaddle workers=1" in said
+    (chart,) = charts(runs)
+    said = chart.described(load(), "en")
+    assert "PyTorch, workers 8" in said
+    assert "PaddlePaddle, workers 1" in said
     runs[1] = edited(runs[1], case={"options": {"workers": 8}})
-    assert "workers" not in bars(runs)[0]
+    assert "workers" not in charts(runs)[0].described(load(), "en")

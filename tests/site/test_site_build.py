@@ -56,7 +56,7 @@ def test_charts_are_drawn_again_only_for_other_data_or_by_other_code(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[str] = []
-    monkeypatch.setattr(drawing, "_svg", lambda _: drawn.append("") or "<svg class='pl-chart'></svg>")
+    monkeypatch.setattr(drawing, "_svg", lambda _: drawn.append("") or "<svg class='pl-chart-still'></svg>")
     runs = builders.with_speed(builders.runs(), "resnet50-pytorch-n1d1-fp32-1", 199.0)
     build(runs, copied)
     assert 0 < len(drawn) < 5, "those of the run that changed"

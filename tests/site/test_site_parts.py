@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from functools import partial
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from ingest.common import numbers
 from ingest.common.words import load, phrase
-from ingest.site.pages.model import _group_labels
 from ingest.site.render import drawing, table
-from ingest.site.render.chart import Chart, ChartError, literal, localise
+from ingest.site.render.chart import (
+    Annotation,
+    Axis,
+    Chart,
+    ChartLine,
+    Dot,
+    Dots,
+    DrawnTrace,
+    Level,
+    Lines,
+    Panel,
+    Point,
+    framed,
+)
 from ingest.site.render.html_table import Writer
 from ingest.site.render.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs, title
 
@@ -98,19 +112,29 @@ def test_tables_keep_cells_apart_and_notes_below() -> None:
     assert said.count('id="fr-table-1-a"') == said.count('href="#fr-table-1-a"') == 1
 
 
-TRACE = drawing.DrawnTrace(tuple(range(1, 31)), tuple(60.0 if i != 20 else 5.0 for i in range(30)), 6, 60.0, "images/s")
-BARS = drawing.Bars(
-    ("1 × 8", "2 × 8"), (drawing.Series("PyTorch <&> $x$", (1.0, None), (0.5, None), (1.5, None)),), "吞吐/s"
+def trace_of(steps: Sequence[float], values: Sequence[float], **more: Any) -> DrawnTrace:
+    return DrawnTrace(title="T", unit="images/s", x=Axis("step"), steps=tuple(steps), values=tuple(values), **more)
+
+
+TRACE = trace_of(
+    range(1, 31), [60.0 if i != 20 else 5.0 for i in range(30)], skipped=6, warmup="warm-up",
+    levels=(Level("median", 60.0, "60", dashed=True),), notes=(Annotation(21, 5.0, "step 21: 5 images/s"),),
+)  # fmt: skip
+NAME = "PyTorch <&> $x$"
+ROW = Dot(label=NAME, value=1.0, low=0.5, high=1.5, text="1")
+DOTS = Dots(title="T", unit="吞吐/s", panels=(Panel("1", (ROW,)),))
+POINTS = tuple(Point(x=x, y=y, text=f"{y}") for x, y in ((1, 100.0), (8, 93.0)))
+LINES = Lines(
+    title="T", unit="%", x=Axis("devices", log2=True), series=(ChartLine("PyTorch", "pytorch", POINTS),), ideal=100
 )
-LINES = drawing.Lines((("PyTorch", (1, 8), (1.0, 7.5)),))
-DRAWN = [(drawing.trace, TRACE), (drawing.bars, BARS), (drawing.speedup, LINES)]
+DRAWN = [(drawing.trace, TRACE), (drawing.dots, DOTS), (drawing.lines, LINES)]
 
 
 @pytest.mark.parametrize(("draw", "data"), DRAWN)
 def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None:
     assert callable(draw)
-    said = localise(draw(data), "a", lambda _: "词", "T<", "D")
-    assert said == localise(draw(data), "a", lambda _: "词", "T<", "D")
+    said = framed(draw(data), "a", "T<", "D")
+    assert said == framed(draw(data), "a", "T<", "D")
     root = ElementTree.fromstring(said)
     assert root.get("aria-label") == "T<"
     assert "currentColor" in said
@@ -119,55 +143,63 @@ def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None
     assert "\n\n" not in said
 
 
-def test_a_token_without_a_word_fails_with_the_chart_and_the_token() -> None:
-    drawn = drawing.curves(drawing.Curves((), "@acceleration@ (m/s²)", "W"))
-    chart = Chart("bert-gpu", partial(str), phrase("chart.trace_title", run="a"), "chart.trace_text", args=(("n", 1),))
-    with pytest.raises(ChartError, match=r"chart 'bert-gpu': there is no word for the token @acceleration@"):
-        chart.localised(drawn, load(), "en")
-
-
-def test_every_token_is_replaced_by_the_word_of_its_name() -> None:
-    chart = Chart("bert-gpu", partial(str), phrase("chart.trace_title", run="a"), "chart.trace_text", args=(("n", 1),))
-    said = chart.localised("<svg x=''>@devices@, @speedup......@, @unknown@</svg>", load(), "en")
-    assert re.search(r"(?i)devices, speed-?up.*, not known", said)
-    assert "@" not in said
-
-
-def test_text_of_a_log_is_no_token() -> None:
-    assert literal("@acceleration@ user@host @a@b@") == "＠acceleration＠ user@host ＠a＠b@"
+def test_a_chart_is_said_in_the_words_of_each_language_with_its_links_from_the_page() -> None:
+    row = Dot(label=phrase("front.batch", n=8), value=1.0, text="1", href="runs/a.md")
+    made = Chart(
+        "a", Dots(title="T", unit="u", panels=(Panel(phrase("front.one_device"), (row,)),)), phrase("chart.bars_text")
+    )
+    known = load()
+    for language in ("en", "zh"):
+        said = json.loads(made.linked(known, language, lambda page: f"../{page}"))
+        (panel,) = said["panels"]
+        assert said["kind"] == "dots"
+        assert panel["label"] == known.text(language, "front.one_device")
+        assert panel["rows"][0]["label"] == known.text(language, "front.batch", n=8)
+        assert panel["rows"][0]["href"] == "../runs/a.md"
+        assert known.text(language, "front.batch", n=8) in made.described(known, language)
 
 
 def test_ids_differ_between_charts_on_one_page() -> None:
     drawn = drawing.trace(TRACE)
-    one, two = (set(re.findall(r' id="([^"]+)"', localise(drawn, name, lambda _: "x", "", ""))) for name in "ab")
+    one, two = (set(re.findall(r' id="([^"]+)"', framed(drawn, name, "", ""))) for name in "ab")
     assert one
     assert not one & two
 
 
 def test_names_in_charts_are_text() -> None:
-    assert "PyTorch &lt;&amp;&gt; $x$" in drawing.bars(BARS)
+    assert "PyTorch &lt;&amp;&gt; $x$" in drawing.dots(DOTS)
 
 
-def test_long_figures_of_an_axis_get_room() -> None:
-    """The title of the axis stands left of its figures, and inside the chart."""
-    for most in (9.0, 39_000.0, 1_500_000.0):
-        series = (drawing.Series("PyTorch", (most,)), drawing.Series("MXNet", (most / 2,)))
-        svg = drawing.bars(drawing.Bars(("1",), series, "words/s"))
-        (at,) = re.findall(r'x="([-0-9.]+)"[^>]*>words/s<', svg)
-        assert float(at) > 8, most
+def test_the_figures_of_an_axis_are_inside_the_chart() -> None:
+    for most in (9.0, 39_000.0, 4_500_000.0):
+        points = tuple(Point(x=x, y=most * x, text="") for x in (0.5, 1.0))
+        svg = drawing.lines(Lines(title="T", unit="words/s", x=Axis("x"), series=(ChartLine("A", "", points),)))
+        ends = [
+            (float(at), text) for at, text in re.findall(r'text-anchor: end[^>]* x="([-0-9.]+)"[^>]*>([^<]+)<', svg)
+        ]
+        assert ends
+        assert all(at > 5 * len(text) for at, text in ends), most
 
 
-def test_options_that_all_groups_have_are_not_repeated_below_each() -> None:
-    groups = [(4, 4, 100, "reader=A threads=16"), (8, 8, 100, "reader=B threads=16")]
-    assert _group_labels(groups) == ("4 × 100 reader=A", "8 × 100 reader=B")
-    assert _group_labels(groups[:1]) == ("4 × 100 reader=A threads=16",)
+@pytest.mark.parametrize(
+    ("least", "most", "ticks"),
+    [
+        (0, 415, [0, 200, 400, 600]),
+        (74.3, 100, [70, 80, 90, 100]),
+        (5, 5, [0, 2, 4, 6]),
+        (0, 0, [0, 0.25, 0.5, 0.75, 1]),
+    ],
+)
+def test_ticks_are_round_and_around_the_values(least: float, most: float, ticks: list[float]) -> None:
+    assert drawing.nice(least, most) == pytest.approx(ticks)
 
 
-def test_a_trace_marks_slow_records_and_shades_warm_up() -> None:
+def test_a_trace_names_its_median_shades_warm_up_and_annotates_the_slowest_record() -> None:
     drawn = drawing.trace(TRACE)
-    assert re.search(r"@slow\.*@", drawn)
-    assert re.search(r"@warmup\.*@", drawn)
-    assert "@slow" not in drawing.trace(drawing.DrawnTrace((1, 2, 3), (1.0, 1.0, 1.0), 1, 1.0, "x"))
+    for each in ("median 60", " warm-up", "step 21: 5 images/s"):
+        assert f">{each}</text>" in drawn
+    plain = drawing.trace(trace_of((1, 2, 3), (1.0, 1.0, 1.0), skipped=1))
+    assert "median" not in plain
 
 
 @pytest.mark.parametrize(
@@ -178,6 +210,7 @@ def test_an_ampersand_stands_in_a_title_unless_it_could_begin_an_entity(given: s
 
 
 def test_what_is_written_in_a_chart_keeps_its_decimals() -> None:
-    series = drawing.Series("A", (0.00125,), labels=("0.00125",))
-    assert ">0.00125</text>" in drawing.bars(drawing.Bars(("lr=0.0625",), (series,), "samples/s"))
-    assert ">lr=0.0625</text>" in drawing.bars(drawing.Bars(("lr=0.0625",), (series,), "samples/s"))
+    row = Dot(label="lr=0.0625", value=0.00125, text="0.00125")
+    drawn = drawing.dots(Dots(title="T", unit="samples/s", panels=(Panel("p", (row,)),)))
+    assert ">0.00125</text>" in drawn
+    assert ">lr=0.0625</text>" in drawn

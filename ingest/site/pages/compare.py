@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from ingest.common.words import Text, phrase
 from ingest.compute.comparison import DIMENSIONS, FOLLOWS
@@ -14,6 +13,7 @@ from ingest.site.data import measured
 from ingest.site.hardware_names import product, raw
 from ingest.site.model import Page, Site, framework_of, hardware_of
 from ingest.site.render import colours
+from ingest.site.render.chart import CHARTS
 from schema.records import text_of
 from schema.results import ResultRecord
 
@@ -23,7 +23,7 @@ COMPARE_WORDS = (
     "rule", "site", "source", "support", "table",
 )  # fmt: skip
 COMPARE_SCRIPTS = (
-    "assets/vendor/chart.umd.min.js",
+    CHARTS,
     *(f"assets/js/compare{each}.js" for each in ("-board", "-address", "-words", "-chart", "")),
 )
 
@@ -62,9 +62,5 @@ def _products(names: Iterable[str]) -> list[tuple[str, Text]]:
     return [(each, product(each)) for each in sorted(names) if raw(each)]
 
 
-def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:
-    found = {each: colours.ink(each) for each in sorted(frameworks)}
-    return {
-        name: {"light": ink.light, "dark": ink.dark, "hatch": ink.hatch, "marker": ink.marker}
-        for name, ink in found.items()
-    }
+def _inks(frameworks: Iterable[str]) -> Mapping[str, str]:
+    return {each: colours.ink(each).id for each in sorted(frameworks)}

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
-from ingest.compute.comparison import contradicted, image_of
+from ingest.compute.comparison import image_of
 from ingest.compute.results import counts
-from ingest.compute.rules import HEADLINE
 from ingest.site import (
     addresses,
     answers,
@@ -22,6 +20,7 @@ from ingest.site import (
     planned,
     published_figures,
     reproduce,
+    result_charts,
     result_tables,
     run_tables,
     source_form,
@@ -30,23 +29,16 @@ from ingest.site.hardware_names import product
 from ingest.site.model import (
     Page,
     Row,
-    RowKey,
     Site,
     Suite,
     framework_of,
     group_name,
     hardware_of,
     named,
-    options_text,
     ordered,
     precision_name,
-    written,
 )
-from ingest.site.render import drawing
-from ingest.site.render.chart import Chart, literal
 from ingest.site.render.table import Cell, Column, Entry, Facets, Rest, Table, absent, cell
-from ingest.site.render.text import slug
-from ingest.site.result_tables import units, version_marks
 from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
 from schema.records import Run
 
@@ -173,8 +165,16 @@ def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
         **answers.LIMITS,
         "compared": list(zip(found, _shortened([each.compared for each in found], everything), strict=True)),
         "all_results": everything,
-        "charts": [(each.hardware, chart) for each in _charted(found) if (chart := bars(suite, each))],
-        "scaling_charts": [(each.facets, chart) for each in found if (chart := speedup(suite, each))],
+        "charts": [
+            (each.hardware, chart)
+            for each in _charted(found)
+            if (chart := result_charts.throughput(site, suite, each.hardware, each.group, each.rows))
+        ],
+        "scaling_charts": [
+            (each.facets, chart)
+            for each in found
+            if (chart := result_charts.efficiency(site, suite, each.hardware, each.group, each.rows))
+        ],
     }
 
 
@@ -328,111 +328,3 @@ def _distinct(values: Iterable[Any]) -> str:
 def _fact(run: Run, name: str) -> str:
     fact = run.facts.get(name)
     return str(fact.value) if fact and fact.value is not None else ""
-
-
-def bars(suite: Suite, found: Slice) -> Chart | None:
-    """Return the chart of the throughputs of a slice; None where there are not two of one unit."""
-    rows = [row for row in found.rows if numbers.known(row.value)]
-    unit, count = next(iter(Counter(row.unit for row in rows).most_common(1)), ("", 0))
-    if count < 2:
-        return None
-    rows, name = [row for row in rows if row.unit == unit], _chart_name(suite, found)
-    groups = sorted({suite.row_key(row) for row in rows})
-    labels = _labels(suite, rows)
-    series = []
-    for label in ordered(set(labels), suite.frameworks):
-        by_group = {suite.row_key(row): row for row, mine in zip(rows, labels, strict=True) if mine == label}
-        chosen = [by_group.get(each) for each in groups]
-        speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
-        labelled = tuple(written(row) if row else "" for row in chosen)
-        series.append(drawing.Series(label, speeds, low, high, labels=labelled))
-    data = drawing.Bars(_group_labels(groups), tuple(series), literal(units(rows)))
-    values = tuple(
-        phrase("chart.value_of", name=_series_name(label), group=_group_label(suite.row_key(row)),
-               value=f"{written(row)} {row.unit}")
-        for row, label in zip(rows, labels, strict=True)
-    )  # fmt: skip
-    title = phrase("chart.bars_title", **_about(suite, found))
-    return Chart(f"{name}-throughput", partial(drawing.bars, data), title, "chart.bars_text", values)
-
-
-def _chart_name(suite: Suite, found: Slice) -> str:
-    return f"{suite.id}-{slug(found.hardware or 'unknown')}-{found.group}"
-
-
-def _about(suite: Suite, found: Slice) -> Mapping[str, Text]:
-    return {"title": suite.title, "hardware": product(found.hardware), "group": group_name(found.group)}
-
-
-def speedup(suite: Suite, found: Slice) -> Chart | None:
-    """Return the chart of the speed-ups of a slice; None where every run used one device."""
-    name = _chart_name(suite, found)
-    rows = [row for row in found.rows if numbers.known(row.speedup) and row.devices]
-    if not any((row.devices or 1) > 1 for row in rows):
-        return None
-    lines: dict[str, dict[int, float]] = {}
-    several = len({row.batch_size for row in rows}) > 1
-    workloads = len({suite.row_key(row)[3] for row in rows}) > 1
-    for row, mine in zip(rows, _labels(suite, rows), strict=True):
-        what = (str(row.batch_size) if several else "", suite.row_key(row)[3] if workloads else "")
-        apart = ", ".join(filter(None, what))
-        label = mine + (f" ({apart})" if apart else "")
-        lines.setdefault(label, {})[row.devices or 1] = row.speedup or 1.0
-    series = tuple((label, tuple(sorted(points)), tuple(points[each] for each in sorted(points)))
-                   for label, points in sorted(lines.items()) if max(points) > 1)  # fmt: skip
-    values = tuple(
-        phrase("chart.value_of", name=_series_name(label), group=device, value=numbers.ratio(value))
-        for label, devices, points in series
-        for device, value in zip(devices, points, strict=True)
-    )
-    title = phrase("chart.speedup_title", **_about(suite, found))
-    return Chart(
-        f"{name}-speedup", partial(drawing.speedup, drawing.Lines(series)), title, "chart.speedup_text", values
-    )
-
-
-def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
-    """Return the label of each row: its framework, and what distinguishes its bars from others in the same group.
-
-    An option of the workload (threads) is named, so that nobody takes its bar for one of the same workload.
-    """
-    precisions = len({row.precision for row in rows}) > 1
-    places = Counter((row.framework, row.precision, suite.row_key(row)) for row in rows)
-    crowded = {(framework, precision) for (framework, precision, _), count in places.items() if count > 1}
-    found = []
-    apart = _apart(suite, rows)
-    for row in rows:
-        precision = (row.precision or "").upper() if precisions else ""
-        stated = options_text({name: value for name, value in row.options.items() if name in apart})
-        options = options_text(suite.other_options(row)) if (row.framework, row.precision) in crowded else stated
-        edition = version_marks(row, [each for each in rows if each.framework == row.framework])
-        named = literal(row.framework) if row.framework else "@unknown@"
-        summary = "" if row.rule == HEADLINE else "@summary@"
-        about = map(literal, filter(None, (*edition, precision, options)))
-        found.append(" ".join(filter(None, (named, *about, summary))))
-    return found
-
-
-def _apart(suite: Suite, rows: Sequence[Row]) -> set[str]:
-    """Return the options in which frameworks of one group contradict each other."""
-    keys = {suite.row_key(row) for row in rows}
-    return {name for key in keys for name in contradicted([row for row in rows if suite.row_key(row) == key])}
-
-
-def _series_name(label: str) -> Text:
-    return phrase("site.unknown") if label == "@unknown@" else label
-
-
-def _group_labels(groups: Sequence[RowKey]) -> tuple[str, ...]:
-    """Return labels of groups, without the options that all groups share."""
-    options = [set(each[3].split(" ")) for each in groups]
-    common = set.intersection(*options) if len(groups) > 1 else set()
-    return tuple(
-        _group_label((*each[:3], " ".join(word for word in each[3].split(" ") if word not in common)))
-        for each in groups
-    )
-
-
-def _group_label(group: RowKey) -> str:
-    _, devices, batch_size, options = group
-    return " ".join(filter(None, (f"{devices or '?'} × {batch_size or '?'}", literal(options))))

@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from ingest.common.words import Bilingual, Phrase, Text, phrase
-from ingest.published.declarations import ROW_BATCH_SIZE, SECTIONS, Block, Report, ReportError
+from msgspec import structs
+
+from ingest.common.words import Text, phrase
+from ingest.published.declarations import SECTIONS, Block, Report, ReportError
 from ingest.published.publications import Published
-from ingest.published.slices import CELL_BATCH_SIZE, LOG_BATCH_SIZE, Cut, Head, Slice, SliceFigure, Values, cut
+from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
 from ingest.site import addresses, report_links, reproduce
 from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
 from ingest.site.published_figures import rows_of, source_anchors
-from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch
-from ingest.site.render import drawing
-from ingest.site.render.chart import Chart
+from ingest.site.published_tables import caption, head_text, joined, printed
+from ingest.site.render import colours
+from ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
 from ingest.site.render.table import Link
 from ingest.site.report_headlines import headline
 from ingest.site.report_links import Shelf
 
-#: What the groups of a chart are, by the keys of its rows: tokens. Of several keys the first counts.
-ACROSS = {
-    ("devices", "batch_size"): "groups",
-    ("devices", ROW_BATCH_SIZE): "groups",
-    ("devices", "options.gradient_accumulation", ROW_BATCH_SIZE): "groups",
-    ("devices",): "devices",
-    ("nodes",): "nodes",
-    ("batch_size",): "batch_size",
-    ("place",): "version",
-    ("options.vocabulary",): "vocabulary",
-}
-#: Metrics that have a token; others are written as their unit.
-UP = ("throughput", "latency", "memory")
-Drawn = tuple[partial[str], tuple[Phrase, ...]]
+#: What an axis of groups is called, by the first key of their rows.
+ACROSS = {"devices": "devices", "place": "version"}
+#: Two lines of two points, or one of three, tell more than a sentence.
+POINTS = 3
 
 
 def pages(site: Site) -> list[Page]:
@@ -156,179 +147,169 @@ def slice_charts(report: Report, block: Block, parts: Sequence[Slice], index: in
     only_slice = block.title is not None and len(parts) == 1
     shared = caption(found, common)
     what = joined(shared) if shared and not only_slice else block.title or report.title
-    made = []
-    for form in found.block.show:
-        if form != "table" and (drawn := _FORMS[form](block, found)):
-            title = phrase(f"report.chart_{form}", what=what)
-            made.append(Chart(f"{name}-{form}", drawn[0], title, f"report.text_{form}", drawn[1]))
-    return made
+    return [
+        Chart(f"{name}-{form}", spec, phrase(f"report.text_{form}"))
+        for form in found.block.show
+        if form != "table" and (spec := _FORMS[form](block, found, phrase(f"report.chart_{form}", what=what)))
+    ]
 
 
-def _bars(block: Block, found: Slice) -> Drawn | None:
-    return partial(drawing.bars, _grouped(block, found, range(len(found.columns)))), _descriptions(found)
+def _bars(block: Block, found: Slice, title: Text) -> Spec | None:
+    return _comparison(title, _panels_of(block, found, range(len(found.columns))), found.figures[0].row)
 
 
-def _lines(block: Block, found: Slice) -> Drawn | None:
-    if len(found.rows) < 2:
-        return None
-    return partial(drawing.trend, _grouped(block, found, range(len(found.columns)))), _descriptions(found)
-
-
-def _panels(block: Block, found: Slice) -> Drawn | None:
-    """Draw a panel per metric; one that fewer columns have than others, such as a ratio, is in the table only."""
+def _panels(block: Block, found: Slice, title: Text) -> Spec | None:
+    """Draw panels per metric; one that fewer columns have than others, such as a ratio, is in the table only."""
     by_metric: dict[str, list[int]] = {}
     for index, head in enumerate(found.columns):
         by_metric.setdefault(dict(head.values).get("metric", ""), []).append(index)
     most = max(map(len, by_metric.values()))
-    data = [_grouped(block, found, columns) for columns in by_metric.values() if len(columns) == most]
-    return partial(drawing.panels, data), _descriptions(found)
+    panels = [
+        structs.replace(panel, label=joined([tables.metric(*metric.split("|")), panel.label]))
+        for metric, columns in by_metric.items()
+        if len(columns) == most
+        for panel in _panels_of(block, found, columns)
+    ]
+    return _comparison(title, panels, found.figures[0].row)
 
 
-def _speedup(block: Block, found: Slice) -> Drawn | None:
-    """Draw a line per column, or per column and batch size, that has at least two numbers of devices."""
-    lines: dict[str, dict[int, float]] = {}
+def _comparison(title: Text, panels: Sequence[Panel], row: Published) -> Spec | None:
+    """Return panels with scales of their own: they are of different numbers of devices. None for a single figure."""
+    if sum(len(panel.rows) for panel in panels) < 2:
+        return None
+    unit = tables.metric(row.metric, row.unit)
+    if all(len(panel.rows) == 1 for panel in panels):
+        rows = tuple(structs.replace(panel.rows[0], label=panel.label) for panel in panels)
+        return Dots(title=title, unit=unit, panels=(Panel(panels[0].rows[0].label, rows),))
+    return Dots(title=title, unit=unit, panels=tuple(panels), apart=True)
+
+
+def _panels_of(block: Block, found: Slice, columns: Iterable[int]) -> list[Panel]:
+    """Return a panel per row of the table, with the figures of these columns."""
+    chosen = list(columns)
+    figures = [figure.row for (_, column), each in found.cells.items() if column in chosen for figure in each]
+    if len({(row.metric, row.unit) for row in figures}) != 1:
+        raise ReportError(f"{block.place}: show: a chart needs figures of one metric and unit")
+    panels = [
+        Panel(_row_name(found, head), tuple(_dot(block, found, *each) for each in places if each in found.cells))
+        for at, head in enumerate(found.rows)
+        for places in [[(at, column) for column in chosen]]
+    ]
+    return [panel for panel in panels if panel.rows]
+
+
+def _dot(block: Block, found: Slice, row: int, column: int) -> Dot:
+    figures = found.cells[row, column]
+    if len(figures) > 1:
+        raise ReportError(f"{block.place}: show: a chart needs at most one figure in a cell")
+    figure, head = figures[0], found.columns[column]
+    name = _column_name(found, head)
+    marked = joined([name, *(tables.mark(found, each) for each in figure.beside)])
+    return Dot(label=marked, series=name, ink=_ink(found, column), value=figure.row.value, text=_figure(figure))
+
+
+def _column_name(found: Slice, head: Head) -> Text:
+    """Return the title of a column without its metric, which the axis names."""
+    named = Head(tuple(each for each in head.values if each[0] != "metric"), head.text, head.marks)
+    return head_text(found, named) if named.values or named.text else _framework(found)
+
+
+def _framework(found: Slice) -> Text:
+    """Return the framework of a slice of one."""
+    return found.figures[0].row.framework
+
+
+def _row_name(found: Slice, head: Head) -> Text:
+    """Return what a row is of, in words; a count says of what."""
+    stated = [_fact_text(found, *each) for each in head.values if each[1]]
+    marks = [tables.mark(found, each) for each in head.marks]
+    return joined([*stated, *marks]) if stated or marks else head.text or ""
+
+
+def _fact_text(found: Slice, key: str, text: str) -> Text:
+    if found.block.labels.get(key, {}).get(text):
+        return tables.value(found, key, text)
+    if key == "nodes":
+        return phrase("chart.nodes_n", n=text)
+    return tables.stated(key, text)
+
+
+def _ink(found: Slice, column: int) -> str:
+    """Return the ink of a column's framework; columns of one framework have that of the page."""
+    frameworks = {figure.row.framework for figure in found.figures}
+    own = {figure.row.framework for (_, at), each in found.cells.items() if at == column for figure in each}
+    return colours.ink(next(iter(own))).id if len(own) == 1 or len(frameworks) == 1 else ""
+
+
+def _lines(block: Block, found: Slice, title: Text) -> Spec | None:
+    """Draw a line per column over rows that have an order, such as versions."""
+    if len(found.rows) < 2:
+        return None
+    panels = _panels_of(block, found, range(len(found.columns)))
+    names = [panel.label for panel in panels]
+    by_label: dict[Text, list[Point]] = {}
+    for at, panel in enumerate(panels):
+        for dot in panel.rows:
+            if dot.value is not None:
+                by_label.setdefault(dot.series, []).append(Point(x=at, y=dot.value, text=dot.text))
+    row = found.figures[0].row
+    ink = colours.ink(row.framework).id
+    series = tuple(ChartLine(label, ink, tuple(points)) for label, points in by_label.items())
+    axis = Axis(
+        phrase(f"chart.{ACROSS.get(found.keys[0], 'case')}"),
+        ticks=tuple(Tick(at, name) for at, name in enumerate(names)),
+    )
+    return Lines(title=title, unit=tables.metric(row.metric, row.unit), x=axis, series=series)
+
+
+def _speedup(block: Block, found: Slice, title: Text) -> Spec | None:
+    """Draw efficiency: a line per column, or per column and batch size, that has at least two numbers of devices."""
+    lines: dict[Text, dict[int, Point]] = {}
+    inks: dict[Text, str] = {}
     for (row, column), figures in sorted(found.cells.items()):
-        rest = [_plain(block, found, *each, brief=False) for each in found.rows[row].values if each[0] != "devices"]
+        rest = [_fact_text(found, *each) for each in found.rows[row].values if each[0] != "devices" and each[1]]
         for figure in figures:
             devices = figure.row.devices
             if devices and (figure.speedup or (devices == 1 and figure.row.value)):
-                name = " ".join([_name(block, found, found.columns[column]), *rest])
-                lines.setdefault(name, {})[devices] = float(figure.speedup or 1)
-    series = tuple(
-        (name, tuple(sorted(points)), tuple(points[each] for each in sorted(points)))
-        for name, points in lines.items()
-        if len(points) > 1
-    )
-    described = tuple(
-        phrase("chart.value_of", name=name, group=device, value=f"{speed:.2f}×")
-        for name, devices, speeds in series
-        for device, speed in zip(devices, speeds, strict=True)
-    )
-    return (partial(drawing.speedup, drawing.Lines(series)), described) if series else None
+                name = joined([_column_name(found, found.columns[column]), *rest])
+                inks[name] = _ink(found, column)
+                lines.setdefault(name, {})[devices] = _share(devices, float(figure.speedup or 1), figure)
+    drawn = {name: points for name, points in lines.items() if len(points) > 1}
+    if sum(map(len, drawn.values())) < POINTS:
+        return None
+    series = tuple(ChartLine(name, inks[name], tuple(at[each] for each in sorted(at))) for name, at in drawn.items())
+    ticks = tuple(Tick(each, str(each)) for each in sorted({each for at in drawn.values() for each in at}))
+    axis = Axis(phrase("chart.devices"), log2=True, ticks=ticks)
+    return Lines(title=title, unit=phrase("chart.efficiency"), x=axis, series=series, ideal=100, near=True)
 
 
-def _curve(block: Block, found: Slice) -> Drawn | None:
+def _share(devices: int, speedup: float, figure: SliceFigure) -> Point:
+    share = speedup / devices * 100
+    return Point(x=devices, y=share, text=f"{share:.1f}% ({speedup:.2f}×)", about=_figure(figure))
+
+
+def _curve(block: Block, found: Slice, title: Text) -> Spec | None:
     """Draw throughput over the computed time of a step: a line per number of devices, a point per batch size."""
-    points: dict[int, list[tuple[float, float, str, str]]] = {}
+    points: dict[int, list[Point]] = {}
     for figure in found.figures:
         row = figure.row
         if not (row.value and row.devices and row.batch_size and row.metric == "throughput"):
             raise ReportError(f"{block.place}: show: a curve needs throughput, devices and batch size of every figure")
         milliseconds = row.batch_size * row.devices / row.value * 1000
-        point = (milliseconds, row.value, f"bsz={row.batch_size}", f"{printed(row)} {row.unit}")
-        points.setdefault(row.devices, []).append(point)
+        label = phrase("front.batch", n=row.batch_size)
+        points.setdefault(row.devices, []).append(Point(x=milliseconds, y=row.value, text=_figure(figure), about=label))
+    ink = colours.ink(found.figures[0].row.framework).id
     series = tuple(
-        drawing.Curve(f"{devices} @cards@", *map(tuple, zip(*sorted(found), strict=True)))
-        for devices, found in sorted(points.items())
+        ChartLine(tables.stated("devices", f"1x{devices}"), ink, tuple(sorted(each, key=lambda point: point.x)))
+        for devices, each in sorted(points.items())
     )
-    data = drawing.Curves(series, "@latency@ (ms)", _up("throughput", found.figures[0].row.unit))
-    return partial(drawing.curves, data), _descriptions(found)
+    axis = Axis(phrase("chart.milliseconds"))
+    return Lines(title=title, unit=tables.metric("throughput", found.figures[0].row.unit), x=axis, series=series)
 
 
-_FORMS: dict[str, Callable[[Block, Slice], Drawn | None]] = {
+_FORMS: dict[str, Callable[[Block, Slice, Text], Spec | None]] = {
     "bars": _bars, "lines": _lines, "panels": _panels, "speedup": _speedup, "curve": _curve
 }  # fmt: skip
-
-
-def _grouped(block: Block, found: Slice, columns: Iterable[int]) -> drawing.Bars:
-    """Return bars: rows as groups, columns as series."""
-    chosen = list(columns)
-    figures = [figure.row for (_, column), each in found.cells.items() if column in chosen for figure in each]
-    if len({(row.metric, row.unit) for row in figures}) != 1:
-        raise ReportError(f"{block.place}: show: a chart needs figures of one metric and unit")
-    groups = tuple(_group(block, found, each) for each in found.rows)
-    series = tuple(_series(block, found, column) for column in chosen)
-    return drawing.Bars(groups, series, _up(figures[0].metric, figures[0].unit), _across(found.keys))
-
-
-def _series(block: Block, found: Slice, column: int) -> drawing.Series:
-    cells = [found.cells.get((row, column), ()) for row in range(len(found.rows))]
-    if any(len(each) > 1 for each in cells):
-        raise ReportError(f"{block.place}: show: a chart needs at most one figure in a cell")
-    return drawing.Series(
-        _name(block, found, found.columns[column]),
-        tuple(each[0].row.value if each else None for each in cells),
-        missing=tuple("OOM" if each and each[0].row.state == "oom" else "" for each in cells),
-        labels=tuple(_bar_label(block, found, each[0]) if each else "" for each in cells),
-    )
-
-
-def _bar_label(block: Block, found: Slice, figure: SliceFigure) -> str:
-    """Return a figure as it stands on its bar, with what is printed beside it: `9,099.5 [BS=208]`."""
-    if figure.row.value is None:
-        return ""
-    return " ".join([printed(figure.row), *(_plain(block, found, *each, brief=False) for each in figure.beside)])
-
-
-def _across(keys: Sequence[str]) -> str:
-    return ACROSS.get(tuple(keys)) or ACROSS.get(tuple(keys[:1])) or "case"
-
-
-def _up(metric: str, unit: str) -> str:
-    return f"@{metric}@ ({unit})" if metric in UP else unit
-
-
-def _group(block: Block, found: Slice, head: Head) -> str:
-    """Return the name of a group: `32 × 48 W/O AccGrad`, or `DP_8x1x1 8` where words come first."""
-    said = [_plain(block, found, key, text) for key, text in head.values if text]
-    counts = " × ".join(each for each in said if each.isdecimal())
-    words = [each for each in said if not each.isdecimal()]
-    ordered = (*words, counts) if words[:1] == said[:1] else (counts, *words)
-    return " ".join(filter(None, ordered))
-
-
-def _name(block: Block, found: Slice, head: Head) -> str:
-    """Return the name of a series, without the metric, which the axis names."""
-    alone = len(head.values) == 1
-    named = [_plain(block, found, key, text, brief=alone) for key, text in head.values if key != "metric"]
-    named = [f"{each} @cards@" if head.values == (("devices", head.values[0][1]),) else each for each in named]
-    marks = [_plain(block, found, key, text, brief=False) for key, text in head.marks]
-    words = [_neutral(block, head.text)] if head.text else named
-    return " ".join([*words, *marks]) or _neutral(block, found.figures[0].row.framework)
-
-
-def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = True) -> str:
-    """Return a value in a form that is the same in every language."""
-    if label := found.block.labels.get(key, {}).get(text):
-        return _neutral(block, label)
-    name = key.removeprefix("options.")
-    if key == "devices":
-        return text.partition("x")[2]
-    if key == "precision":
-        return text.upper()
-    if name in COUNTS and text.isdecimal() and int(text) >= 1_000_000:
-        return f"{int(text) / 1e6:g}M"
-    if short := switch(name, text):
-        return short
-    if key == "batch_size" and not brief:
-        return f"bsz={text}"
-    if key == CELL_BATCH_SIZE:
-        return f"[BS={text}]"
-    if key == LOG_BATCH_SIZE:
-        return f"[@log@ BS={text}]"
-    return f"{name}={text}" if key.startswith("options.") and not brief else text
-
-
-def _neutral(block: Block, text: Text) -> str:
-    if isinstance(text, Bilingual) and text.en == text.zh:
-        return text.en
-    if not isinstance(text, str):
-        raise ReportError(f"{block.place}: show: a name in a chart has to be the same in both languages, one string")
-    return text
-
-
-def _descriptions(found: Slice) -> tuple[Phrase, ...]:
-    """Describe every figure that is drawn, for those who cannot see the chart."""
-    return tuple(
-        phrase(
-            "chart.value_of",
-            name=head_text(found, found.columns[column]),
-            group=_group(found.block, found, found.rows[row]),
-            value=joined([_figure(figure), *(tables.mark(found, each) for each in figure.beside)]),
-        )
-        for (row, column), figures in sorted(found.cells.items())
-        for figure in figures
-    )
 
 
 def _figure(figure: SliceFigure) -> Text:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ingest.common import numbers
@@ -16,12 +13,9 @@ from ingest.compute.results import support
 from ingest.compute.rules import NAMES
 from ingest.read.facts import DERIVED
 from ingest.site import addresses, caveats, reproduce, run_names, steadiness, witness_tables
-from ingest.site.model import Page, Site, absence, framework_of, precision_name, reason, written
+from ingest.site.model import Page, Site, absence, precision_name, reason, written
 from ingest.site.options import in_words
-from ingest.site.render import drawing
-from ingest.site.render.chart import Chart, literal
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
-from ingest.site.render.text import file_slug
 from ingest.site.result_tables import metric_title, not_finite_cell
 from ingest.site.run_tables import (
     ENVIRONMENT,
@@ -41,6 +35,7 @@ from ingest.site.run_tables import (
     window_text,
 )
 from ingest.site.stated import joined, stated
+from ingest.site.trace_chart import trace_chart
 from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, Telemetry
 from schema.vocabulary import CASE, METRICS
 
@@ -130,25 +125,6 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
 def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
     """Return for each run in a table the runs of the same result: of its version, round and unit."""
     return {run.id: alike for alike in repeats_of(site.runs) for run in alike}
-
-
-def trace_chart(run: Run) -> Chart | None:
-    """Return the chart of a run's throughput over its records; None if there are too few points."""
-    trace = run.trace
-    if trace is None or len(trace.value) < 3:
-        return None
-    steps, values = trace.step, trace.value
-    rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in itertools.pairwise(steps))
-    skipped = min(trace.skipped, len(values))
-    unit = literal(trace.unit)
-    data = drawing.DrawnTrace(
-        steps if rising else tuple(map(float, range(len(values)))), values, skipped,
-        statistics.median(values[skipped:]) if values[skipped:] else None, unit, rising,
-        framework_of(run),
-    )  # fmt: skip
-    name = f"runs/{file_slug(run.id)}"
-    title = phrase("chart.trace_title", run=run.id)
-    return Chart(name, partial(drawing.trace, data), title, "chart.trace_text", args=(("n", len(values)),))
 
 
 def steps(site: Site, run: Run) -> list[Step]:

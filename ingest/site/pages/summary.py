@@ -17,11 +17,12 @@ from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
 from ingest.site.model import Page, Row, Site, group_name, hardware_of, named, precision_name
 from ingest.site.options import in_words
+from ingest.site.render.chart import CHARTS
 from ingest.site.render.table import Link
 
 #: So many changes are listed; all are in the data.
 LATEST = 5
-FRONT_SCRIPTS = ("assets/js/front.js",)
+FRONT_SCRIPTS = (CHARTS, "assets/js/front.js")
 
 
 def pages(site: Site) -> list[Page]:

@@ -1,21 +1,25 @@
-"""Charts: pure functions from data to SVG text, the same bytes on every machine.
+"""Static pictures of charts: pure functions from data to SVG text, the same bytes on every machine.
 
-Words are drawn as tokens (`@devices@`), which `render.chart` replaces, so that a chart is drawn once for both
-languages and its layout does not depend on a CJK font. Text stays text (`svg.fonttype: none`) and ink is
-`currentColor`, so that an inlined chart follows the theme in light and dark.
+They are for print, for feeds and for readers without scripts; theme/assets/js/charts.js draws the same records with
+tooltips. Text stays text (`svg.fonttype: none`) and ink is `currentColor`, so that an inlined chart follows the theme
+in light and dark. No layout depends on the width of a font, which varies; letters are counted.
 """
 
 from __future__ import annotations
 
+import functools
 import io
+import math
 import re
-import textwrap
+import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ingest.common.words import Text
 from ingest.site.render import colours
+from ingest.site.render.chart import Axis, ChartLine, Dot, Dots, DrawnTrace, Lines, Panel, Spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,261 +27,232 @@ if TYPE_CHECKING:
 
 INK = "#010203"  # replaced by currentColor; matplotlib knows no such colour
 PAPER = "#fdfeff"  # replaced by the page's ground
-#: Variants of one framework in the order in which they are drawn: how full their bars are, how their lines are cut.
-FULLNESS = (1.0, 0.45, 0.2, 0.08)
+#: Lines of one ink differ in how they are cut.
 DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1, 2)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
-LETTER = 0.078  # inches of a label's letter at nine points, as wide as a browser may draw it
-ROOM = 0.6  # inches that turned labels take of a plot before it grows with them
-LINE = 0.13  # inches that a line of such letters needs
-MOST_ENDS = 8  # lines that can be labelled at their ends
-#: Inches across a chart, and where plots begin and end in it.
-WIDTH, LEFT, RIGHT = 7.2, 0.105, 0.99
-BELOW = 0.62  # inches below a plot, for its labels
-BETWEEN = 0.16  # inches between two plots, one below the other
-WIDEST = 0.26  # of a group: a lone bar must not fill the chart
-SLOW = 0.8  # a record below this share of the median is drawn as an outlier
+BOLD = 1.12  # how much wider bold letters are
+LETTER = 0.076  # inches of a label's letter at nine points, as wide as a browser may draw it
+#: Inches: across a chart, between two rows, of a panel's title, around a plot.
+WIDTH, ROW, HEAD, BELOW, ABOVE, LEFT = 7.2, 0.23, 0.3, 0.5, 0.3, 0.75
+VALUE = 0.75  # inches right of the scale, for the value of the longest row
+MOST = 2.6  # inches of a label at most, and how far above its row a longer one is
+UNDER = 0.17
+TICKS = 5
+#: Panels from which on they come in two columns, and the widest labels that leave room for that.
+COLUMNS_FROM, COLUMN_LABEL = 4, 1.7
+GUTTER = 0.3
+NEAR = 0.08  # the share of an axis left free above and below lines that need not start at zero
 
 
-@dataclass(frozen=True)
-class Series:
-    """One framework: a value per group (None where there is none), and low and high of its repeats.
-
-    `missing` are words for groups without a value, to stand where the bar would: `OOM`. `labels` are the values as they
-    are written, with what stands beside them: in full where a reader points, and shortened on the bars where there is
-    room for all of them.
-    """
-
-    name: str
-    values: tuple[float | None, ...]
-    low: tuple[float | None, ...] = ()
-    high: tuple[float | None, ...] = ()
-    missing: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
+def draw(spec: Spec) -> str:
+    """Draw a chart whose texts are in words."""
+    if isinstance(spec, Dots):
+        return dots(spec)
+    return lines(spec) if isinstance(spec, Lines) else trace(spec)
 
 
-@dataclass(frozen=True)
-class Bars:
-    """Grouped bars: one group per number of devices (and batch size), one bar per framework. `across` is the token
-    of what the groups are."""
-
-    groups: tuple[str, ...]
-    series: tuple[Series, ...]
-    unit: str
-    across: str = "groups"
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Speed-up over devices: per framework the devices and the speed-up there."""
-
-    series: tuple[tuple[str, tuple[int, ...], tuple[float, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Points of one series, in the order in which they are joined, a label at each, and its value as it is written."""
-
-    name: str
-    across: tuple[float, ...]
-    values: tuple[float, ...]
-    labels: tuple[str, ...]
-    written: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Curves:
-    """One quantity over another; `across` and `up` are a token or a unit."""
-
-    series: tuple[Curve, ...]
-    across: str
-    up: str
-
-
-@dataclass(frozen=True)
-class DrawnTrace:
-    """Throughput record by record; the first `skipped` are warm-up; `middle` is the window's median."""
-
-    steps: tuple[float, ...]
-    values: tuple[float, ...]
-    skipped: int
-    middle: float | None
-    unit: str
-    by_step: bool = True
-    framework: str = ""
-
-
-def bars(data: Bars) -> str:
-    """Draw throughput as grouped bars, with lines from the slowest to the fastest repeat."""
-    plot = 2.3 + max(0.0, _longest(data) - ROOM)
-    figure, axes = _canvas(plot, [series.name for series in data.series], below=_named(data.groups).below)
-    _draw_groups(axes, data)
-    _finish(axes)
+def dots(data: Dots) -> str:
+    """Draw a row per value with a line from the least to the most repeat; a single run has a hollow dot."""
+    longest = max((_wide(row.label) for panel in data.panels for row in panel.rows), default=0) + 0.1
+    label = longest if longest <= MOST else 0.0  # longer names are above their rows
+    row = ROW if label else ROW + UNDER
+    half, heads = (WIDTH - GUTTER) / 2, max((_wide(panel.label) * BOLD for panel in data.panels), default=0)
+    columns = 2 if len(data.panels) >= COLUMNS_FROM and longest <= COLUMN_LABEL and heads <= half else 1
+    grid = [data.panels[at : at + columns] for at in range(0, len(data.panels), columns)]
+    heights = [HEAD + row * max(len(panel.rows) for panel in line) for line in grid]
+    foot = BELOW - 0.2 if data.apart else BELOW
+    figure, axes = _sheet(sum(heights) + foot)
+    across = (WIDTH - GUTTER * (columns - 1)) / columns
+    for nth, line in enumerate(grid):
+        for column, panel in enumerate(line):
+            most = _most([panel] if data.apart else data.panels)
+            scale = _Scale(most, label, across - label - VALUE, row)
+            last = str(data.unit) if column + (nth + 1) * columns >= len(data.panels) else ""
+            _panel(axes, panel, column * (across + GUTTER), sum(heights[:nth]), scale, last, labelled=not data.apart)
     return _svg(figure)
 
 
-def panels(data: Sequence[Bars]) -> str:
-    """Draw grouped bars below each other, over the same groups and for the same series."""
-    names = [series.name for series in data[0].series]
-    figure, axes = _canvas(2.0, names, len(data), below=_named(data[0].groups).below)
-    for panel, each in zip(figure.axes, data, strict=True):
-        _draw_groups(panel, each)
-        _labelled(panel)
-    for panel in figure.axes[:-1]:
-        panel.set_xlabel("")
-        panel.set_xticklabels([])
-    _finish(axes)
+class _Scale:
+    """A scale from zero to the most: where it begins in a panel, its inches, and those of a row."""
+
+    def __init__(self, most: float, start: float, wide: float, row: float) -> None:
+        self.most, self.start, self.wide, self.row = most, start, wide, row
+        self.ticks = [each for each in nice(0, most) if each <= most]
+
+    def __call__(self, value: float) -> float:
+        return self.start + value / self.most * self.wide
+
+
+def _panel(axes: Axes, panel: Panel, left: float, top: float, scale: _Scale, unit: str, *, labelled: bool) -> None:
+    """Draw a panel; the last one of a column has the `unit`, and the labels of ticks where panels share a scale."""
+    bottom = top + HEAD + scale.row * len(panel.rows)
+    axes.text(left, top + HEAD / 2, str(panel.label), fontsize=9, fontweight="bold", va="center", color=INK)
+    small: dict[str, Any] = {"fontsize": 8.5, "ha": "center", "va": "center", "color": INK}
+    for tick in scale.ticks:
+        at = left + scale(tick)
+        axes.plot([at, at], [top + HEAD, bottom], color=INK, alpha=0.15, linewidth=0.8)
+        if unit and labelled:
+            axes.text(at, bottom + 0.14, written_tick(tick), **small)
+    axes.text(left + scale(scale.most / 2), bottom + (0.34 if labelled else 0.16), unit, **small)
+    for nth, row in enumerate(panel.rows):
+        _row(axes, row, left, top + HEAD + scale.row * (nth + 1) - ROW / 2, scale)
+
+
+def _row(axes: Axes, row: Dot, left: float, at: float, scale: _Scale) -> None:
+    above = 0 if scale.start else UNDER
+    axes.text(left, at - above, _cut(str(row.label), scale.start or WIDTH), fontsize=9, va="center", color=INK)
+    zero = left + scale(0)
+    if row.value is None:
+        axes.text(zero + 0.06, at, str(row.text), fontsize=8.5, va="center", color=INK)
+        return
+    ink = _colour(row.ink)
+    place, end = left + scale(row.value), left + scale(row.value if row.high is None else max(row.high, row.value))
+    axes.plot([zero, place], [at, at], color=ink, linewidth=1, alpha=0.35)
+    if row.low is not None and row.high is not None and row.low < row.high:
+        axes.plot([left + scale(row.low), left + scale(row.high)], [at, at], color=ink, linewidth=2.4)
+    face = PAPER if row.n == 1 else ink
+    axes.plot(
+        [place], [at], marker="o", markersize=6.5, markeredgewidth=1.6, markeredgecolor=ink, markerfacecolor=face,
+        gid=f"{_POINTED}{row.label} · {row.text}",
+    )  # fmt: skip
+    axes.text(end + 0.09, at, shortened(str(row.text)), fontsize=8.5, va="center", color=INK)
+
+
+def lines(data: Lines) -> str:
+    """Draw a line per series, named where it ends."""
+    names = [str(each.label) for each in data.series]
+    room = min(max(map(_wide, names), default=0) + 0.3, MOST)
+    figure, axes = _canvas(2.6, room)
+    points = [point for line in data.series for point in line.points]
+    place = _place(data.x)
+    _over(axes, data, [place(point.x) for point in points])
+    if data.ideal is not None:
+        axes.axhline(data.ideal, color=INK, linewidth=1, linestyle=(0, (4, 3)), alpha=0.7)
+    low, high = _span(data)
+    axes.set_ylim(low, high)
+    axes.set_title(str(data.unit), loc="left", fontsize=9, color=INK, x=-LEFT / (WIDTH - LEFT - room))
+    used: list[str] = []
+    for line in data.series:
+        _line(axes, line, place, used.count(line.ink))
+        used.append(line.ink)
+    _name_ends(axes, data.series, place, (low, high))
     return _svg(figure)
 
 
-def trend(data: Bars) -> str:
-    """Draw a line per series with a marker per group, for groups that have an order, such as versions."""
-    figure, axes = _canvas(2.3, [series.name for series in data.series], below=_named(data.groups).below)
-    for series, style in zip(data.series, _styles([series.name for series in data.series]), strict=True):
-        found = [(group, value) for group, value in enumerate(series.values) if value is not None]
-        across, values = zip(*found, strict=True) if found else ((), ())
-        _line(axes, across, values, series.name, style)
-        _ranges(axes, range(len(series.values)), series)
-        _point_out(axes, across, values, [_said(data, series, group) for group in across])
-    _over_groups(axes, data)
-    axes.set_ylim(0, _highest(value for series in data.series for value in series.values) * 1.1)
-    _finish(axes)
-    return _svg(figure)
+def _over(axes: Axes, data: Lines, places: Sequence[float]) -> None:
+    """Set the horizontal axis, with some room at its ends."""
+    place = _place(data.x)
+    ticks = [(place(tick.at), str(tick.label)) for tick in data.x.ticks]
+    least, most = (
+        min([*places, *(at for at, _ in ticks)], default=0),
+        max([*places, *(at for at, _ in ticks)], default=1),
+    )
+    if ticks:
+        axes.set_xticks([at for at, _ in ticks], [label for _, label in ticks])
+    room = (most - least or 1) * 0.04
+    axes.set_xlim(least - room, most + room)
+    axes.set_xlabel(str(data.x.label), fontsize=9)
 
 
-def curves(data: Curves) -> str:
-    """Draw one quantity over another, a line per series with labelled points; both axes from zero."""
-    figure, axes = _canvas(2.6, [series.name for series in data.series])
-    wide = _highest(at for series in data.series for at in series.across) * 1.06
-    high = _highest(value for series in data.series for value in series.values) * 1.12
-    for index, series in enumerate(data.series):
-        _line(axes, series.across, series.values, series.name, _plain_style(index))
-        said = [f"{series.name} · {label} · {each}" for label, each in zip(series.labels, series.written, strict=False)]
-        _point_out(axes, series.across, series.values, said)
-        _label_points(axes, series, wide, high)
-    axes.set_xlabel(data.across)
-    axes.set_ylabel(data.up)
-    axes.set_xlim(0, wide)
-    axes.set_ylim(0, high)
-    _finish(axes)
-    return _svg(figure)
+def _place(axis: Axis) -> Any:
+    return (lambda at: math.log2(at)) if axis.log2 else float
 
 
-def speedup(data: Lines) -> str:
-    """Draw speed-up over devices with the dashed ideal line, both axes from zero; lines are named where they end."""
-    names = [name for name, _, _ in data.series]
-    most = max((device for _, devices, _ in data.series for device in devices), default=1)
-    direct = _named_at_ends(names)
-    figure, axes = _canvas(2.6, [] if direct else [_token("ideal"), *names])
-    axes.plot([1, most], [1, most], color=INK, linewidth=1, linestyle=(0, (4, 3)), label=_token("ideal"), alpha=0.7)
-    for (name, devices, values), style in zip(data.series, _styles(names), strict=True):
-        _line(axes, devices, values, name, style)
-        said = [f"{name} · {n} · {value:.2f}×" for n, value in zip(devices, values, strict=True)]
-        _point_out(axes, devices, values, said)
-    axes.set_xticks(sorted({device for _, devices, _ in data.series for device in devices} | {1}))
-    axes.set_xlabel("@devices@")
-    axes.set_ylabel("@speedup@")
-    axes.set_xlim(0, most * 1.02)
-    axes.set_ylim(0, most * 1.08)
-    if direct:
-        ends = [("@ideal@", most, float(most)), *((n, devices[-1], values[-1]) for n, devices, values in data.series)]
-        _name_ends(figure, axes, ends, most * 1.08)
-        return _svg(figure)
-    _finish(axes)
-    return _svg(figure)
+def _span(data: Lines) -> tuple[float, float]:
+    """Return the ends of the vertical axis."""
+    found = [each for line in data.series for point in line.points for each in (point.y, point.low, point.high)]
+    known = [each for each in (*found, data.ideal) if each is not None] or [0.0, 1.0]
+    ticks = nice(min(known) if data.near else 0.0, max(known))
+    room = (ticks[-1] - ticks[0]) * NEAR
+    return (ticks[0] - room if data.near else 0.0), ticks[-1] + room
+
+
+def _line(axes: Axes, line: ChartLine, place: Any, nth: int) -> None:
+    ink, across = _colour(line.ink), [place(point.x) for point in line.points]
+    axes.plot(across, [point.y for point in line.points], color=ink, linewidth=1.8, linestyle=DASHES[nth % len(DASHES)])
+    for at, point in zip(across, line.points, strict=True):
+        if point.low is not None and point.high is not None and point.low < point.high:
+            axes.plot([at, at], [point.low, point.high], color=ink, linewidth=2.4)
+        axes.plot(
+            [at], [point.y], marker=_marker(line.ink), markersize=6, markeredgewidth=1.6, markeredgecolor=ink,
+            markerfacecolor=PAPER if point.n == 1 or nth else ink, gid=f"{_POINTED}{line.label} · {point.text}",
+        )  # fmt: skip
+        if point.label:
+            axes.annotate(
+                str(point.label), (at, point.y), (0, 6), textcoords="offset points", ha="center", fontsize=8, color=INK
+            )
+
+
+def _name_ends(axes: Axes, found: Sequence[ChartLine], place: Any, span: tuple[float, float]) -> None:
+    """Write names of lines in the margin, level with their last points, and moved apart where those are close."""
+    edge, left = axes.get_xlim()[1], axes.get_xlim()[0]
+    ends = sorted(
+        ((line.points[-1].y, place(line.points[-1].x), str(line.label)) for line in found if line.points),
+        key=lambda end: end[0],
+    )
+    gap = (span[1] - span[0]) * 0.062
+    for (value, at, name), height in zip(ends, apart([end[0] for end in ends], gap, span[1]), strict=True):
+        axes.annotate(
+            name, (at, value), (edge + (edge - left) * 0.03, height), annotation_clip=False, va="center",
+            fontsize=9, color=INK,
+            arrowprops={"arrowstyle": "-", "color": INK, "alpha": 0.35, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+        )  # fmt: skip
 
 
 def trace(data: DrawnTrace) -> str:
-    """Draw throughput of one run by record: warm-up shaded, the window's median as a line, slow records marked."""
-    figure, axes = _canvas(1.7, [_token(each) for each in ("warmup", "median", "slow")])
-    across = data.steps if data.by_step else tuple(float(index + 1) for index in range(len(data.values)))
+    """Draw throughput by record: warm-up shaded, the values of the whole run as lines, notes at slow records."""
+    room = min(max((_wide(f"{level.label} {level.text}") for level in data.levels), default=0) + 0.2, MOST)
+    figure, axes = _canvas(1.9, room)
+    across = data.steps
     if 0 < data.skipped < len(across):
         edge = (across[data.skipped - 1] + across[data.skipped]) / 2
-        axes.axvspan(across[0], edge, facecolor=INK, alpha=0.08, linewidth=0, label=_token("warmup"))
-    many = len(across) > 40
-    marker = {} if many else {"marker": "o", "markersize": 3}
-    axes.plot(across, data.values, color=colours.ink(data.framework).light, linewidth=1.2, **marker)  # type: ignore[arg-type]
-    _draw_window(axes, data, across)
-    axes.set_xlabel("@step@" if data.by_step else "@record@")
-    axes.set_ylabel(data.unit)
-    axes.set_ylim(0, max(data.values, default=1) * 1.1 or 1)
-    if across and across[0] != across[-1]:
-        axes.set_xlim(across[0], across[-1])
-    _finish(axes)
+        axes.axvspan(across[0], edge, facecolor=INK, alpha=0.08, linewidth=0)
+        axes.text(across[0], 0, f" {data.warmup}", fontsize=8.5, va="bottom", color=INK)
+    marker = "" if len(across) > 40 else "o"
+    axes.plot(across, data.values, color=_colour(data.ink), linewidth=1.2, marker=marker, markersize=3)
+    most = nice(0, max((*data.values, *(level.value for level in data.levels)), default=1))[-1] * 1.1
+    axes.set_ylim(0, most)
+    axes.set_xlim(across[0], across[-1])
+    axes.set_xlabel(str(data.x.label), fontsize=9)
+    axes.set_title(str(data.unit), loc="left", fontsize=9, color=INK, x=-LEFT / (WIDTH - LEFT - room))
+    _levels(axes, data, most)
+    _notes(axes, data)
     return _svg(figure)
 
 
-def _token(name: str) -> str:
-    """Return a token for a legend, as wide as the longest word that may replace it."""
-    return f"@{name:.<20}@"
-
-
-@dataclass(frozen=True)
-class _Style:
-    """How a series is drawn: its ink's colour, hatch and marker, and which variant of its framework it is."""
-
-    colour: str
-    hatch: str
-    marker: str
-    variant: int = 0
-
-    @property
-    def full(self) -> float:
-        """The opacity of its bars."""
-        return FULLNESS[min(self.variant, len(FULLNESS) - 1)]
-
-    @property
-    def dash(self) -> object:
-        """The dash pattern of its line."""
-        return DASHES[self.variant % len(DASHES)]
-
-
-def _styles(names: Sequence[str]) -> list[_Style]:
-    """Return a style per series: variants of a framework share its colour, and differ in fullness, dash and marker."""
-    inks = [colours.ink(name) for name in names]
-    found = []
-    for index, each in enumerate(inks):
-        variant = sum(ink.id == each.id for ink in inks[:index])
-        marker = each.marker if variant == 0 else MARKERS[(MARKERS.index("o") + variant + 1) % len(MARKERS)]
-        found.append(_Style(each.light, each.hatch if variant == 0 else "", marker, variant))
-    return found
-
-
-def _plain_style(index: int) -> _Style:
-    """Return a style for series that are no frameworks: the page's ink, with different dashes and markers."""
-    return _Style(INK, "", MARKERS[index % len(MARKERS)], index)
-
-
-def _line(axes: Axes, across: Sequence[float], values: Sequence[float], name: str, style: _Style) -> None:
-    face = style.colour if style.variant == 0 else PAPER
-    axes.plot(
-        across, values, color=style.colour, linewidth=1.8, linestyle=style.dash, label=name, marker=style.marker,
-        markersize=5.5, markerfacecolor=face, markeredgecolor=style.colour,
-    )  # fmt: skip
-
-
-def _named_at_ends(names: Sequence[str]) -> bool:
-    """Return whether there is room to name lines where they end; otherwise they need a legend."""
-    return len(names) < MOST_ENDS and max(map(len, names), default=0) <= 26
-
-
-def _name_ends(figure: Figure, axes: Axes, ends: Sequence[tuple[str, float, float]], top: float) -> None:
-    """Write names of lines in the margin beside their last points, moved apart where those are close."""
-    room = LETTER * max(len(name.strip("@")) + 2 for name, _, _ in ends) + 0.3
-    left, bottom, _, height = axes.get_position().bounds
-    axes.set_position((left, bottom, RIGHT - left - room / WIDTH, height))
-    edge, gap = axes.get_xlim()[1], top * 0.155 / (height * figure.get_figheight())
-    ordered = sorted(ends, key=lambda end: end[2])
-    for (name, at, value), place in zip(ordered, _apart([end[2] for end in ordered], gap, top), strict=True):
+def _levels(axes: Axes, data: DrawnTrace, most: float) -> None:
+    start, end = data.steps[min(data.skipped, len(data.steps) - 1)], data.steps[-1]
+    ordered = sorted(data.levels, key=lambda level: level.value)
+    for level, height in zip(ordered, apart([level.value for level in ordered], most * 0.11, most), strict=True):
+        axes.plot(
+            [start, end], [level.value] * 2, color=INK, linewidth=1, linestyle=(0, (5, 3)) if level.dashed else "solid"
+        )
         axes.annotate(
-            name, (at, value), (edge * 1.03, place), annotation_clip=False, va="center", fontsize=9, color=INK,
-            arrowprops={"arrowstyle": "-", "color": INK, "alpha": 0.35, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+            f"{level.label} {level.text}", (end, level.value), (end + (end - data.steps[0]) * 0.015, height),
+            annotation_clip=False, va="center", fontsize=8.5, color=INK,
         )  # fmt: skip
-    _labelled(axes)
 
 
-def _apart(values: Sequence[float], gap: float, top: float) -> list[float]:
-    """Return rising places at least `gap` apart and none above `top`, near their values."""
+def _notes(axes: Axes, data: DrawnTrace) -> None:
+    middle = (data.steps[0] + data.steps[-1]) / 2
+    for note in data.notes:
+        axes.plot(
+            [note.at], [note.value], marker="o", markersize=7, markerfacecolor="none", markeredgecolor=INK, linestyle=""
+        )
+        side = ("right", -7) if note.at > middle else ("left", 7)
+        axes.annotate(
+            str(note.text),
+            (note.at, note.value),
+            (side[1], 0),
+            textcoords="offset points",
+            ha=side[0],
+            va="center",
+            fontsize=8.5,
+            color=INK,
+        )
+
+
+def apart(values: Sequence[float], gap: float, top: float) -> list[float]:
+    """Return rising places at least `gap` apart and none above `top`, near their rising values."""
     places: list[float] = []
     for value in values:
         places.append(max(value, places[-1] + gap) if places else value)
@@ -288,208 +263,113 @@ def _apart(values: Sequence[float], gap: float, top: float) -> list[float]:
     return places
 
 
-def _draw_groups(axes: Axes, data: Bars) -> None:
-    width = min(0.8 / max(len(data.series), 1), WIDEST)
-    turned = _turned(data, width)
-    for index, (series, style) in enumerate(
-        zip(data.series, _styles([each.name for each in data.series]), strict=True)
-    ):
-        shift = (index - (len(data.series) - 1) / 2) * width
-        places = [group + shift for group in range(len(data.groups))]
-        _draw_bars(axes, series, places, width, style, [_said(data, series, at) for at in range(len(data.groups))])
-        if turned is not None:
-            axes.margins(y=_headroom(axes, data) if turned else 0.12)
-            _write_values(axes, series, places, turned)
-    _over_groups(axes, data)
+def nice(least: float, most: float) -> list[float]:
+    """Return round ticks from below the least to above the most value; of a range that is none, from zero on."""
+    if not least < most:
+        least, most = min(least, 0.0), max(most, 0.0) or 1.0
+    rough = (most - least) / (TICKS - 1)
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * each for each in (1, 2, 2.5, 5, 10) if unit * each >= rough * 0.999)
+    first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
+    return [each * step for each in range(first, last + 1)]
 
 
-def _turned(data: Bars, width: float) -> int | None:
-    """Return the degrees by which values are turned so that none touches the next; None if there is no room."""
-    inches = (RIGHT - LEFT) * WIDTH * width / max(len(data.groups), 3)
-    if not _longest(data):
-        return None
-    if _longest(data) <= inches:
-        return 0
-    return 90 if inches >= LINE else None
+def _most(panels: Iterable[Panel]) -> float:
+    rows = [row for panel in panels for row in panel.rows]
+    return max((each for row in rows for each in (row.value, row.high) if each is not None), default=0) or 1.0
 
 
-def _longest(data: Bars) -> float:
-    """Return the inches of the longest value."""
-    labels = (shortened(label) for series in data.series for label in series.labels)
-    return max(map(len, labels), default=0) * LETTER * 0.95
+def written_tick(value: float) -> str:
+    """Write a tick."""
+    return f"{value:,.10g}"
 
 
-def _headroom(axes: Axes, data: Bars) -> float:
-    """Return the share of a plot's height that turned values need above the highest bar."""
-    figure = axes.get_figure(root=True)
-    height = axes.get_position().height * (figure.get_figheight() if figure else 1)
-    return min((_longest(data) + 0.08) / max(height - _longest(data), 0.4), 0.9)
-
-
-def _write_values(axes: Axes, series: Series, places: Sequence[float], turned: int) -> None:
-    tops = [high or value for value, high in zip(series.values, series.high or series.values, strict=True)]
-    for at, top, label in zip(places, tops, series.labels, strict=True):
-        if top is not None and label:
-            axes.annotate(
-                shortened(label), (at, top), (0, 3), textcoords="offset points", ha="center", va="bottom",
-                rotation=turned,
-                fontsize=9, color=INK,
-            )  # fmt: skip
-
-
-def _over_groups(axes: Axes, data: Bars) -> None:
-    named = _named(data.groups)
-    axes.set_xticks(list(range(len(named.texts))), list(named.texts), rotation=90 if named.turned else 0)
-    axes.set_ylabel(data.unit)
-    axes.set_xlabel(f"@{data.across}@")
-    middle, half = (len(data.groups) - 1) / 2, max(len(data.groups), 3) / 2 + 0.1
-    axes.set_xlim(middle - half, middle + half)
-
-
-@dataclass(frozen=True)
-class _Named:
-    """The names of groups as they stand below a plot, and the inches that they need there."""
-
-    texts: tuple[str, ...]
-    below: float
-    turned: bool = False
-
-
-def _named(groups: Sequence[str]) -> _Named:
-    """Return names that do not overlap: in one line, else in several, else turned."""
-    if sum(0.085 * (len(each) + 2) for each in groups) <= 6.3:
-        return _Named(tuple(groups), BELOW)
-    most = int(6.3 / len(groups) / 0.085) - 1
-    lines = [_wrapped(each, most) for each in groups]
-    if max(map(len, lines)) <= 3 and all(len(line) <= most for each in lines for line in each):
-        return _Named(tuple("\n".join(each) for each in lines), BELOW + 0.17 * (max(map(len, lines)) - 1))
-    return _Named(tuple(groups), BELOW + 0.085 * max(map(len, groups)), turned=True)
-
-
-def _wrapped(name: str, most: int) -> list[str]:
-    """Return the lines of a name; what is multiplied stays together, and a code may go on after an underscore."""
-    kept = name.replace(" × ", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}").replace("_", "_ ")
-    lines = textwrap.wrap(kept, max(most, 1), break_long_words=False, break_on_hyphens=False)
-    return [each.replace("\N{NO-BREAK SPACE}", " ").replace("_ ", "_") for each in lines] or [name]
-
-
-def _highest(values: Iterable[float | None]) -> float:
-    return max((value for value in values if value is not None), default=0) or 1
-
-
-def _draw_bars(
-    axes: Axes, series: Series, places: Sequence[float], width: float, style: _Style, said: Sequence[str]
-) -> None:
-    found = [each for each in zip(places, series.values, said, strict=True) if each[1] is not None]
-    lefts, heights = [at for at, _, _ in found], [value or 0 for _, value, _ in found]
-    edge = PAPER if style.variant == 0 else style.colour  # a hatch takes the edge's colour
-    drawn = axes.bar(
-        lefts, heights, width * 0.9, label=series.name, hatch=style.hatch or None, edgecolor=edge,
-        facecolor=(style.colour, style.full), linewidth=0 if style.variant == 0 else 1.2,
-    )  # fmt: skip
-    for bar, (_, _, text) in zip(drawn, found, strict=True):
-        bar.set_gid(f"{_POINTED}{text}" if text else None)
-    for at, word in zip(places, series.missing, strict=False):
-        if word:
-            axes.annotate(
-                word, (at, 0), (0, 3), textcoords="offset points", ha="center", va="bottom", rotation=90, fontsize=8
-            )
-    _ranges(axes, places, series)
-
-
-def _ranges(axes: Axes, places: Sequence[float], series: Series) -> None:
-    """Draw lines from the slowest to the fastest repeat."""
-    for at, low, high in zip(places, series.low, series.high, strict=False):
-        if low is not None and high is not None and low < high:
-            axes.plot([at, at], [low, high], color=INK, linewidth=1.2)
-
-
-def _said(data: Bars, series: Series, group: int) -> str:
-    """Return what a reader sees who points at a bar or a point: its series, its group, and the value in full."""
-    label = series.labels[group] if group < len(series.labels) else ""
-    unit = re.sub(r"@\w+@ \((.+)\)", r"\1", data.unit)
-    return f"{series.name} · {data.groups[group]} · {label} {unit}".strip() if label else ""
-
-
-def _point_out(axes: Axes, across: Sequence[float], values: Sequence[float], said: Sequence[str]) -> None:
-    """Lay a disc over each point that nobody sees and that says what it is when a reader points at it."""
-    for at, value, text in zip(across, values, said, strict=False):
-        if text:
-            axes.plot([at], [value], marker="o", markersize=13, alpha=0, gid=f"{_POINTED}{text}", label="_nolegend_")
-
-
-def _label_points(axes: Axes, series: Curve, wide: float, high: float) -> None:
-    """Write the label of each point above it, a line higher where it would cover the one before."""
-    before = (-WIDTH, 0.0)
-    for at, value, label in zip(series.across, series.values, series.labels, strict=True):
-        place = (at / wide * WIDTH * (RIGHT - LEFT), value / high * 2.6)
-        close = place[0] - before[0] < LETTER * len(label) * 0.88 and abs(place[1] - before[1]) < LINE
-        before = (-WIDTH, 0.0) if close else place
-        rise = 16 if close else 6
-        axes.annotate(label, (at, value), (0, rise), textcoords="offset points", ha="center", fontsize=8, color=INK)
-
-
-def shortened(label: str) -> str:
-    """Return a written value with four significant digits, but no digit before the point less; the rest stays."""
-    found = _LONG.match(label)
+def shortened(text: str) -> str:
+    """Return the number that begins a written value, with four significant digits but all before the point."""
+    found = _NUMBER.match(text)
     if not found:
-        return label
-    whole, fraction = found[1], found[2]
-    value = Decimal(f"{whole.replace(',', '')}.{fraction}")
+        return text
+    whole, fraction = found[1], found[2] or ""
+    value = Decimal(f"{whole.replace(',', '')}.{fraction}" if fraction else whole.replace(",", ""))
     digits = max(0, 3 - value.adjusted())
     if len(fraction) <= digits:
-        return label
+        return found[0]
     rounded = value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     # 999.99 becomes 1,000 and not 1,000.0.
     rounded = rounded.quantize(Decimal(1).scaleb(-max(0, 3 - rounded.adjusted())))
-    return f"{rounded:,f}{label[found.end() :]}"
+    return f"{rounded:,f}{found[3]}"
 
 
-def _draw_window(axes: Axes, data: DrawnTrace, across: Sequence[float]) -> None:
-    if data.middle is None:
-        return
-    window = list(zip(across, data.values, strict=True))[data.skipped :]
-    if window:
-        ends = [window[0][0], window[-1][0]]
-        axes.plot(ends, [data.middle] * 2, color=INK, linewidth=1, linestyle=(0, (5, 3)), label=_token("median"))
-    slow = [(at, value) for at, value in window if value < data.middle * SLOW]
-    if slow:
-        at, values = zip(*slow, strict=True)
-        ring = {"marker": "o", "markersize": 7, "markerfacecolor": "none", "markeredgecolor": INK}
-        axes.plot(at, values, linestyle="", label=_token("slow"), **ring)  # type: ignore[arg-type]
+def _wide(text: Text) -> float:
+    """Return the inches that a text takes; a Chinese letter is as wide as two."""
+    return LETTER * sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in str(text))
 
 
-def _canvas(plot: float, names: Sequence[str], panels: int = 1, below: float | None = None) -> tuple[Figure, Axes]:
-    """Return a figure with plots of so many inches below each other, and the first of them, which has the legend.
+def _cut(text: str, inches: float) -> str:
+    """Return a text that fits; the interactive chart has all of it."""
+    if _wide(text) <= inches:
+        return text
+    ends = (end for end in range(len(text), 0, -1) if _wide(text[:end]) + LETTER <= inches)
+    return f"{text[: next(ends, 0)].rstrip()}…"
 
-    Margins do not depend on how wide a font draws its labels.
-    """
-    _set_rcparams()
-    from matplotlib.figure import Figure
 
-    columns = _columns(names)
-    rows = -(-len(names) // columns)
-    below = BELOW if below is None else below
-    height = panels * plot + (panels - 1) * BETWEEN + below + 0.14 + 0.24 * rows
-    figure = Figure(figsize=(WIDTH, height))
-    figure.patch.set_alpha(0)
-    for panel in reversed(range(panels)):
-        bottom = below + panel * (plot + BETWEEN)
-        _plain(figure.add_axes((LEFT, bottom / height, RIGHT - LEFT, plot / height)))
-    axes = figure.axes[0]
-    axes.set_gid(str(columns))
+def _colour(ink: str) -> str:
+    found = _inks().get(ink)
+    return found.light if found else INK
+
+
+def _marker(ink: str) -> str:
+    found = _inks().get(ink)
+    return found.marker if found else "o"
+
+
+@functools.cache
+def _inks() -> dict[str, colours.Ink]:
+    return {each.id: each for each in colours.inks()}
+
+
+def _sheet(height: float) -> tuple[Figure, Axes]:
+    """Return a figure whose places are inches from its top left."""
+    figure = _figure(height)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(0, WIDTH)
+    axes.set_ylim(height, 0)
     return figure, axes
 
 
-def _plain(axes: Axes) -> None:
+def _canvas(plot: float, right: float) -> tuple[Figure, Axes]:
+    """Return a figure with a plot of so many inches, and room at its right for names."""
+    height = plot + ABOVE + BELOW
+    figure = _figure(height)
+    axes = figure.add_axes((LEFT / WIDTH, BELOW / height, (WIDTH - LEFT - right) / WIDTH, plot / height))
     axes.patch.set_alpha(0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(INK)
-    axes.tick_params(colors=INK, length=0, labelsize=10)
+    axes.tick_params(colors=INK, length=0, labelsize=9)
     axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.ticklabel_format(axis="y", style="plain", useOffset=False)
+    _few_ticks(axes)
+    return figure, axes
+
+
+def _few_ticks(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(TICKS))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: written_tick(value)))
+
+
+def _figure(height: float) -> Figure:
+    _set_rcparams()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height))
+    figure.patch.set_alpha(0)
+    return figure
 
 
 def _set_rcparams() -> None:
@@ -504,47 +384,11 @@ def _set_rcparams() -> None:
             "axes.labelcolor": INK,
             "text.color": INK,
             "path.simplify": False,
-            "hatch.linewidth": 0.6,
         }
     )
 
 
-def _columns(names: Sequence[str]) -> int:
-    """Return the number of columns of a legend of these names within the figure's width."""
-    inches = 0.55 + 0.085 * max(map(len, names), default=1)
-    return max(1, min(len(names), 4, int(6.3 / inches)))
-
-
-def _labelled(axes: Axes) -> None:
-    from matplotlib.ticker import FuncFormatter
-
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-
-
-def _finish(axes: Axes) -> None:
-    _labelled(axes)
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        axes.legend(
-            handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=int(axes.get_gid() or 1), frameon=False,
-            fontsize=10, borderaxespad=0.2, handlelength=1.4, columnspacing=1.6, labelcolor=INK,
-        )  # fmt: skip
-
-
-def _widen(figure: Figure) -> None:
-    """Make room on the left for the longest figure of an axis. Digits count, not the width of a font, which varies."""
-    longest = max(len(f"{tick:,.10g}") for axes in figure.axes for tick in axes.get_yticks())
-    left = max(LEFT, (0.085 * longest + 0.24) / WIDTH)
-    for axes in figure.axes:
-        place = axes.get_position()
-        axes.set_position((left, place.y0, place.x1 - left, place.height))
-
-
 def _svg(figure: Figure) -> str:
-    import warnings
-
-    _widen(figure)
-
     out = io.StringIO()
     with warnings.catch_warnings():
         # Names may hold glyphs that the measuring font lacks; the reader's browser draws them.
@@ -555,19 +399,20 @@ def _svg(figure: Figure) -> str:
 
 #: What begins the id of a shape that says something; the rest of it is what it says.
 _POINTED = "says:"
-_LONG = re.compile(r"([0-9][0-9,]*)\.([0-9]+)(?![0-9.])")
+_NUMBER = re.compile(r"([0-9][0-9,]*)(?:\.([0-9]+))?(?![0-9.])([%×]?)")
 #: What matplotlib writes and what takes its place, in this order.
 _REWRITTEN = (
     (rf"""<g id=(["']){_POINTED}([^>]*)\1>""", r"<g><title>\2</title>"),
     (r"(?s)\s*<metadata>.*?</metadata>|<!--.*?-->", ""),
     (r"(?s)<defs>\s*<style.*?</style>\s*</defs>", ""),  # it would style the whole page
     (r"font: ([\d.]+px) [^;\"]+", r"font-size: \1"),  # the page's own font
+    (r"font: (\d+|bold) ([\d.]+px) [^;\"]+", r"font-size: \2; font-weight: \1"),
     (r"font-family: 'DejaVu Sans'; ", ""),
     (r"stroke-linecap: square", "stroke-linecap: butt"),
     (r' transform="rotate\(-0 [^"]*"|<g/>', ""),
     (rf"{INK}|(?<=stroke: )#000000", "currentColor"),
     (PAPER, "var(--md-default-bg-color, #fff)"),
-)
+)  # fmt: skip
 
 
 def _themed(svg: str) -> str:
@@ -580,5 +425,5 @@ def _themed(svg: str) -> str:
     svg = re.sub(r'(?<= )d="([^"]*)"', lambda found: f'd="{" ".join(found[1].split())}"', svg)
     # Only within tags: a place needs two decimals, what is written keeps all of its own.
     svg = re.sub(r"<[^>]*>", lambda found: re.sub(r"(\d+\.\d{2})\d+", r"\1", found[0]), svg)
-    svg = svg.replace("<svg ", '<svg class="pl-chart" fill="currentColor" ', 1)
+    svg = svg.replace("<svg ", '<svg class="pl-chart-still" fill="currentColor" ', 1)
     return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from ingest.common.words import LANGUAGES, Text, Words, phrase
 from ingest.site.model import Hit, Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
-from ingest.site.render.chart import Chart
+from ingest.site.render.chart import CHARTS, Chart
 from ingest.site.render.environment import environment
 from ingest.site.render.html_table import Writer, attributes
 from ingest.site.render.template_errors import located
@@ -46,9 +46,9 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
         with located(file := f"{page.template}.md.j2", names):
             body = environment().get_template(file).render(names)
         tables = _table_files(words, language, page, writer)
-        yield Rendered(
-            _front_matter(words, language, page, context.get("hits")) + _tidy(body), tables, list(shown.values())
-        )
+        scripts = (*page.scripts, *([CHARTS] if shown and CHARTS not in page.scripts else []))
+        head = _front_matter(words, language, page, scripts, context.get("hits"))
+        yield Rendered(head + _tidy(body), tables, list(shown.values()))
 
 
 def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
@@ -88,7 +88,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
 
     def chart(found: Chart) -> Markup:
         shown[found.name] = found
-        return _figure(words, language, found)
+        return _figure(words, language, found, writer.link)
 
     def listed(texts: list[Text]) -> str:
         return str(comma).join(words.say(language, each) for each in texts)
@@ -128,29 +128,37 @@ def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: S
     """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
     texts = {key: words.entries[key][language] for key in keys}
-    written = json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True)
-    # Nothing in it may end the attribute, or be Markdown; in JSON, such signs stand only within texts.
+    return _attribute(json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True))
+
+
+def _attribute(written: str) -> Markup:
+    """Return JSON as the value of an attribute: nothing may end it, or be Markdown; such signs are only in texts."""
     safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)
     return Markup(safe.replace('"', "&quot;"))
 
 
-def _figure(words: Words, language: str, found: Chart) -> Markup:
-    """Return the figure of a chart; MkDocs inserts its file, so that it takes the theme's colours."""
-    head, caption = words.say(language, found.title), found.caption(words, language)
+def _figure(words: Words, language: str, found: Chart, link: Callable[[str], str]) -> Markup:
+    """Return the figure of a chart, for its script; MkDocs inserts the picture, which takes the theme's colours."""
     return Markup(
-        '<figure class="pl-figure" data-search-exclude>\n--8<-- "charts/{}/{}.svg"\n'
-        "<figcaption><b>{}</b> {}</figcaption>\n</figure>"
-    ).format(Markup(language), Markup(found.name), escape(head), escape(caption))
+        '<figure class="pl-chart" data-search-exclude data-chart="{}">\n<figcaption><b>{}</b> {}</figcaption>\n'
+        '--8<-- "charts/{}/{}.svg"\n</figure>'
+    ).format(
+        _attribute(found.linked(words, language, link).decode()),
+        escape(words.say(language, found.spec.title)),
+        escape(words.say(language, found.text)),
+        Markup(language),
+        Markup(found.name),
+    )
 
 
-def _front_matter(words: Words, language: str, page: Page, hits: Sequence[Hit] | None) -> str:
+def _front_matter(words: Words, language: str, page: Page, scripts: Sequence[str], hits: Sequence[Hit] | None) -> str:
     lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
     lines.append(f"description: {front_matter(words.say(language, page.description))}")
     lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
     lines += _hidden(page)
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
-    lines += [f"scripts: {json.dumps(page.scripts)}"] if page.scripts else []
+    lines += [f"scripts: {json.dumps(scripts)}"] if scripts else []
     lines += [f"image: {page.picture(words).path}"] if page.picture else []
     # For the hook that links to the same lines on a forge, where the log lies there too.
     lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []

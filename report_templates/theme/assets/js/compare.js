@@ -165,10 +165,7 @@
     parts.choice = make("form", { class: "pl-compare-choice", "aria-label": say("compare.choice"), onsubmit: (event) => event.preventDefault() });
     parts.gone = make("div", { class: "pl-compare-gone", role: "alert" });
     parts.status = make("p", { class: "pl-compare-status", role: "status" });
-    parts.canvas = make("canvas", { role: "img", id: "pl-compare-chart" });
-    parts.legend = make("ul", { class: "pl-compare-legend", "aria-label": say("compare.legend") });
-    parts.room = make("div", { class: "pl-compare-room" }, parts.canvas);
-    parts.chart = make("figure", { class: "pl-compare-figure" }, make("div", { class: "pl-compare-scroll", tabindex: "0", role: "region", "aria-label": say("compare.chart") }, parts.room), parts.legend, make("figcaption", {}, say("compare.whiskers")));
+    parts.chart = make("figure", { class: "pl-chart", id: "pl-compare-chart" }, make("figcaption", {}, say("compare.whiskers")));
     parts.table = make("div", { class: "pl-scroll pl-compare-table", tabindex: "0", role: "region", "aria-label": say("compare.table") });
     parts.notes = make("div", { class: "pl-compare-notes" });
     parts.out = make("section", { class: "pl-compare-out" });
@@ -250,20 +247,41 @@
 
   function plotted() {
     const all = state.board.drawn.concat(state.board.absent), choice = state.choice;
-    const scaling = choice.by === "devices" && state.board.xs.length > 1;
     const at = new Map(all.map((each) => [each.series + "\u0000" + each.x, each]));
     const first = (key, value) => all.find((each) => each[key] === value);
-    const percent = choice.metric === "efficiency" ? 100 : 1;
-    const figure = (each) => each && Object.assign({}, each.figure, {
-      value: each.figure.value === null ? null : each.figure.value * percent, label: each.figure.value === null ? absentWord(each) : each.figure.text,
-    });
+    const figures = (key) => state.board.xs.map((x) => at.get(key + "\u0000" + x)).map((each) => (each ? plottedFigure(each) : null));
     return {
-      kind: scaling ? "lines" : "bars", language: config.language, colon: say("site.colon"), unit: unitsOf(), spaced: !["speedup", "efficiency"].includes(choice.metric),
-      xs: state.board.xs.map((x) => ({ label: xLabel(first("x", x)), at: Number(x) })),
-      series: state.board.series.map((key) => ({ label: seriesLabel(first("series", key)), framework: first("series", key).result.framework || "", figures: state.board.xs.map((x) => figure(at.get(key + "\u0000" + x)) || null) })),
-      across: choice.by === "framework" ? say(several("batch_size") ? "chart.groups" : "chart.devices") : words.facet(choice.by),
-      up: headOf(), ideal: scaling && choice.metric === "speedup" ? say("chart.ideal") : "", crowded: state.board.series.length * state.board.xs.length > 8,
+      scaling: choice.by === "devices" && state.board.xs.length > 1, title: chartTitle(), unit: headOf(),
+      xs: state.board.xs.map((x) => ({ label: placeLabel(first("x", x)), at: Number(x) })),
+      series: state.board.series.map((key) => ({ label: seriesLabel(first("series", key)), ink: config.inks[first("series", key).result.framework] || "", figures: figures(key) })),
+      across: words.facet(choice.by), ideal: choice.metric === "efficiency" ? 100 : null,
+      // The work of one device and that of many are no sizes that one scale tells apart.
+      apart: several("devices") && choice.metric === "throughput",
     };
+  }
+
+  /** The same place in words, as the title of a panel: `8 devices, batch size 64`. */
+  function placeLabel(item) {
+    if (state.choice.by !== "framework") return xLabel(item);
+    const sized = placed("batch_size") && several("batch_size") ? say("compare.batch_n", { n: words.value("batch", item.result.batch_size) }) : "";
+    return [words.sized(item.result), sized, placed("workload") && several("options") ? workloadText(item.result) : ""].filter(Boolean).join(say("site.comma"));
+  }
+
+  function plottedFigure(each) {
+    const result = each.result, figure = each.figure;
+    if (figure.value === null) return { value: null, text: absentWord(each), about: absentReason(each) };
+    const percent = state.choice.metric === "efficiency" ? 100 : 1;
+    const scaled = (value) => (typeof value === "number" ? value * percent : null);
+    const said = [result.batch_size ? say("compare.batch_n", { n: words.value("batch", result.batch_size) }) : "", optionsText(result), result.framework_version || ""];
+    return {
+      value: scaled(figure.value), low: scaled(figure.low), high: scaled(figure.high), n: (result.runs || []).length || null,
+      text: [figure.text, ["speedup", "efficiency"].includes(state.choice.metric) ? "" : figure.unit].filter(Boolean).join(" "),
+      about: said.filter(Boolean).join(say("site.comma")), href: targetOf(each) || "",
+    };
+  }
+
+  function chartTitle() {
+    return modelName(state.choice.model) + say("site.colon") + headOf();
   }
 
   function headOf() {
@@ -278,19 +296,15 @@
   function showChart() {
     const there = state.board.drawn.length > 0;
     parts.chart.hidden = !there;
-    if (!there) return compare.chart.clear();
-    const found = plotted();
-    parts.room.style.minWidth = Math.max(0, found.xs.length * found.series.length * (found.kind === "lines" ? 6 : 18)) + "px";
-    parts.canvas.setAttribute("aria-label", described(found));
-    const looks = compare.chart.draw(parts.canvas, found, config.inks);
-    parts.legend.replaceChildren(...found.series.map((each, index) => make("li", {}, compare.chart.swatch(looks[index], found.kind), each.label)));
-    return undefined;
+    if (!there) return;
+    window.plChart.draw(parts.chart, compare.chart.spec(plotted()));
+    parts.chart.setAttribute("aria-label", described());
   }
 
   /** What the chart shows, in one sentence; the table says all of it. */
-  function described(found) {
+  function described() {
     const said = state.board.drawn.slice(0, 12).map((each) => say("chart.value_of", { name: seriesLabel(each), group: [].concat(xLabel(each)).join(say("site.comma")), value: each.figure.text }));
-    return say("compare.described", { metric: found.up, by: words.facet(state.choice.by) }) + " " + said.join(" ");
+    return say("compare.described", { metric: headOf(), by: words.facet(state.choice.by) }) + " " + said.join(" ");
   }
 
   /* ---- the table ---- */
@@ -360,11 +374,15 @@
     return (result.runs || []).find((each) => each.page);
   }
 
+  function targetOf(each) {
+    const run = firstRun(each.result);
+    return each.source || each.result.origin === "published" ? (each.result.source || {}).address : run && pageAddress(run.page);
+  }
+
   /** The figure leads to its run; one of others to where they published it. */
   function figureCell(each) {
     if (each.figure.value === null) return [make("span", { class: "pl-absent" }, absentWord(each)), make("small", {}, absentReason(each))];
-    const run = firstRun(each.result);
-    const target = each.source || each.result.origin === "published" ? (each.result.source || {}).address : run && pageAddress(run.page);
+    const target = targetOf(each);
     const text = each.best ? make("b", {}, each.figure.text) : each.figure.text;
     const marks = ["diverged", "unproven"].filter((name) => each.result[name]).map((name) => make("small", {}, say("metric." + name)));
     return [target ? make("a", { href: target }, text) : text, ...marks];
@@ -567,8 +585,6 @@
     fromAddress();
     remember("replaceState");
     window.addEventListener("popstate", () => { fromAddress(); switchLanguages(); });
-    new MutationObserver(showChart).observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
-    window.matchMedia("print").addEventListener("change", () => compare.chart.present() && compare.chart.present().resize());
     compare.shown = () => state;
   }
 

@@ -1,5 +1,5 @@
 // Tables: sorting, filtering, switching between figures, and footnotes that lead back to where they were tapped;
-// and what scrolls, of tables and of charts.
+// and what scrolls.
 // Every figure stands in the page already; all that is computed here are ratios to a row that the reader chooses.
 (() => {
   "use strict";
@@ -223,13 +223,6 @@
     if (scroll) followSize(scroll, table, { role: "group", ...name });
   }
 
-  // On a phone a chart scrolls sideways.
-  function followChart(figure) {
-    const drawn = figure.querySelector("svg");
-    const title = figure.querySelector("figcaption b");
-    if (drawn) followSize(figure, drawn, title ? { "aria-label": title.textContent } : {});
-  }
-
   // A note leads back to the letter that was tapped, not to the first of its kind.
   function addNotes() {
     const tapped = new Map();
@@ -272,7 +265,6 @@
     if (tools && box.dataset.relative !== undefined) addRelative(box, tools);
   });
   window.plTables = { renew };
-  document.querySelectorAll(".pl-figure").forEach(followChart);
   addNotes();
   const asked = new URLSearchParams(location.search).get("metric");
   if (asked) for (const box of boxes) show(box, asked);

@@ -51,7 +51,7 @@ VERDICTS_SHOWN = 6  # of a hardware; the others are folded
 
 
 @dataclass(frozen=True)
-class Slice:
+class ModelSlice:
     """The results of one hardware and precision group, which are compared with each other, and their tables."""
 
     hardware: str
@@ -136,12 +136,12 @@ def _all_results(site: Site, suite: Suite) -> Page:
     )
 
 
-def slices(site: Site, suite: Suite) -> list[Slice]:
+def slices(site: Site, suite: Suite) -> list[ModelSlice]:
     """Return the results of a model by hardware and precision group: first the hardware with most to compare."""
     ranked = answers.hardware_by_coverage([run for run in site.runs_of(suite) if counts(run)])
     found = sorted(result_tables.sections(site, suite), key=lambda each: ranked.index(each[0]))
     return [
-        Slice(
+        ModelSlice(
             hardware,
             group,
             rows,
@@ -186,7 +186,7 @@ def _verdicts(site: Site, suite: Suite, hardware: str) -> Mapping[str, Any]:
     return {"hardware": hardware, "name": product(hardware), "first": first, "rest": rest}
 
 
-def _filters(suite: Suite, found: Sequence[Slice]) -> list[Filter]:
+def _filters(suite: Suite, found: Sequence[ModelSlice]) -> list[Filter]:
     """Return the filters by which there is something to choose, that of the hardware in the order of the page."""
     rows = [row for each in found for row in each.rows]
     every: dict[str, Mapping[str, Text]] = {
@@ -208,9 +208,9 @@ def _shortened(tables: Sequence[Table], page: str) -> list[Table]:
     return found
 
 
-def _charted(found: Sequence[Slice]) -> list[Slice]:
+def _charted(found: Sequence[ModelSlice]) -> list[ModelSlice]:
     """Return of each hardware the slice that compares most frameworks."""
-    best: dict[str, Slice] = {}
+    best: dict[str, ModelSlice] = {}
     for each in found:
         known = best.setdefault(each.hardware, each)
         if len({row.framework for row in each.rows}) > len({row.framework for row in known.rows}):

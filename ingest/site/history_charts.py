@@ -11,7 +11,7 @@ from ingest.compute.history import HistoryPoint, in_order
 from ingest.published.histories import PrintedHistory
 from ingest.site.hardware_names import product
 from ingest.site.history import OwnHistory
-from ingest.site.model import Suite, precision_name
+from ingest.site.model import Site, Suite, precision_name
 from ingest.site.options import in_words, listed
 from ingest.site.render import colours
 from ingest.site.render.chart import Axis, Chart, ChartLine, Lines, Point, Tick
@@ -30,47 +30,51 @@ _About = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class _Line:
-    """A history as a line: the configuration without its framework, and the points."""
+    """A history as a line: the configuration without its framework, the points, and the page of each."""
 
     label: Text
     devices: int
     points: tuple[HistoryPoint, ...]
+    pages: tuple[str, ...]
 
     def text(self, point: HistoryPoint) -> str:
         """Return the throughput of a device as it is written."""
         return numbers.figure(point.figure.value / self.devices, point.figure.spread)
 
 
-def of_results(suite: Suite, found: Sequence[OwnHistory]) -> list[Chart]:
+def of_results(site: Site, suite: Suite, found: Sequence[OwnHistory]) -> list[Chart]:
     """Return a chart per framework, hardware, precision and unit of our results."""
     groups: dict[_About, list[_Line]] = {}
     for each in found:
         if each.metric == THROUGHPUT:
             row = each.row
             about = (row.framework or "", row.hardware or "", row.precision or "", row.unit)
-            groups.setdefault(about, []).append(_own(each))
+            groups.setdefault(about, []).append(_own(site, each))
     return _charts(suite, "history", groups)
 
 
-def of_published(suite: Suite, found: Sequence[PrintedHistory]) -> list[Chart]:
+def of_published(site: Site, suite: Suite, found: Sequence[PrintedHistory]) -> list[Chart]:
     """Return a chart per framework, hardware, precision and unit of what others published."""
     groups: dict[_About, list[_Line]] = {}
     for moments in found:
         row = moments[0].point.printed
-        groups.setdefault((row.framework, row.hardware, row.precision, row.unit), []).append(_published(moments))
+        groups.setdefault((row.framework, row.hardware, row.precision, row.unit), []).append(_published(site, moments))
     return _charts(suite, "published-history", groups)
 
 
-def _own(found: OwnHistory) -> _Line:
+def _own(site: Site, found: OwnHistory) -> _Line:
     row, points = found.row, tuple(each.point for each in found.moments)
-    return _Line(_label(row.devices, row.batch_size, row.options), row.devices or 1, points)
+    pages = tuple(site.page(each.runs[0]) for each in points)
+    return _Line(_label(row.devices, row.batch_size, row.options), row.devices or 1, points, pages)
 
 
-def _published(found: PrintedHistory) -> _Line:
+def _published(site: Site, found: PrintedHistory) -> _Line:
     row = found[-1].point.printed
     options = {name: value for name, value in row.options.items() if (name, value) != ("xla", "no")}
     label = _label(row.devices, row.batch_size, options)
-    return _Line(label, row.devices or 1, tuple(each.point for each in found))
+    points = tuple(each.point for each in found)
+    pages = tuple(site.published.sources[each.printed.source].address_of(each.printed) or "" for each in points)
+    return _Line(label, row.devices or 1, points, pages)
 
 
 def _label(devices: int | None, batch_size: int | None, options: Mapping[str, object]) -> Text:
@@ -99,7 +103,7 @@ def _chart(suite: Suite, name: str, about: _About, lines: Sequence[_Line]) -> Ch
     title = phrase("history.chart_title", title=suite.title, framework=framework, hardware=product(hardware))
     axis = Axis(phrase("chart.time"), ticks=tuple(Tick(at, name) for at, name in enumerate(places.values())))
     named = listed((title, precision_name(precision)))
-    spec = Lines(title=named, unit=phrase("chart.per_device", unit=unit), x=axis, series=series)
+    spec = Lines(title=named, unit=phrase("chart.per_device", unit=unit), x=axis, series=series, near=True)
     return Chart(f"{suite.id}-{name}-{slug(' '.join(about))}", spec, phrase("history.chart_text"))
 
 
@@ -107,15 +111,21 @@ def _series(framework: str, line: _Line, places: Sequence[_Key], unit: str) -> C
     return ChartLine(
         line.label,
         colours.ink(framework).id,
-        tuple(_point(line, each, places.index(_key(each)), unit) for each in line.points),
+        tuple(
+            _point(line, each, page, places.index(_key(each)), unit)
+            for each, page in zip(line.points, line.pages, strict=True)
+        ),
     )
 
 
-def _point(line: _Line, point: HistoryPoint, at: int, unit: str) -> Point:
+def _point(line: _Line, point: HistoryPoint, page: str, at: int, unit: str) -> Point:
     value, low, high = (getattr(point.figure, name) for name in ("value", "low", "high"))
     low, high = (each / line.devices if each is not None else None for each in (low, high))
     text = phrase("chart.per_device", unit=f"{line.text(point)} {unit}")
-    return Point(x=at, y=value / line.devices, low=low, high=high, text=text)
+    about = listed(filter(None, _key(point)))
+    return Point(
+        x=at, y=value / line.devices, low=low, high=high, n=point.figure.repeats, text=text, about=about, href=page
+    )
 
 
 def _places(points: Iterable[HistoryPoint]) -> dict[_Key, str]:

@@ -84,27 +84,21 @@ def test_an_ink_is_seen_on_both_grounds(ink: colours.Ink) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("sight", SIGHT)
-def test_inks_are_told_apart_by_colour_or_by_hatch(sight: str, scheme: str) -> None:
+def test_inks_are_told_apart_by_colour_or_by_marker(sight: str, scheme: str) -> None:
     for one, other in pairs():
         apart = distance(getattr(one, scheme), getattr(other, scheme), sight)
-        assert apart >= 18 or one.hatch != other.hatch, (one.id, other.id, apart)
+        assert apart >= 18 or one.marker != other.marker, (one.id, other.id, apart)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_frameworks_that_meet_most_differ_in_lightness(scheme: str) -> None:
-    """In black and white, bars without a hatch differ in nothing else."""
+    """In black and white, dots of one chart differ in nothing else."""
     core = [each for each in colours.inks() if each.id in CORE]
     assert len(core) == len(CORE)
     light = sorted(seen(getattr(each, scheme), "ordinary")[0] for each in core)
     assert min(b - a for a, b in itertools.pairwise(light)) >= 8
     for one, other in itertools.combinations(core, 2):
         assert min(distance(getattr(one, scheme), getattr(other, scheme), sight) for sight in SIGHT) >= 20
-
-
-def test_no_two_inks_have_the_same_hatch_and_lightness() -> None:
-    for one, other in pairs():
-        near = abs(seen(one.light, "ordinary")[0] - seen(other.light, "ordinary")[0]) < 8
-        assert not (near and one.hatch == other.hatch), (one.id, other.id)
 
 
 def test_every_ink_has_a_marker_of_its_own() -> None:
@@ -150,21 +144,16 @@ def test_variants_of_a_framework_share_its_ink_and_are_told_apart() -> None:
     assert fills == {"paddle", "pytorch"}
 
 
-def test_scripts_get_the_same_inks() -> None:
-    assert [each["id"] for each in colours.colours()] == [each.id for each in colours.inks()]
-    assert colours.colours()[0]["match"] == ["paddle"]
-
-
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
         ("[a]\nlight = 1", "a.light: expected a colour such as #1a2b3c, got 1"),
         (
-            '[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"',
+            '[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nmarker = "o"',
             "a.match: expected a list, got 'x'",
         ),
         (
-            '[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"',
+            '[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nmarker = "o"',
             "a.light: expected a colour such as #1a2b3c, got 'red'",
         ),
         ('[a]\nlight = "#000000"', "a: the key 'match' is missing"),

@@ -248,7 +248,12 @@ def test_lines_that_say_no_more_than_a_row_are_not_drawn() -> None:
     """Two points of one configuration are a row; two lines, or three points, are a picture."""
     two = site_of(runs([(400,), (380,)]))
     (suite,) = two.shown
-    assert of_results_drawn(suite, of_results(two, suite)) == []
+    assert of_results_drawn(two, suite, of_results(two, suite)) == []
     three = site_of(runs([(400, 410), (380, 390), (420, 430)]))
-    (chart,) = of_results_drawn(suite, of_results(three, suite))
+    (chart,) = of_results_drawn(three, suite, of_results(three, suite))
     assert chart.name == "resnet50-history-pytorch-test-accelerator-made-up-fp32-images-s"
+    (line,) = chart.spec.series
+    assert [(each.n, each.y, each.low, each.high) for each in line.points] == [
+        (2, 405, 400, 410), (2, 385, 380, 390), (2, 425, 420, 430),
+    ]  # fmt: skip
+    assert all(each.href.startswith("runs/") for each in line.points)

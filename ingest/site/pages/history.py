@@ -53,8 +53,8 @@ def _context(site: Site, suite: Suite) -> Mapping[str, Any]:
         "suite": suite,
         "model_page": addresses.model_page(suite),
         "own": [(product(hardware), own_table(site, mine)) for hardware, mine in _by_hardware(own)],
-        "own_charts": history_charts.of_results(suite, own),
-        "published_charts": history_charts.of_published(suite, printed_ones),
+        "own_charts": history_charts.of_results(site, suite, own),
+        "published_charts": history_charts.of_published(site, suite, printed_ones),
         "published": published_table(site, printed_ones) if printed_ones else None,
         "editions": editions_table(site, found) if (found := history.editions(site, suite)) else None,
     }

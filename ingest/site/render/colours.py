@@ -19,12 +19,11 @@ Colour = Annotated[str, Meta(pattern=r"^#[0-9a-f]{6}\Z", description="a colour s
 
 
 class Style(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How a framework is drawn: on white and on slate, with what hatch (matplotlib's) in bars and marker on lines."""
+    """How a framework is drawn: on white and on slate, and with which marker (matplotlib's) on lines."""
 
     match: tuple[str, ...]
     light: Colour
     dark: Colour
-    hatch: str
     marker: str
 
 
@@ -50,14 +49,6 @@ def ink(framework: str) -> Ink:
     own = next((each for each in inks() if any(part in folded for part in each.match)), None)
     spare = [each for each in inks() if not each.match]
     return own or spare[int(hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest(), 16) % len(spare)]
-
-
-def colours() -> list[dict[str, object]]:
-    """Return the inks for scripts, in the order of the file; those without a match are chosen by hash of the name."""
-    return [
-        {"id": each.id, "match": list(each.match), "light": each.light, "dark": each.dark, "hatch": each.hatch}
-        for each in inks()
-    ]
 
 
 def variable(found: Ink) -> str:

@@ -17,6 +17,7 @@ from ingest.published.publications import REPEATS, Published, options_cell
 from ingest.published.slices import Values, case_fact, common, select
 from ingest.site import addresses, our_results
 from ingest.site import published_tables as tables
+from ingest.site.folding import folded, height
 from ingest.site.model import Row, Site, Suite
 from ingest.site.options import in_words
 from ingest.site.our_results import Ours
@@ -75,7 +76,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     for row in rows:
         groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
     order = {name: index for index, name in enumerate(site.published.sources)}
-    return [
+    made: list[Mapping[str, Any]] = [
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
             "same": [tables.stated(*each) for each in _same(of_table) if each[0] != "hardware"],
@@ -86,6 +87,8 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
             groups.items(), key=lambda each: (order[each[0][0]], each[0][1])
         )
     ]
+    folds = folded([height([each["table"]]) for each in made])
+    return [{**each, "folded": fold} for each, fold in zip(made, folds, strict=True)]
 
 
 def is_shown(row: Published) -> bool:

@@ -14,6 +14,7 @@ from ingest.published.publications import Published
 from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
 from ingest.site import addresses, report_links, reproduce
 from ingest.site import published_tables as tables
+from ingest.site.folding import folded, height
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
 from ingest.site.published_figures import rows_of, source_anchors
@@ -100,11 +101,23 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
         "software": tables.software(used),
         "log_links": tables.logs(used, site.published.sources),
         "plans": reproduce.of_report(site, report, used),
-        "blocks": [
-            _block(site, report, block, parts, found.common)
-            for block, parts in zip(report.blocks, found.slices, strict=True)
-        ],
+        "blocks": _blocks(site, report, found),
     }
+
+
+def _blocks(site: Site, report: Report, found: Cut) -> list[Mapping[str, Any]]:
+    """Return the blocks; those of a long report that follow others are folded."""
+    blocks = [
+        _block(site, report, block, parts, found.common)
+        for block, parts in zip(report.blocks, found.slices, strict=True)
+    ]
+    tables_of = [[part["table"] for part in each["parts"] if part["table"]] for each in blocks]
+    charts_of = [sum(len(part["charts"]) for part in each["parts"]) for each in blocks]
+    folds = folded([height(each, charts) for each, charts in zip(tables_of, charts_of, strict=True)])
+    return [
+        {**block, "folded": fold and bool(block["title"]), "tables": len(mine), "charts": charts}
+        for block, fold, mine, charts in zip(blocks, folds, tables_of, charts_of, strict=True)
+    ]
 
 
 def _models(site: Site, rows: Sequence[Published]) -> list[Link]:

@@ -198,9 +198,8 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
                 files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
         if page.picture is not None:
             picture = page.picture(words)
-            files[picture.path] = cached.get_or_make(
-                key_of(_drawing_code(), repr(picture)), partial(share.draw, picture)
-            )
+            known = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
+            files[picture.path] = known if known.startswith(share.SIGNATURE) else share.draw(picture)
         if page.log is not None:
             files[addresses.log_file(page.log)] = log.snippet(site, page.log)
     return files

@@ -20,7 +20,7 @@ from ingest.site.data.measured import date_of
 from ingest.site.model import Row, Site, Suite
 from ingest.site.render.table import Link
 from ingest.site.table_metrics import THROUGHPUT, measured
-from schema.records import Run
+from schema.records import Run, text_of
 from schema.vocabulary import METRICS
 
 #: Facts of a case in which the points of a history agree; their versions, rounds and days are what it goes over.
@@ -70,8 +70,20 @@ def editions(site: Site, suite: Suite) -> list[tuple[PrintedPoint, ...]]:
 
 
 def has(site: Site, suite: Suite) -> bool:
-    """Return whether a model has a history: of our results, or of what others published."""
-    return bool(published(site, suite) or editions(site, suite) or of_results(site, suite))
+    """Return whether a model has a page of its history: of our results, or of what others published.
+
+    It is asked for every model before any result is computed: runs of one case at several times are enough.
+    """
+    return bool(published(site, suite) or editions(site, suite)) or _repeated_later(site, suite)
+
+
+def _repeated_later(site: Site, suite: Suite) -> bool:
+    moments: dict[str, set[tuple[object, ...]]] = {}
+    for run in site.runs_of(suite):
+        if results.counts(run):
+            moment = (_day(run), results.version(run), results.round_of(run))
+            moments.setdefault(text_of(run.case), set()).add(moment)
+    return any(len(each) > 1 for each in moments.values())
 
 
 def link(site: Site, suite: Suite) -> Link | None:

@@ -169,8 +169,8 @@ def test_the_search_keeps_the_rules_while_it_is_open(opened: Any, check: Check, 
 
 @both_sizes
 def test_a_table_keeps_the_rules_while_it_is_sorted_and_filtered(opened: Any, check: Check, language: str) -> None:
-    opened.goto_below(language + KINDS["model"])
-    table = opened.locator(".pl-table:has(.pl-filter)").first
+    opened.goto_below(language + KINDS["model"] + "#logs")
+    table = opened.locator('.pl-table:has([data-name="runs-1"])')
     table.locator(".pl-sort").first.click()
     table.locator(".pl-filter").fill("pytorch")
     assert 0 < table.locator("tbody tr:visible").count() < table.locator("tbody tr").count()

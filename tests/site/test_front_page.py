@@ -46,7 +46,7 @@ def rows(site: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[
                 {**stated(each["stated"]), "shown": re.sub(r"<sup.*?</sup>|<[^>]+>", "", each["inside"]).strip(),
                  "plain": re.sub("<[^>]+>", "", each["plain"] or ""),
                  "marks": "".join(re.findall(r">([*?])<", each["inside"])),
-                 "href": (re.findall(r'href="([^"]+)"', each["inside"]) or [""])[0]}
+                 "href": (re.findall(r'href="([^"]+)"', each["inside"] + (each["plain"] or "")) or [""])[0]}
                 for each in CELL.finditer(row["inside"])
             ]  # fmt: skip
             yield (
@@ -72,7 +72,7 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
     for hardware, about, cells in rows(built, language):
         values = {}
         for each in cells:
-            if "data-value" not in each:
+            if "data-each" not in each:
                 continue
             (found,) = [
                 one for one in measured
@@ -80,7 +80,7 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
                 and str(one["devices"]) == about["data-devices"]
                 and PRECISIONS[one["precision"]].group == about["data-group"] and one["framework"] == each["data-name"]
                 and f"{one['text']} {one['unit']}" == each["data-text"]
-                and one["value"] / one["devices"] == float(each["data-value"]) and one["repeats"] == int(each["data-n"])
+                and one["value"] / one["devices"] == float(each["data-each"]) and one["repeats"] == int(each["data-n"])
             ][:1]  # fmt: skip
             assert (
                 each["href"].rstrip("/").endswith(tuple(one["id"] for one in found["runs"])) or "runs/" in each["href"]

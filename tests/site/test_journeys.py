@@ -50,7 +50,7 @@ def test_an_engineer_gets_from_the_answer_to_the_log_line_in_two_clicks(browser:
     assert "precision=fp32" in page.url
     row.locator("button").press("Enter")
     assert "MXNet varies by" in page.locator(".pl-why:visible").inner_text()
-    best = row.locator("td", has_text="100").locator("a").first
+    best = row.locator("td", has_text="100").first.locator("a")
     best.click()
     page.wait_for_url("**/runs/resnet50-mxnet-*/")
     assert "MXNet" in page.locator("h1").inner_text()

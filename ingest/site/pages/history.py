@@ -116,15 +116,16 @@ def _configuration(one: OwnHistory) -> Cell:
 
 
 def _own_figure(site: Site, one: OwnHistory, moment: Moment[OwnPoint]) -> Cell:
-    """Return the figure of a point, linked to its first run, with links to the others."""
+    """Return the figure of a point, linked to its run; over several runs it is none of theirs, and links to each."""
     point, metric = moment.point, one.metric
     unit = point.figure.unit if metric == THROUGHPUT else METRICS[metric].unit
     level = (phrase("history.level"),) if moment.mark else ()
-    first, *others = (site.page(run) for run in point.runs)
-    sources = tuple(Link(str(number), page) for number, page in enumerate(others, 2))
+    pages = tuple(site.page(run) for run in point.runs)
+    page, several = (pages[0], ()) if len(pages) == 1 else (None, pages)
+    sources = tuple(Link(phrase("run.nth", n=number), each) for number, each in enumerate(several, 1))
     text = numbers.figure(point.figure.value, point.figure.spread, point.resolution)
     runs = (("runs", " ".join(run.id for run in point.runs)), ("unit", unit), ("level", "begins" if level else None))
-    return Cell((Entry(text, first, (unit, *level), sources, value=point.figure.value, details=runs),))
+    return Cell((Entry(text, page, (unit, *level), sources, value=point.figure.value, details=runs),))
 
 
 def _share(spread: float | None) -> Cell:

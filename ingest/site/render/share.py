@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FOLDER = "share"
+#: What every PNG begins with.
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
 #: As services that show a preview ask for it.
 WIDTH, HEIGHT = 1200, 630
 _DPI = 100

@@ -145,11 +145,11 @@
   }
 
   function dots(line) {
-    return Array.from(line.querySelectorAll(".pl-share[data-value]"), (cell) => {
-      const { name, ink, value, low, high, n, text } = cell.dataset, link = cell.querySelector("a");
-      const each = Number(value).toLocaleString("en-US", { maximumSignificantDigits: 4 }) + " " + line.dataset.unit;
+    return Array.from(line.querySelectorAll(".pl-share[data-each]"), (cell) => {
+      const { name, ink, each: value, low, high, n, text } = cell.dataset, link = cell.querySelector("a");
+      const written = Number(value).toLocaleString("en-US", { maximumSignificantDigits: 4 }) + " " + line.dataset.unit;
       const about = [text, cell.title].filter(Boolean).join("; "); // of the whole job
-      return { label: name, ink: ink, value: Number(value), low: Number(low), high: Number(high), n: Number(n), text: each, about: about, href: link ? link.href : "" };
+      return { label: name, ink: ink, value: Number(value), low: Number(low), high: Number(high), n: Number(n), text: written, about: about, href: link ? link.href : "" };
     });
   }
 

@@ -162,6 +162,9 @@ def _texts(result: ResultRecord) -> Iterator[tuple[str, float]]:
     """Yield the figures of a result, as pages show them and exactly."""
     if result.value is not None:
         yield result.text or "", result.value
+    if result.value is not None and result.devices:
+        each = result.value / result.devices
+        yield numbers.figure(each, result.spread or None), each
     if result.speedup is not None:
         yield numbers.ratio(result.speedup), result.speedup
     if result.efficiency is not None:

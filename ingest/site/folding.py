@@ -8,7 +8,7 @@ from itertools import accumulate
 from ingest.site.render.table import Table
 
 #: Pixels that the open parts of a page may take together, of the 6,000 that a page may be tall at a width of 1,440.
-OPEN = 3600
+OPEN = 2800
 #: About how tall a table is without its rows, each of its rows, and a chart.
 _HEAD, _ROW, _CHART = 110, 27, 480
 

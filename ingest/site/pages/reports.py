@@ -106,18 +106,20 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
 
 
 def _blocks(site: Site, report: Report, found: Cut) -> list[Mapping[str, Any]]:
-    """Return the blocks; those of a long report that follow others are folded."""
+    """Return the blocks; in each, `folded` are the parts from the first for which a long report has no room."""
     blocks = [
         _block(site, report, block, parts, found.common)
         for block, parts in zip(report.blocks, found.slices, strict=True)
     ]
-    tables_of = [[part["table"] for part in each["parts"] if part["table"]] for each in blocks]
-    charts_of = [sum(len(part["charts"]) for part in each["parts"]) for each in blocks]
-    folds = folded([height(each, charts) for each, charts in zip(tables_of, charts_of, strict=True)])
-    return [
-        {**block, "folded": fold and bool(block["title"]), "tables": len(mine), "charts": charts}
-        for block, fold, mine, charts in zip(blocks, folds, tables_of, charts_of, strict=True)
-    ]
+    folds = iter(folded([height([part["table"]], len(part["charts"])) for each in blocks for part in each["parts"]]))
+    return [_split(each, [next(folds) for _ in each["parts"]]) for each in blocks]
+
+
+def _split(block: Mapping[str, Any], folds: Sequence[bool]) -> Mapping[str, Any]:
+    at = folds.index(True) if True in folds else len(folds)
+    rest = block["parts"][at:]
+    counted = {"tables": sum(bool(part["table"]) for part in rest), "charts": sum(len(part["charts"]) for part in rest)}
+    return {**block, "open": block["parts"][:at], "folded": rest, **counted}
 
 
 def _models(site: Site, rows: Sequence[Published]) -> list[Link]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain, zip_longest
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
@@ -11,7 +12,7 @@ from ingest.compute.comparison import contradicted
 from ingest.compute.rules import HEADLINE
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import product
-from ingest.site.model import Row, Site, Suite, group_name, named, ordered, precision_name
+from ingest.site.model import Row, RowKey, Site, Suite, group_name, named, ordered, precision_name
 from ingest.site.options import in_words, listed
 from ingest.site.render import colours
 from ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
@@ -20,18 +21,21 @@ from ingest.site.result_tables import representative, version_marks
 
 #: Two lines of two points, or one of three, tell more than a sentence.
 POINTS = 3
+#: More rows than these are no picture; the tables have them all.
+MOST_ROWS = 40
 
 
 def throughput(site: Site, suite: Suite, hardware: str, group: str, rows: Sequence[Row]) -> Chart | None:
     """Return a panel per number of devices, where one of them has two results of one unit to compare.
 
-    The chart has the unit of most results: an axis has one.
+    The chart has the unit of most results: an axis has one. Of many results it has the first comparisons.
     """
     known = [row for row in rows if numbers.known(row.value)]
     unit = next((unit for unit, _ in Counter(row.unit for row in known).most_common(1)), "")
     valued = _in_order(suite, [row for row in known if row.unit == unit])
-    labelled = list(zip(valued, _labels(suite, valued), strict=True))
-    places = sorted({_place(row) for row in valued})
+    shown = _first(suite, valued)
+    labelled = list(zip(shown, _labels(suite, shown), strict=True))
+    places = sorted({_place(row) for row in shown})
     panels = tuple(
         Panel(_devices(place), tuple(_dot(site, row, label) for row, label in labelled if _place(row) == place))
         for place in places
@@ -41,7 +45,31 @@ def throughput(site: Site, suite: Suite, hardware: str, group: str, rows: Sequen
     several = any(devices > 1 for _, devices in places)
     title = phrase("chart.bars_title", **_of_slice(suite, hardware, group))
     spec = Dots(title=title, unit=phrase("chart.per_device", unit=unit) if several else unit, panels=panels)
-    return Chart(f"{_name(suite, hardware, group)}-throughput", spec, phrase("chart.bars_text"))
+    text = phrase("chart.bars_text")
+    if len(shown) < len(valued):
+        text = phrase("chart.bars_part", text=text, shown=len(shown), all=len(valued))
+    return Chart(f"{_name(suite, hardware, group)}-throughput", spec, text)
+
+
+def _first(suite: Suite, rows: Sequence[Row]) -> Sequence[Row]:
+    """Return as many rows as a chart has room for: the fastest of each framework in whole comparisons.
+
+    Numbers of devices take turns; in each the comparison of most frameworks is first, and of those the fastest.
+    """
+    if len(rows) <= MOST_ROWS:
+        return rows
+    fastest: dict[RowKey, dict[str | None, Row]] = {}
+    for row in sorted(rows, key=lambda each: each.value or 0):
+        fastest.setdefault(suite.row_key(row), {})[row.framework] = row
+    compared = [list(each.values()) for each in fastest.values()]
+    rivals = [each for each in compared if len(each) > 1] or compared
+    turns: dict[tuple[int, int], list[list[Row]]] = {}
+    for each in sorted(rivals, key=lambda each: (len(each), each[-1].value or 0), reverse=True):
+        turns.setdefault(_place(each[0]), []).append(each)
+    kept: list[Row] = []
+    for each in filter(None, chain.from_iterable(zip_longest(*(turns[place] for place in sorted(turns))))):
+        kept += each if len(kept) + len(each) <= MOST_ROWS else []
+    return _in_order(suite, kept)
 
 
 def efficiency(site: Site, suite: Suite, hardware: str, group: str, rows: Sequence[Row]) -> Chart | None:

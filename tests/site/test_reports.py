@@ -601,8 +601,13 @@ def test_a_model_page_shows_no_empty_cells_and_says_a_case_once() -> None:
     )
     titles = [str(each.title) for each in found["table"].columns]
     options = next(index for index, title in enumerate(titles) if "table.options" in title)
-    said = [texts(row[options]) for row in found["table"].rows]
-    assert sorted(said) == [["case=2D_8x1x1_16_1536x16; micro_batch=2"], ["layers=24"]]
+    known = words.load()
+    for language, expected in (
+        ("en", [["Configuration 2D_8x1x1_16_1536x16, micro batch 2"], ["layers 24"]]),
+        ("zh", [["配置 2D_8x1x1_16_1536x16、micro batch 大小 2"], ["层数 24"]]),
+    ):
+        said = [[known.say(language, each.text) for each in row[options].entries] for row in found["table"].rows]
+        assert said == expected
 
 
 HOSTILE = '<script>alert(1)</script>](javascript:alert(1)) | `x` {{ 1 }} --8<-- "mkdocs.yml"'

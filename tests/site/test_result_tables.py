@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from ingest.common.words import load
@@ -197,6 +198,30 @@ def test_dots_are_of_one_device_and_lead_to_their_run() -> None:
     texts = {row.label: row.text for row in spec.panels[1].rows}
     assert texts["PyTorch"] == "100.0 images/s per device; 800.0 in all"
     assert {row.href for panel in spec.panels for row in panel.rows} == {site.page(each) for each in runs}
+
+
+def test_a_chart_of_many_results_has_whole_comparisons_of_each_number_of_devices_and_says_so() -> None:
+    """Comparisons of most frameworks first; a result without a rival, and a slower one of a framework, are left out."""
+    frameworks = ("PyTorch", "TensorFlow", "PaddlePaddle", "MXNet")
+    runs = [
+        run(f"{framework}-{devices}-{size}", framework=framework, devices=devices, batch_size=size,
+            speed=(100.0 + size) * devices)
+        for framework in frameworks
+        for devices in (1, 8)
+        for size in (16, 32, 64, 128, 256, 512, 1024)
+        if (framework, size) != ("MXNet", 1024)
+    ]  # fmt: skip
+    runs += [run("alone", framework="PyTorch", batch_size=8, speed=99.0)]
+    runs += [run("slow", framework="PyTorch", batch_size=512, options={"workers": 1}, speed=80.0)]
+    chart = next(each for each in charts(runs) if each.name.endswith("-throughput"))
+    panels = chart.said(load(), "en").panels
+    assert [(panel.label, len(panel.rows)) for panel in panels] == [("1 device", 20), ("8 devices", 20)]
+    for panel in panels:
+        sizes = Counter(re.findall(r"batch size (\d+)", " ".join(row.label for row in panel.rows)))
+        assert sizes == dict.fromkeys(("32", "64", "128", "256", "512"), 4)
+    assert all(row.value > 100 for panel in panels for row in panel.rows)
+    assert "40 of 56 results" in load().say("en", chart.text)
+    assert "results" not in load().say("en", charts(runs[:14])[0].text), "few results are all there"
 
 
 def test_a_dot_of_another_workload_says_so() -> None:

@@ -11,9 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from ingest.common import words
+from ingest.common.cache import Cache
 from ingest.site import builder
 from ingest.site.model import Site
 from ingest.site.render import drawing
+from ingest.site.render.chart import Chart
 from ingest.site.run_paging import LIMITS, Limits
 from schema.records import Problem, Run
 from tests import builders
@@ -55,16 +57,26 @@ def test_a_build_from_the_cache_and_one_without_are_the_same_bytes(copied: Path,
 def test_charts_are_drawn_again_only_for_other_data_or_by_other_code(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr(drawing, "_svg", lambda _: drawn.append("") or "<svg class='pl-chart-still'></svg>")
+    asked: list[tuple[str, str]] = []
+    drawn: list[tuple[str, str]] = []
+    picture = builder.drawn
+
+    def noted(known: words.Words, language: str, chart: Chart, cached: Cache) -> str:
+        asked.append((language, chart.name))
+        return picture(known, language, chart, cached)
+
+    monkeypatch.setattr(builder, "drawn", noted)
+    monkeypatch.setattr(drawing, "_svg", lambda _: drawn.append(asked[-1]) or "<svg class='pl-chart-still'></svg>")
     runs = builders.with_speed(builders.runs(), "resnet50-pytorch-n1d1-fp32-1", 199.0)
     build(runs, copied)
-    assert 0 < len(drawn) < 5, "those of the run that changed"
+    group = "resnet50-test-accelerator-made-up-fp32"
+    changed = (f"{group}-throughput", f"{group}-efficiency", "runs/resnet50-pytorch-n1d1-fp32-1")
+    assert sorted(drawn) == sorted((language, name) for language in ("en", "zh") for name in changed)
     drawn.clear()
     monkeypatch.setattr(builder, "_drawing_code", lambda: "of another commit")
     (copied / "docs" / "en" / "index.md").unlink()
     build(runs, copied)
-    assert len(drawn) > 10
+    assert len({name for _, name in drawn}) > 10
 
 
 @pytest.mark.parametrize("change", ["words", "code", "problems", "limits", "logs"])

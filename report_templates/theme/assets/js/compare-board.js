@@ -261,9 +261,10 @@
     const series = new Set(drawn.map((each) => each.series));
     const absent = parts.flatMap((part) => part.absent).filter((each) => !meeting.length || series.has(each.series));
     const shown = drawn.concat(absent).sort(inOrder);
+    drawn.sort(inOrder); // before figures are weighed against the first along the dimension
     weigh(drawn, listed, choice.by, compared, tables.ahead[choice.metric] || {}, workload);
     return {
-      drawn: drawn.sort(inOrder), listed: listed, absent: absent.sort(inOrder), rows: drawn.concat(listed, absent).sort(inOrder), out: out,
+      drawn: drawn, listed: listed, absent: absent.sort(inOrder), rows: drawn.concat(listed, absent).sort(inOrder), out: out,
       notes: notes(drawn, choice.by, compared, workload), unplaced: fitting.length - items.length, alone: fit.length - drawn.length,
       xs: distinct(shown.map((each) => each.x)), series: distinct(shown.sort(bySeries).map((each) => each.series)),
     };

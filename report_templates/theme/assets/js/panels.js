@@ -175,7 +175,8 @@
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
-    if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    // A mark of a chart is a link of SVG, which has no parts of an address and leads to another page.
+    if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const act = link.closest(".pl-rest") ? fill : targetOf(link.hash) && link.pathname === location.pathname && !link.search ? stay : null;
     if (!act) return;
     event.preventDefault();

@@ -564,7 +564,7 @@ def test_the_link_is_copied_with_the_choice(browser: Any, address: str) -> None:
     opened(page, address + "compare/")
     choose(page, "precision", "amp")
     page.click("#pl-c-copy")
-    page.wait_for_function("document.querySelector('.pl-compare-copied').textContent !== ''")
+    page.wait_for_function("() => document.querySelector('.pl-compare-copied').textContent !== ''")
     assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
     context.close()
 
@@ -599,8 +599,8 @@ def test_the_chart_follows_light_and_dark_at_once(page: Any, address: str) -> No
     ink = "getComputedStyle(document.querySelector('#pl-compare-chart .pl-drawn text')).fill"
     light = page.evaluate(ink)
     page.locator(".md-header label[for=__palette_1]").click()
-    page.wait_for_function("document.body.dataset.mdColorScheme === 'slate'")
-    page.wait_for_function(f"{ink} !== {json.dumps(light)}")
+    page.wait_for_function("() => document.body.dataset.mdColorScheme === 'slate'")
+    page.wait_for_function(f"() => {ink} !== {json.dumps(light)}")
 
 
 def test_no_two_series_look_alike_though_their_frameworks_share_an_ink(page: Any, address: str, site: Path) -> None:

@@ -163,7 +163,7 @@ def test_a_vendor_finds_the_page_copies_a_badge_and_sees_the_picture(browser: An
     page.wait_for_url("**/frameworks/pytorch/")
     picture = page.locator("article img.pl-picture")
     picture.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('img.pl-picture').naturalWidth === 1200")
+    page.wait_for_function("() => document.querySelector('img.pl-picture').naturalWidth === 1200")
     badge = page.locator("pre", has_text="img.shields.io").first
     badge.hover()
     badge.locator("button").click()

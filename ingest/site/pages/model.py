@@ -46,7 +46,7 @@ from schema.records import Run
 RANKED_FIRST, RANKED_NEXT = 10, 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 #: Rows that the tables of results have on a model's page, all together and each at least: scripts load the others.
-ROWS_SHOWN, ROWS_AT_LEAST = 24, 3
+ROWS_SHOWN, ROWS_AT_LEAST = 14, 3
 VERDICTS_SHOWN = 6  # of a hardware; the others are folded
 
 

@@ -112,6 +112,8 @@ def text_of(page: Any, line: int) -> str:
 
 
 def marked(page: Any) -> list[int]:
+    """Return the lines that the page's address names, once its script has marked them."""
+    page.wait_for_selector(".pl-log-marked", state="attached")
     return [int(each[1:]) for each in page.eval_on_selector_all(".pl-log-marked", "all => all.map(each => each.id)")]
 
 

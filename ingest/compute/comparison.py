@@ -155,6 +155,7 @@ class Verdict:
         pair: the candidates that the verdict rests on: the best, and the one that it is compared with.
         reasons: why these two may not be compared.
         tolerated: what differs between the two besides, although they are compared.
+        follows: what differs because the frameworks differ, such as the libraries that they were built with.
         contrast: what these two say of each other, the best first: as a ratio above 1 where it is ahead. None where
             nothing is compared.
     """
@@ -165,6 +166,7 @@ class Verdict:
     pair: tuple[Candidate, ...] = ()
     reasons: tuple[Difference, ...] = ()
     tolerated: tuple[Difference, ...] = ()
+    follows: tuple[Difference, ...] = ()
     contrast: Contrast | None = None
 
     @property
@@ -328,28 +330,34 @@ def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]
 # ---- which is best ----
 
 
-def cases(rows: Sequence[Result], key: Callable[[Result], Hashable]) -> list[list[Result]]:
-    """Return rows by what must be equal to rank them: the key, and options that frameworks state differently."""
+def cases(rows: Sequence[Result], key: Callable[[Result], Hashable], level: Level = DEFAULT) -> list[list[Result]]:
+    """Return rows by what must be equal to rank them at a level.
+
+    That is the key and the options that frameworks state differently; of `identical` the precision, too; of
+    `everything` nothing, so that all rows are one case.
+    """
+    if level == "everything":
+        return [list(rows)] if rows else []
     found: dict[Hashable, list[Result]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return [case for alike in found.values() for case in _by_contradicted(alike)]
+        found.setdefault((key(row), row.precision if level == "identical" else None), []).append(row)
+    return [case for alike in found.values() for case in _by_contradicted(alike, level)]
 
 
-def _by_contradicted(rows: Sequence[Result]) -> Iterable[list[Result]]:
-    names, found = contradicted(rows), dict[Hashable, list[Result]]()
+def _by_contradicted(rows: Sequence[Result], level: Level) -> Iterable[list[Result]]:
+    names, found = contradicted(rows, level), dict[Hashable, list[Result]]()
     for row in rows:
         found.setdefault(tuple(numbers.quantity(row.options.get(name)) for name in names), []).append(row)
     return found.values()
 
 
-def contradicted(rows: Sequence[Result]) -> list[str]:
+def contradicted(rows: Sequence[Result], level: Level = DEFAULT) -> list[str]:
     """Return options whose stated values differ between frameworks, such as threads: another workload.
 
-    How a framework does the same work (DALI, XLA) makes no other workload.
+    How a framework does the same work (DALI, XLA) makes no other workload, except at the level `identical`.
     """
     options = {(name, _text(value)) for row in rows for name, value in row.options.items()}
-    names = sorted({name for name, value in options if not is_tuning(name, [value])})
+    names = sorted({name for name, value in options if level == "identical" or not is_tuning(name, [value])})
     return [name for name in names if _is_contradicted(name, rows)]
 
 
@@ -383,8 +391,10 @@ def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, le
     if reasons := compared(ranked[1]).reasons:
         return Verdict("conditions", unit, ranked, ranked[:2], reasons)
     rival = _rival(ranked, [each for each in candidates if not compared(each).reasons], better)
-    found = ahead(ranked[0].figure, rival.figure, better)
-    return Verdict(found.grade, unit, ranked, (ranked[0], rival), tolerated=compared(rival).tolerated, contrast=found)
+    found, said = ahead(ranked[0].figure, rival.figure, better), compared(rival)
+    return Verdict(
+        found.grade, unit, ranked, (ranked[0], rival), tolerated=said.tolerated, follows=said.follows, contrast=found
+    )
 
 
 def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candidate, ...]]:

@@ -1,14 +1,15 @@
 """The answers above the tables: what is fastest for a model on a hardware, by how much, and what speaks against it.
 
-One answer per hardware, model, precision group and number of devices. Of the cases measured there, that is shown which
-most frameworks ran, then the one with the largest batch size, then the fastest; a framework stands for it with its
-fastest configuration. `ingest.compute.comparison` decides what may be compared and who leads.
+One answer per hardware, model, precision group and number of devices, at each level of comparability; at the loosest,
+precisions and machines share one. Of the cases measured there, that is shown which most frameworks ran, then the one
+with the largest batch size, then the fastest; a framework stands for it with its fastest configuration.
+`ingest.compute.comparison` decides what may be compared and who leads.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -16,6 +17,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute import comparison
 from ingest.compute.comparison import Candidate, Difference, Verdict, contradicted
+from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL, Contrast
 from ingest.compute.contrast import written as ratio_ends
 from ingest.compute.rules import SUMMARY
@@ -52,6 +54,8 @@ APART = ("units", "conditions")  # verdicts by which nothing is compared
 LIMITS = {
     "wide": WIDE, "uneven": steadiness.UNEVEN, "clear": LEAST_CLEAR, "likely": LEAST_OF_FEW, "few": FEW,
 }  # fmt: skip
+#: Versions that differ because the frameworks do, and may explain a difference between them.
+_LIBRARIES = ("cuda", "cudnn", "nccl")
 _CUT_OFF = frozenset({"truncated", "short", "stopped"})  # outcomes of a run that has a figure and did not end
 
 
@@ -59,7 +63,7 @@ _CUT_OFF = frozenset({"truncated", "short", "stopped"})  # outcomes of a run tha
 class Bar:
     """One framework's line: name, bar and figure. Shares are of the fastest; None where there is no bar to draw.
 
-    `cautions` are what speaks against its figure by itself.
+    `cautions` are what speaks against its figure by itself, `differs` is in what the results of its case differ.
     """
 
     result: Row
@@ -74,6 +78,7 @@ class Bar:
     about: tuple[Text, ...] = ()
     tag: Tag | None = None
     cautions: tuple[Text, ...] = ()
+    differs: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """One case with its answer; `kind` is that of its verdict over `rows`, and `group` its group of precisions."""
+    """One case with its answer; `kind` is that of its verdict over `rows`.
+
+    `group` is its group of precisions, empty where results of several are compared.
+    """
 
     group: str
     judged: Verdict
@@ -104,6 +112,21 @@ class Answer:
     others: int = 0
 
 
+def levels() -> Mapping[str, object]:
+    """Return what the choice of a level shows: each with its name and its meaning, and the usual one."""
+    named = [(each, phrase(f"compare.level_{each}"), phrase(f"compare.level_{each}_means")) for each in LEVELS]
+    return {"levels": named, "level": DEFAULT}
+
+
+def say_the_same(some: Sequence[Answer], others: Sequence[Answer]) -> bool:
+    """Return whether readers learn the same from both, whatever the level."""
+
+    def said(answer: Answer) -> tuple[object, ...]:
+        return (answer.case, answer.kind, answer.framework, answer.verdict, answer.marks)
+
+    return list(map(said, some)) == list(map(said, others))
+
+
 @dataclass(frozen=True)
 class Part:
     """The answers for one model on one hardware."""
@@ -113,24 +136,35 @@ class Part:
     answers: tuple[Answer, ...]
 
 
-def parts(site: Site, hardware: str) -> tuple[Part, ...]:
-    """Return every model's answers on a hardware, in the order of the models' pages."""
-    found = (part(site, suite, hardware) for suite in site.shown)
+def parts(site: Site, hardware: str, level: Level = DEFAULT) -> tuple[Part, ...]:
+    """Return every model's answers on a hardware at a level, in the order of the models' pages."""
+    found = (part(site, suite, hardware, level) for suite in site.shown)
     return tuple(each for each in found if each.answers)
 
 
-def part(site: Site, suite: Suite, hardware: str) -> Part:
-    """Return a model's answers on a hardware."""
-    return Part(suite.title, addresses.model_page(suite), answers(site, suite, hardware))
+def part(site: Site, suite: Suite, hardware: str, level: Level = DEFAULT) -> Part:
+    """Return a model's answers on a hardware at a level."""
+    return Part(suite.title, addresses.model_page(suite), answers(site, suite, hardware, level))
 
 
-def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
-    """Return an answer per precision group, variant of the model, and number of devices and machines."""
+def answers(site: Site, suite: Suite, hardware: str, level: Level = DEFAULT) -> tuple[Answer, ...]:
+    """Return an answer per precision group, variant of the model, and number of devices and machines.
+
+    At the level `everything`, one per variant and number of devices.
+    """
     found = []
-    for name, group, rows in sections(site, suite):
-        keys = sorted({_place(suite, row) for row in rows}) if name == hardware else []
-        found += [_answer(site, suite, group, [row for row in rows if _place(suite, row) == key]) for key in keys]
+    for rows in _groups(site, suite, hardware, level):
+        keys = sorted({_place(suite, row, level) for row in rows})
+        found += [
+            _answer(site, suite, [row for row in rows if _place(suite, row, level) == key], level) for key in keys
+        ]
     return tuple(found)
+
+
+def _groups(site: Site, suite: Suite, hardware: str, level: Level) -> list[list[Row]]:
+    """Return the results on a hardware by precision group, or all of them where any precisions are compared."""
+    here = [list(rows) for name, _, rows in sections(site, suite) if name == hardware]
+    return [[row for rows in here for row in rows]] if level == "everything" else here
 
 
 def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
@@ -195,24 +229,26 @@ def _nothing_compared(found: Sequence[Answer]) -> Text:
     )
 
 
-def _place(suite: Suite, row: Row) -> tuple[str, int, int]:
-    return (suite.variant(row), row.nodes or 1, row.devices or 0)
+def _place(suite: Suite, row: Row, level: Level) -> tuple[str, int, int]:
+    return (suite.variant(row), 0 if level == "everything" else row.nodes or 1, row.devices or 0)
 
 
-def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer:
+def _answer(site: Site, suite: Suite, rows: Sequence[Row], level: Level) -> Answer:
     """Return the answer of the case that the rule picks among those of one place."""
-    cases = comparison.cases(rows, suite.row_key)
-    verdicts = [comparison.verdict(candidates(site, case), "higher", suite.workload) for case in cases]
+    cases = comparison.cases(rows, suite.row_key, level)
+    verdicts = [comparison.verdict(candidates(site, case), "higher", suite.workload, level) for case in cases]
     chosen, found = max(
         zip(cases, verdicts, strict=True),
         key=lambda each: (len(each[1].ranked), each[0][0].batch_size or 0, _top(each[0])),
     )
     ranked = [each.result for each in found.ranked]
     first = ranked[0] if ranked else chosen[0]
+    shown = _shown(suite, chosen, ranked)
+    groups = {suite.group(each.precision) for each in shown}
     return Answer(
-        group=group,
+        group=groups.pop() if len(groups) == 1 else "",
         judged=found,
-        case=_case(suite, group, chosen, cases),
+        case=_case(suite, shown, cases, level),
         kind=found.kind,
         framework=named(first.framework),
         figure=written(first),
@@ -220,7 +256,7 @@ def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer
         run=_run_page(site, first),
         verdict=_verdict(found, chosen, cases),
         bars=_bars(site, suite, chosen, ranked, found.kind),
-        marks=_marks(site, suite, found),
+        marks=(*_marks(site, suite, found), *_other_batches(site, suite, chosen, cases)),
         rows=tuple(chosen),
         others=len(cases) - 1,
     )
@@ -280,14 +316,31 @@ def _alone(framework: Text, rows: Sequence[Row], cases: Sequence[Sequence[Row]])
     return phrase("front.alone_here", framework=framework, others=", ".join(sorted(others)))
 
 
-def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> tuple[Text, ...]:
-    """Return what was measured: precision, devices, batch size, and what distinguishes the case."""
-    row = chosen[0]
-    parts: list[Text] = [group_name(group), devices(row)]
-    parts += [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
-    names = {name for alike in _by_key(suite, cases) for name in contradicted(alike)}
-    fixed = in_words({name: value for name, value in row.options.items() if name in names})
-    return (*parts, *(each for each in (suite.workload_words(row.model, row.options), fixed) if each))
+def _case(suite: Suite, shown: Sequence[Row], cases: Sequence[Sequence[Row]], level: Level) -> tuple[Text, ...]:
+    """Return what was measured: precision, devices, batch size, and what distinguishes the case.
+
+    At the loosest level that is what all of the shown results have in common.
+    """
+    row, same = shown[0], _shared(suite, shown)
+    group = group_name(suite.group(row.precision))
+    parts: list[Text] = [precision_name(row.precision) if level == "identical" else group] if "group" in same else []
+    parts.append(devices(row) if "nodes" in same else _devices(row.devices))
+    parts += [phrase("front.batch", n=row.batch_size)] if row.batch_size and "batch" in same else []
+    names = {name for alike in _by_key(suite, cases) for name in contradicted(alike, level)}
+    fixed = in_words({name: value for name, value in row.options.items() if name in names and level != "everything"})
+    workload = suite.workload_words(row.model, row.options) if "workload" in same else suite.variant(row)
+    return (*parts, *(each for each in (workload, fixed) if each))
+
+
+def _shared(suite: Suite, rows: Sequence[Row]) -> set[str]:
+    """Return which facts of a case some results have in common."""
+    found: dict[str, set[object]] = {
+        "group": {suite.group(each.precision) for each in rows},
+        "nodes": {each.nodes or 1 for each in rows},
+        "batch": {each.batch_size for each in rows},
+        "workload": {suite.workload_text(None, each.options) for each in rows},
+    }
+    return {name for name, values in found.items() if len(values) == 1}
 
 
 def _by_key(suite: Suite, cases: Sequence[Sequence[Row]]) -> list[list[Row]]:
@@ -299,26 +352,34 @@ def _by_key(suite: Suite, cases: Sequence[Sequence[Row]]) -> list[list[Row]]:
 
 def devices(row: Row) -> Text:
     """Return the number of devices in words, with that of machines where there are several."""
-    if row.devices is None:
-        return phrase("front.devices_unknown")
-    if (row.nodes or 1) > 1:
+    if row.devices is not None and (row.nodes or 1) > 1:
         return phrase("front.machines", devices=row.devices, nodes=row.nodes)
-    return phrase("front.one_device") if row.devices == 1 else phrase("front.devices", n=row.devices)
+    return _devices(row.devices)
+
+
+def _devices(n: int | None) -> Text:
+    if n is None:
+        return phrase("front.devices_unknown")
+    return phrase("front.one_device") if n == 1 else phrase("front.devices", n=n)
 
 
 def _bars(site: Site, suite: Suite, rows: Sequence[Row], ranked: Sequence[Row], kind: str) -> tuple[Bar, ...]:
     """Return a line per framework: those ranked by speed, those with another unit, and those without figure."""
     most = max((row.high or row.value or 0 for row in ranked), default=0) or 1
-    scaled = None if kind in APART else most
-    bars = [_bar(site, suite, row, rows, scaled) for row in ranked]
-    seen = {row.framework for row in ranked}
+    scaled, shown = None if kind in APART else most, _shown(suite, rows, ranked)
+    return tuple(_bar(site, suite, row, rows, shown, scaled if row in ranked else None) for row in shown)
+
+
+def _shown(suite: Suite, rows: Sequence[Row], ranked: Sequence[Row]) -> list[Row]:
+    """Return a row per framework: those that are ranked, and the best of each other."""
+    shown, seen = list(ranked), {row.framework for row in ranked}
     for framework in ordered({row.framework or "" for row in rows if row.framework not in seen}, suite.frameworks):
         mine = [row for row in rows if (row.framework or "") == framework]
-        bars.append(_bar(site, suite, max(mine, key=lambda row: row.value or 0), rows, None))
-    return tuple(bars)
+        shown.append(max(mine, key=lambda row: row.value or 0))
+    return shown
 
 
-def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | None) -> Bar:
+def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[Row], most: float | None) -> Bar:
     known = numbers.known(row.value)
     share = (row.value or 0) / most if known and most else None
     apart = most and row.repeats > 1 and row.low is not None and row.high is not None
@@ -335,6 +396,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
         about=_about(suite, row, rows, with_unit=known and most is None),
         tag=witness_tables.tag(row.witnesses),
         cautions=tuple(mark.text for mark in _of_figure(site, suite, row)) if known else (),
+        differs=_differs_in(suite, row, shown),
     )
 
 
@@ -356,6 +418,18 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
     about += [phrase("metric.diverged")] if row.diverged else []
     about += unproven(row)
     return tuple(each for each in about if each)
+
+
+def _differs_in(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]:
+    """Return precision, machines, batch size and workload of a figure where the results of its row differ in them."""
+    same = _shared(suite, rows)
+    facts: dict[str, Text] = {
+        "group": precision_name(row.precision),
+        "nodes": devices(row),
+        "batch": phrase("front.batch", n=row.batch_size) if row.batch_size else "",
+        "workload": suite.workload_words(None, row.options),
+    }
+    return tuple(each for name, each in facts.items() if each and name not in same)
 
 
 def _times(row: Row) -> Text:
@@ -382,6 +456,7 @@ def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
         *_of_figures(site, suite, pair),
         *(_between(suite, pair, (*verdict.reasons, *verdict.tolerated)) if compared else ()),
         *(_of_dates(site, suite, pair) if compared else ()),
+        *_of_libraries(suite, verdict.follows),
     ]
     return tuple(found) or ((Mark(phrase("front.sound"), _page(suite, "beside"), warns=False),) if compared else ())
 
@@ -488,11 +563,40 @@ def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -
     return found
 
 
+def _of_libraries(suite: Suite, follows: Sequence[Difference]) -> list[Mark]:
+    """Return a warning if the best two were built with other versions of a library."""
+    differ = [each for each in follows if each.name in _LIBRARIES]
+    if not differ:
+        return []
+    values = listed(
+        phrase("front.versions_of", name=word_for("environment", each.name), values=_values(each)) for each in differ
+    )
+    return [Mark(phrase("front.versions", values=values), _page(suite, "environment"))]
+
+
+def _other_batches(site: Site, suite: Suite, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> list[Mark]:
+    """Return what other frameworks reached with another batch size, where they have no figure with that of the case."""
+    here = {row.framework for row in chosen if numbers.known(row.value)}
+    best: dict[str | None, Row] = {}
+    for row in (row for case in cases for row in case):
+        is_other = row.batch_size not in (None, chosen[0].batch_size)
+        if numbers.known(row.value) and row.framework not in here and is_other:
+            best[row.framework] = max(row, best.get(row.framework, row), key=lambda each: each.value or 0)
+    return [
+        Mark(
+            phrase(
+                "front.other_batch", name=named(row.framework), figure=written(row), unit=row.unit, n=row.batch_size
+            ),
+            _run_page(site, row) or _page(suite, "comparison"),
+        )
+        for row in best.values()
+    ]
+
+
 def _differing(suite: Suite, pair: Sequence[Row]) -> Text:
-    """Name the settings that differ between two results, and make no other workload."""
-    first, second = (row.options for row in pair)
-    names = [each for each in sorted({*first, *second}) if each not in suite.row_options]
-    return listed(name_of(each) for each in names if first.get(each) != second.get(each))
+    """Name the settings that differ between two results."""
+    first, second = ({**suite.usual, **row.options} for row in pair)
+    return listed(name_of(each) for each in sorted({*first, *second}) if first.get(each) != second.get(each))
 
 
 def _differs(found: Difference) -> Text:
@@ -500,8 +604,12 @@ def _differs(found: Difference) -> Text:
         first, second = (word_for("rule", each) for each in sorted({*found.first, *found.second}))
         return phrase("front.rules", first=first, second=second)
     table = "environment" if found.kind == "condition" else "fact"
-    values = " / ".join(sorted({*found.first, *found.second}))
-    return phrase("front.condition", name=word_for(table, found.name), values=values)
+    key = "front.condition" if table == "environment" else "front.fact"
+    return phrase(key, name=word_for(table, found.name), values=_values(found))
+
+
+def _values(found: Difference) -> str:
+    return " / ".join(sorted({*found.first, *found.second}))
 
 
 def _runs(site: Site, row: Row) -> list[Run]:

@@ -1,18 +1,24 @@
 """Models by frameworks on one hardware: each figure as a share of the fastest of its row, with how sure that is.
 
-The rows are the answers of `answers`, so that the table can say nothing else than they do.
+The rows are the answers of `answers` at each level of comparability, so that the table can say nothing else than they
+do; what is the same at several levels is one row. Figures that others published of the same case are shown with ours,
+and never ranked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
-from ingest.site import addresses, answers
-from ingest.site.answers import APART, LEADS, Answer, Bar, Mark
+from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
+from ingest.published import cases
+from ingest.published.publications import Published
+from ingest.site import addresses, answers, published_tables
+from ingest.site.answers import APART, LEADS, Answer, Bar, Mark, Part
 from ingest.site.hardware_names import product, raw
 from ingest.site.model import Hit, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
@@ -24,7 +30,7 @@ class HeatShare:
     """One framework's figure in a row: `text` is its percentage of the fastest, or itself where nothing is compared.
 
     `value`, `low` and `high` are of one device, for charts. `plain` is the figure, `figure` has its unit, and `about`
-    says how it was measured.
+    says how it was measured. `differs` is in what the figures of the row differ.
     """
 
     text: Text
@@ -38,17 +44,33 @@ class HeatShare:
     plain: Text
     figure: Text
     about: Text
+    differs: Text
     is_close: bool = False
     caution: Text | None = None
 
 
 @dataclass(frozen=True)
+class HeatPublished:
+    """What others published of a framework in the case of a row: one figure, or the least and the most of several.
+
+    `share` is the percentage that the largest is of the fastest of ours; empty where nothing is compared.
+    """
+
+    framework: Text
+    figure: str
+    share: str
+    page: str
+    about: Text
+
+
+@dataclass(frozen=True)
 class HeatColumn:
-    """A framework of a table: its name, its page, and the id of its ink."""
+    """A framework of a table: its name, its page, the id of its ink; `is_published`: only others have figures of it."""
 
     name: Text
-    page: str
+    page: str | None
     ink: str
+    is_published: bool
 
 
 @dataclass(frozen=True)
@@ -67,30 +89,46 @@ class HeatPlace:
 class HeatRow:
     """One comparison: a share per framework of the table (None where it has none), and its verdict.
 
-    `kind` is that of the verdict, `sure` its word; `lead` is the ratio of the best to the next.
+    `published` has what others published, per framework. `kind` is that of the verdict, `sure` its word; `lead` is the
+    ratio of the best to the next. `levels` are those at which this is said.
     """
 
     place: HeatPlace
     unit: str
     chart: Text
     shares: tuple[HeatShare | None, ...]
+    published: tuple[HeatPublished | None, ...]
     kind: str
     sure: Text
     lead: Text
     runs: Text
     verdict: Text
     marks: tuple[Mark, ...]
+    levels: tuple[Level, ...]
 
 
 @dataclass(frozen=True)
 class LoneCase:
-    """A case without a rival: one line with its only figure."""
+    """A case without a rival: one line with its only figure, and what others published; at some levels."""
 
     place: HeatPlace
     framework: Text
     figure: Text
     run: str | None
     verdict: Text
+    published: tuple[HeatPublished, ...]
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class HeatTally:
+    """How often each framework leads, at some levels."""
+
+    texts: tuple[Text, ...]
+    levels: tuple[Level, ...]
+
+
+_AtLevels = TypeVar("_AtLevels", HeatRow, LoneCase, HeatTally)
 
 
 @dataclass(frozen=True)
@@ -101,10 +139,15 @@ class Heat:
     name: Text
     stated: str
     page: str
-    tally: tuple[Text, ...]
+    tally: tuple[HeatTally, ...]
     frameworks: tuple[HeatColumn, ...]
     rows: tuple[HeatRow, ...]
     alone: tuple[LoneCase, ...]
+
+    @property
+    def alone_usually(self) -> int:
+        """How many cases have no rival at the usual level."""
+        return sum(DEFAULT in each.levels for each in self.alone)
 
     @property
     def places(self) -> tuple[HeatPlace, ...]:
@@ -112,33 +155,75 @@ class Heat:
         return (*(each.place for each in self.rows), *(each.place for each in self.alone))
 
 
+@dataclass(frozen=True)
+class _Case:
+    """An answer at a level, and what others published of its case, by framework; `rank` is its place in the table."""
+
+    site: Site
+    suite: Suite
+    answer: Answer
+    level: Level
+    published: Mapping[str, Sequence[Published]]
+    rank: tuple[object, ...]
+
+    @property
+    def is_compared(self) -> bool:
+        return self.answer.kind in (*LEADS, "close", *APART)
+
+
 def heat(site: Site, hardware: str) -> Heat:
-    """Return the table of a hardware: its frameworks by how often they lead, its rows in the order of the models."""
-    parts = answers.parts(site, hardware)
-    suites = {addresses.model_page(each): each for each in site.shown}
-    found = [(suites[part.page], answer) for part in parts for answer in part.answers]
-    compared = [(suite, answer) for suite, answer in found if _is_compared(answer)]
-    names = _frameworks([answer for _, answer in compared])
+    """Return the table of a hardware: its frameworks by how often they lead, its rows in the order of the models.
+
+    Frameworks of the usual level come first, and those of which only others have figures come last.
+    """
+    parts = {level: answers.parts(site, hardware, level) for level in sorted(LEVELS, key=lambda each: each != DEFAULT)}
+    found = sorted(
+        (each for level, of_level in parts.items() for each in _cases(site, hardware, level, of_level)),
+        key=lambda each: each.rank,
+    )
+    compared, alone = ([each for each in found if each.is_compared is wanted] for wanted in (True, False))
+    names = list(dict.fromkeys(name for level in parts for name in _frameworks(compared, level)))
+    theirs = sorted({name for each in compared for name in each.published} - {*names})
     return Heat(
         hardware,
         product(hardware),
         raw(hardware),
         addresses.hardware_page(site, hardware),
-        answers.tally(parts),
-        tuple(HeatColumn(named(each), addresses.scorecard_page(site, each), colours.ink(each).id) for each in names),
-        tuple(_row(suite, answer, names, hardware) for suite, answer in compared),
-        tuple(_alone(suite, answer, hardware) for suite, answer in found if not _is_compared(answer)),
+        _merged(HeatTally(answers.tally(of_level), (level,)) for level, of_level in parts.items()),
+        (*(_column(site, name, False) for name in names), *(_column(site, name, True) for name in theirs)),
+        _merged(_row(each, (*names, *theirs), hardware) for each in compared),
+        _merged(_alone(each, hardware) for each in alone),
     )
+
+
+def _cases(site: Site, hardware: str, level: Level, parts: Sequence[Part]) -> Iterator[_Case]:
+    suites = {addresses.model_page(each): (order, each) for order, each in enumerate(site.shown)}
+    for part in parts:
+        order, suite = suites[part.page]
+        groups = [*suite.groups, "unknown", ""]
+        figures = [each for each in site.published.by_suite.get(suite.id, ()) if each.hardware == hardware]
+        for answer in part.answers:
+            row = answer.rows[0]
+            rank = (order, groups.index(answer.group), suite.variant(row), row.nodes or 1, row.devices or 0)
+            yield _Case(site, suite, answer, level, _published(suite, answer, level, figures), rank)
+
+
+def _merged(found: Iterable[_AtLevels]) -> tuple[_AtLevels, ...]:
+    """Return what is said at several levels once, with all of them."""
+    levels: dict[_AtLevels, list[Level]] = {}
+    for each in found:
+        levels.setdefault(replace(each, levels=()), []).extend(each.levels)
+    return tuple(replace(each, levels=tuple(named)) for each, named in levels.items())
 
 
 def hits(found: Heat) -> Iterator[Hit]:
     """Yield what the search finds of a hardware: every line of its table, with its answer."""
-    for row in found.rows:
+    for row in (each for each in found.rows if DEFAULT in each.levels):
         ranked = [(share, column.name) for share, column in zip(row.shares, found.frameworks, strict=True) if share]
         best, framework = max(ranked, key=lambda each: each[0].percent or 0)
         told = row.verdict if best.percent is None else _told(framework, best.figure, row.sure)
         yield _hit(found, row.place, told)
-    for alone in found.alone:
+    for alone in (each for each in found.alone if DEFAULT in each.levels):
         yield _hit(found, alone.place, _told(alone.framework, alone.figure, alone.verdict))
 
 
@@ -150,39 +235,51 @@ def _hit(found: Heat, place: HeatPlace, text: Text) -> Hit:
     return Hit(listed((place.title, found.name, *place.case)), text, place.page)
 
 
-def _is_compared(answer: Answer) -> bool:
-    return answer.kind in (*LEADS, "close", *APART)
-
-
-def _frameworks(compared: Sequence[Answer]) -> list[str]:
-    """Return the frameworks of a table: that which leads most often first, then that with the largest shares in all."""
-    leads = [answer.bars[0].result.framework for answer in compared if answer.kind in LEADS]
+def _frameworks(compared: Sequence[_Case], level: Level) -> list[str]:
+    """Return the frameworks of a level: that which leads most often first, then that with the largest shares in all."""
+    found = [each.answer for each in compared if each.level == level]
+    leads = [answer.bars[0].result.framework for answer in found if answer.kind in LEADS]
     shares: dict[str, float] = {}
-    for bar in (bar for answer in compared for bar in answer.bars):
+    for bar in (bar for answer in found for bar in answer.bars):
         shares[bar.result.framework or ""] = shares.get(bar.result.framework or "", 0) + (bar.share or 0)
     return sorted(ordered(shares, ()), key=lambda name: (-leads.count(name), -shares[name]))
 
 
-def _row(suite: Suite, answer: Answer, names: Sequence[str], hardware: str) -> HeatRow:
+def _column(site: Site, framework: str, is_published: bool) -> HeatColumn:
+    page = addresses.scorecard_page(site, framework) if framework in site.framework_slugs else None
+    return HeatColumn(named(framework), page, colours.ink(framework).id, is_published)
+
+
+def _row(of: _Case, names: Sequence[str], hardware: str) -> HeatRow:
+    answer = of.answer
     by_name = {bar.result.framework or "": bar for bar in answer.bars}
     judged = answer.judged
     return HeatRow(
-        place=_place(suite, answer, hardware),
+        place=_place(of, hardware),
         unit=answer.unit,
-        chart=phrase("front.per_device", model=suite.title, group=group_name(answer.group)),
+        chart=_chart_title(of),
         shares=tuple(_share(answer, by_name[name]) if name in by_name else None for name in names),
+        published=tuple(_theirs(of, name) for name in names),
         kind=answer.kind,
         sure=phrase(f"front.class_{answer.kind}"),
         lead=_lead(answer),
         runs=answers.repeats(judged.pair, judged.contrast.more) if judged.contrast else answer.verdict,
         verdict=answer.verdict,
         marks=answer.marks,
+        levels=(of.level,),
     )
 
 
-def _place(suite: Suite, answer: Answer, hardware: str) -> HeatPlace:
+def _chart_title(of: _Case) -> Text:
+    if not of.answer.group:
+        return phrase("front.per_device_of_all", model=of.suite.title)
+    return phrase("front.per_device", model=of.suite.title, group=group_name(of.answer.group))
+
+
+def _place(of: _Case, hardware: str) -> HeatPlace:
+    suite, answer = of.suite, of.answer
     devices = answer.bars[0].result.devices or 0
-    asked = {"hardware": hardware, "devices": devices, "precision": answer.group}
+    asked = {"hardware": hardware, "devices": devices} | ({"precision": answer.group} if answer.group else {})
     page = f"{addresses.model_page(suite)}?{urlencode(asked)}"
     return HeatPlace(suite.id, answer.group, devices, suite.title, page, answer.case)
 
@@ -213,6 +310,7 @@ def _share(answer: Answer, bar: Bar) -> HeatShare:
         plain=bar.figure,
         figure=phrase("front.cell", figure=bar.figure, unit=row.unit) if numbers.known(row.value) else "",
         about=listed(bar.about),
+        differs=listed(bar.differs),
         is_close=answer.kind == "close" and row in [each.result for each in judged.pair],
         caution=phrase("front.caution", text=listed(bar.cautions)) if bar.cautions else None,
     )
@@ -223,7 +321,76 @@ def _percent(share: float) -> str:
     return f"{share:.1f}" if 99.5 <= share < 100 else f"{share:.0f}"
 
 
-def _alone(suite: Suite, answer: Answer, hardware: str) -> LoneCase:
+def _alone(of: _Case, hardware: str) -> LoneCase:
+    answer = of.answer
     known = numbers.known(answer.bars[0].result.value)
     figure = phrase("front.cell", figure=answer.figure, unit=answer.unit) if known else answer.bars[0].figure
-    return LoneCase(_place(suite, answer, hardware), answer.framework, figure, answer.run, answer.verdict)
+    return LoneCase(
+        place=_place(of, hardware),
+        framework=answer.framework,
+        figure=figure,
+        run=answer.run,
+        verdict=answer.verdict,
+        published=tuple(found for name in sorted(of.published) if (found := _theirs(of, name))),
+        levels=(of.level,),
+    )
+
+
+# ---- what others published of the same case ----
+
+
+def _published(
+    suite: Suite, answer: Answer, level: Level, figures: Iterable[Published]
+) -> Mapping[str, Sequence[Published]]:
+    """Return the published figures of the case of an answer, by the name that runs give their framework."""
+    ours = {cases.library(bar.result.framework or ""): bar.result.framework or "" for bar in answer.bars}
+    found: dict[str, list[Published]] = {}
+    for each in figures:
+        if each.metric == "throughput" and each.value and _is_of_case(suite, answer, level, each):
+            found.setdefault(ours.get(cases.library(each.framework), each.framework), []).append(each)
+    return found
+
+
+def _is_of_case(suite: Suite, answer: Answer, level: Level, figure: Published) -> bool:
+    """Return whether a published figure is of the case of an answer; what it does not state is not known to differ."""
+    row = answer.rows[0]
+    alike = (
+        figure.devices == row.devices
+        and suite.variant(row) == suite.variant_of(figure.model)
+        and figure.unit in ("", answer.unit)
+    )
+    if level == "everything" or not alike:
+        return alike
+    stated, options = cases.in_one_spelling(figure.options), cases.in_one_spelling({**suite.usual, **row.options})
+    must = {name: value for name, value in options.items() if level == "identical" or name in suite.row_options}
+    return (
+        (figure.nodes or 1) == (row.nodes or 1)
+        and figure.batch_size == row.batch_size
+        and (
+            figure.precision == row.precision if level == "identical" else suite.group(figure.precision) == answer.group
+        )
+        and cases.options_agree(stated, must)
+    )
+
+
+def _written(figure: Published) -> str:
+    """Return a published figure with as many digits as ours have, and no more than were printed."""
+    return min(numbers.figure(figure.value), published_tables.printed(figure), key=len)
+
+
+def _theirs(of: _Case, framework: str) -> HeatPublished | None:
+    """Return what others published of a framework; of several figures the least and the most."""
+    found = sorted(of.published.get(framework, ()), key=lambda each: each.value or 0)
+    if not found:
+        return None
+    ends = list(dict.fromkeys(map(_written, (found[0], found[-1]))))
+    best = of.answer.judged.ranked[0].figure.value if of.answer.judged.ranked and of.answer.kind not in APART else None
+    sources = of.site.published.sources
+    one = sources[found[0].source].address_of(found[0]) if len(found) == 1 else None
+    return HeatPublished(
+        framework=named(framework),
+        figure="–".join(ends),
+        share=_percent(100 * (found[-1].value or 0) / best) if best else "",
+        page=one or addresses.section(addresses.model_page(of.suite), "published"),
+        about=listed(dict.fromkeys(sources[each.source].title for each in found)),
+    )

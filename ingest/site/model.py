@@ -63,11 +63,11 @@ class Suite:
 
     def workload_text(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> str:
         """Return the key of a workload: the model if it does not name the page, and the options that make another."""
-        return " ".join(filter(None, (self._variant(model), options_text(self._parted(options, left_out)))))
+        return " ".join(filter(None, (self.variant_of(model), options_text(self._parted(options, left_out)))))
 
     def workload_words(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> Text:
         """Return the same in words."""
-        return listed((self._variant(model), in_words(self._parted(options, left_out))))
+        return listed((self.variant_of(model), in_words(self._parted(options, left_out))))
 
     @property
     def workload(self) -> Mapping[str, Any]:
@@ -80,9 +80,10 @@ class Suite:
 
     def variant(self, row: Row) -> str:
         """Return the model if it is not the one that names the page; empty otherwise."""
-        return self._variant(row.model)
+        return self.variant_of(row.model)
 
-    def _variant(self, model: str | None) -> str:
+    def variant_of(self, model: str | None) -> str:
+        """Return a model's name if it is not the one that names the page; empty otherwise."""
         return model if self.models and model is not None and model != self.models[0] else ""
 
     def _parted(self, options: Mapping[str, Any], left_out: Sequence[str]) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 
 from ingest.common.words import load
 from ingest.compute import results
+from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from ingest.published import publications
 from ingest.site import answers, builder, published_figures
 from ingest.site.model import Site, Suite, suites
@@ -42,12 +43,12 @@ def site_of(runs: Runs) -> tuple[Site, Suite]:
     return site, site.shown[0]
 
 
-def answers_of(runs: Runs) -> tuple[answers.Answer, ...]:
-    return answers.answers(*site_of(runs), HARDWARE)
+def answers_of(runs: Runs, level: Level = DEFAULT) -> tuple[answers.Answer, ...]:
+    return answers.answers(*site_of(runs), HARDWARE, level)
 
 
-def answer(runs: Runs) -> answers.Answer:
-    (found,) = answers_of(runs)
+def answer(runs: Runs, level: Level = DEFAULT) -> answers.Answer:
+    (found,) = answers_of(runs, level)
     return found
 
 
@@ -205,7 +206,7 @@ def test_a_workload_that_one_log_says_and_the_other_takes_for_granted_is_no_diff
          ["Driver version differs: 470.1 / 535.2"]),
         ({"environment": {"driver": "470.1"}}, {"environment": {}}, "clear", ["Repeated, no warning"]),
         ({"environment": {"driver": "470.1", "cuda": "11.0"}}, {"environment": {"driver": "470.1", "cuda": "12.0"}},
-         "clear", ["Repeated, no warning"]),
+         "clear", ["Versions differ: CUDA 11.0 / 12.0"]),
         ({"environment": {"power_limit": "300 W"}}, {"environment": {"gpu_power_limit_watts": 250}}, "conditions",
          ["Power limit differs: 250 / 300 W"]),
         ({"metrics": {"loss": {"value": None, "unit": "", "diverged": True}}}, {}, "clear", ["Loss diverged: PyTorch"]),
@@ -250,6 +251,40 @@ def test_each_number_of_devices_and_precision_has_its_answer() -> None:
         "FP32 · 1 device · batch size 64", "FP32 · 8 devices · batch size 64",
         "Mixed and half precision · 1 device · batch size 64", "Mixed and half precision · 8 devices · batch size 64",
     ]  # fmt: skip
+
+
+def test_what_a_framework_reached_with_another_batch_size_is_named() -> None:
+    elsewhere = [*of("MXNet", 90.0, batch_size=32), *of("PyTorch", 9.0, batch_size=8)]
+    found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0), *elsewhere])
+    assert marks(found) == ["Repeated, no warning", "MXNet: 90.09 images/s with batch size 32"]
+    assert marks(answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0)])) == ["Repeated, no warning"]
+
+
+def test_the_level_decides_what_is_compared() -> None:
+    """PyTorch is faster with XLA; without, as TensorFlow ran, and with another batch size, it is slower."""
+    runs = [
+        *of("PyTorch", 500.0, precision="amp", options={"xla": True}),
+        *of("PyTorch", 200.0, precision="amp", options={"xla": False}),
+        *of("TensorFlow", 300.0, precision="amp", options={"xla": False}),
+        *of("TensorFlow", 900.0, precision="fp32", batch_size=8),
+    ]  # fmt: skip
+    names = {level: [(each.kind, each.framework) for each in answers_of(runs, level)] for level in LEVELS}
+    assert names == {
+        "identical": [("alone", "TensorFlow"), ("clear", "TensorFlow")],
+        "workload": [("alone", "TensorFlow"), ("clear", "PyTorch")],
+        "everything": [("clear", "TensorFlow")],
+    }
+    found = answer(runs, "everything")
+    assert case(found) == "1 device"
+    assert {bar.framework: [WORDS.say("en", each) for each in bar.differs] for bar in found.bars} == {
+        "TensorFlow": ["FP32", "batch size 8"], "PyTorch": ["AMP", "batch size 64"],
+    }  # fmt: skip
+    assert "Different batch size per device: 64 / 8" in marks(found)
+
+
+def test_units_are_never_compared_whatever_the_level() -> None:
+    runs = [*of("PyTorch", 400.0, unit="words/s"), *of("TensorFlow", 300.0, unit="tokens/s")]
+    assert [answer(runs, level).kind for level in LEVELS] == ["units"] * 3
 
 
 def tally(runs: Runs) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 
 from ingest.common.words import LANGUAGES, load
 from ingest.compute import results
+from ingest.compute.comparison_levels import DEFAULT, Level
+from ingest.published import publications
 from ingest.site import heat
 from ingest.site.model import Site, suites
 from ingest.site.pages import summary
@@ -21,10 +24,12 @@ from schema.vocabulary import PRECISIONS
 from tests import builders
 from tests.builders import run
 from tests.site.conftest import served
+from tests.site.kinds import figure, made_up
 
 WORDS = load()
 CELL = re.compile(
-    r'<td class="pl-share"(?P<stated>[^>]*)><span>(?P<inside>.*?)</span>(?P<plain><small>.*?</small>)?</td>'
+    r'<td class="pl-share"(?P<stated>[^>]*)><span>(?P<inside>.*?)</span>(?P<plain><small>.*?</small>)?'
+    r'(?P<differs><small>.*?</small>)?(?P<published><small class="pl-theirs">.*?</small>)?</td>'
 )
 ROW = re.compile(r'<tr class="pl-row"(?P<about>[^>]*)>(?P<inside>.*?)</tr>', re.DOTALL)
 
@@ -78,7 +83,8 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
                 one for one in measured
                 if (one["hardware"], one["suite"]) == (hardware, about["data-suite"])
                 and str(one["devices"]) == about["data-devices"]
-                and PRECISIONS[one["precision"]].group == about["data-group"] and one["framework"] == each["data-name"]
+                and about["data-group"] in ("", PRECISIONS[one["precision"]].group)
+                and one["framework"] == each["data-name"]
                 and f"{one['text']} {one['unit']}" == each["data-text"]
                 and one["value"] / one["devices"] == float(each["data-each"]) and one["repeats"] == int(each["data-n"])
             ][:1]  # fmt: skip
@@ -119,8 +125,11 @@ def some(framework: str, speed: float, repeats: int = 3, **other: Any) -> list[A
     ]
 
 
-def heat_of(*runs: Any) -> heat.Heat:
-    return heat.heat(site_of(*runs), builders.HARDWARE)
+def heat_of(*runs: Any, level: Level = DEFAULT) -> heat.Heat:
+    """Return the table of some runs, at one level."""
+    found = heat.heat(site_of(*runs), builders.HARDWARE)
+    rows = tuple(each for each in found.rows if level in each.levels)
+    return replace(found, rows=rows, alone=tuple(each for each in found.alone if level in each.levels))
 
 
 def test_the_framework_that_leads_most_often_comes_first() -> None:
@@ -168,6 +177,30 @@ def test_a_case_without_a_rival_is_listed_and_leads_to_its_model_under_the_same_
     page, _, asked = alone.place.page.partition("?")
     assert page == "models/resnet50/index.md"
     assert parse_qs(asked) == {"hardware": [builders.HARDWARE], "devices": ["8"], "precision": ["fp32"]}
+
+
+def test_published_figures_of_the_same_case_are_shown_with_ours_and_not_ranked(tmp_path: Path) -> None:
+    """Those of another batch size or precision are compared at the loosest level only."""
+    case = {"hardware": builders.HARDWARE, "devices": "1", "batch_size": "64", "precision": "fp32"}
+    rows = [
+        figure(**case, framework="A", value="410"), figure(**case, framework="A", value="420", place="other.md"),
+        figure(**case, framework="C", value="200"), figure(**{**case, "batch_size": "32"}, framework="D", value="1"),
+        figure(**{**case, "precision": "amp"}, framework="D", value="2"),
+    ]  # fmt: skip
+    published = publications.read([made_up(tmp_path, rows)])
+    assert not published.problems
+    site = replace(site_of(*some("A", 400.0), *some("B", 300.0)), published=published)
+    found = heat.heat(site, builders.HARDWARE)
+    assert [(each.name, each.is_published) for each in found.frameworks] == [
+        ("A", False), ("B", False), ("C", True), ("D", True),
+    ]  # fmt: skip
+    shown = {
+        level: [each and (each.figure, each.share) for each in row.published]
+        for row in found.rows for level in row.levels
+    }  # fmt: skip
+    usual = [("410–420", "105"), None, ("200", "50"), None]
+    assert shown == {"identical": usual, "workload": usual, "everything": [*usual[:3], ("1–2", "0")]}
+    assert all([each.text if each else None for each in row.shares] == ["100", "75", None, None] for row in found.rows)
 
 
 def test_hardware_with_comparisons_comes_first_and_accelerators_before_processors() -> None:
@@ -257,6 +290,30 @@ def test_what_an_address_asks_for_in_vain_is_named(browser: Any, front_address: 
     opened.close()
 
 
+def test_the_level_is_chosen_kept_in_the_address_and_goes_along_to_the_models(browser: Any, front_address: str) -> None:
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    opened.goto(front_address)
+    for level in ("identical", "everything", "workload"):
+        opened.select_option("[name=level]", level)
+        assert parse_qs(urlsplit(opened.url).query).get("level", ["workload"]) == [level]
+        opened.reload()
+        assert opened.locator("[name=level]").input_value() == level
+        lines = opened.locator(".pl-chosen [data-level]:visible")
+        assert lines.count() > 1
+        assert all(level in each.get_attribute("data-level").split() for each in lines.all())
+        assert opened.locator(".pl-chosen .pl-tally:visible").count() == 1
+        asked = parse_qs(urlsplit(opened.locator(".pl-chosen .pl-row:visible th a").first.get_attribute("href")).query)
+        assert asked.get("level", ["workload"]) == [level]
+    opened.select_option("[name=level]", "everything")
+    opened.locator(".pl-chosen .pl-row:visible th a").first.click()
+    opened.wait_for_function("() => document.documentElement.classList.contains('pl-tabbed')")
+    assert opened.locator("select[name=level]").input_value() == "everything"
+    shown = opened.locator("[data-f-level]:visible")
+    assert shown.count() == 1
+    assert "everything" in shown.get_attribute("data-f-level").split()
+    opened.close()
+
+
 def test_third_parties_results_are_shown_where_they_are_asked_for(browser: Any, front_address: str) -> None:
     opened = browser.new_page()
     opened.goto(front_address)
@@ -293,8 +350,9 @@ def test_without_scripts_every_table_and_reason_is_there(browser: Any, front_add
     assert machines.count() > 1
     for place in range(machines.count()):
         assert machines.nth(place).locator("h2").is_visible()
-    assert opened.locator(".pl-row").count() == opened.locator(".pl-row:visible").count() > 0
-    assert opened.locator(".pl-why").count() == opened.locator(".pl-why:visible").count() > 0
+    usual = "[data-level~=workload]"
+    assert opened.locator(f".pl-row{usual}").count() == opened.locator(".pl-row:visible").count() > 0
+    assert opened.locator(f".pl-row{usual} + .pl-why").count() == opened.locator(".pl-why:visible").count() > 0
     assert not opened.locator(".pl-choose").is_visible()
     opened.close()
 

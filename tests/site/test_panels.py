@@ -74,7 +74,7 @@ def test_an_anchor_opens_the_tab_that_it_is_in(page: Any, address: str, anchor: 
 def test_filters_are_in_the_address_and_go_along_to_the_other_language(page: Any, address: str) -> None:
     page.goto(address + MODEL)
     names = page.locator(".pl-filters select").evaluate_all("all => all.map(each => each.name)")
-    assert names == ["devices", "precision", "framework"], "there is one hardware only"
+    assert names == ["devices", "precision", "framework", "level"], "there is one hardware only"
     page.locator("select[name=devices]").select_option("8")
     page.locator("select[name=precision]").select_option("half")
     page.locator("select[name=framework]").select_option("PyTorch")

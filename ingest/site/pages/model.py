@@ -10,6 +10,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.compute.comparison import image_of
+from ingest.compute.comparison_levels import LEVELS, Level
 from ingest.compute.results import counts
 from ingest.site import (
     addresses,
@@ -25,6 +26,7 @@ from ingest.site import (
     run_tables,
     source_form,
 )
+from ingest.site.answers import Answer
 from ingest.site.hardware_names import product
 from ingest.site.model import (
     Page,
@@ -84,6 +86,22 @@ class Filter:
 
     name: str
     choices: tuple[tuple[str, Text], ...]
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The answers on a hardware at some levels: the first of those that compare something, and all others."""
+
+    hardware: str
+    name: Text
+    first: tuple[Answer, ...]
+    rest: tuple[Answer, ...]
+    levels: tuple[Level, ...]
+
+    @property
+    def facets(self) -> Facets:
+        """What the filters of the page know them by."""
+        return (("hardware", self.hardware), ("level", " ".join(self.levels)))
 
 
 def pages(site: Site) -> list[Page]:
@@ -161,7 +179,8 @@ def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
     return {
         "slices": found,
         "filters": _filters(suite, found),
-        "verdicts": [_verdicts(site, suite, each) for each in by_hardware],
+        "verdicts": [each for hardware in by_hardware for each in _verdicts(site, suite, hardware)],
+        **answers.levels(),
         **answers.LIMITS,
         "compared": list(zip(found, _shortened([each.compared for each in found], everything), strict=True)),
         "all_results": everything,
@@ -178,12 +197,23 @@ def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
     }
 
 
-def _verdicts(site: Site, suite: Suite, hardware: str) -> Mapping[str, Any]:
-    """Return the answers on a hardware: the first of those that compare something, and all others."""
-    found = answers.answers(site, suite, hardware)
-    first = [each for each in found if each.kind not in ("alone", "none")][:VERDICTS_SHOWN]
-    rest = [each for each in found if each not in first]
-    return {"hardware": hardware, "name": product(hardware), "first": first, "rest": rest}
+def _verdicts(site: Site, suite: Suite, hardware: str) -> list[Verdicts]:
+    """Return the answers on a hardware: once for levels at which all of them are the same."""
+    found: list[tuple[tuple[Answer, ...], list[Level]]] = []
+    for level in LEVELS:
+        made = answers.answers(site, suite, hardware, level)
+        levels = next((levels for known, levels in found if answers.say_the_same(known, made)), None)
+        if levels is None:
+            found.append((made, [level]))
+        else:
+            levels.append(level)
+    return [_verdicts_of(hardware, made, levels) for made, levels in found]
+
+
+def _verdicts_of(hardware: str, found: Sequence[Answer], levels: Sequence[Level]) -> Verdicts:
+    first = tuple(each for each in found if each.kind not in ("alone", "none"))[:VERDICTS_SHOWN]
+    rest = tuple(each for each in found if each not in first)
+    return Verdicts(hardware, product(hardware), first, rest, tuple(levels))
 
 
 def _filters(suite: Suite, found: Sequence[ModelSlice]) -> list[Filter]:

@@ -48,8 +48,9 @@ def _context(site: Site) -> Mapping[str, Any]:
         "others": (published_there := others(site)),
         "others_figures": sum(row.value is not None for row in site.published.rows),
         "others_only": [each.hardware for each in published_there if each.hardware not in names],
+        **answers.levels(),
         "is_accelerator": is_accelerator,
-        "groups": dict.fromkeys(place.group for each in found for place in each.places),
+        "groups": dict.fromkeys(place.group for each in found for place in each.places if place.group),
         "group_name": group_name,
         **answers.LIMITS,
     }

@@ -5,14 +5,17 @@
 
   const form = document.getElementById("pl-choose");
   if (!form) return;
-  const FIELDS = ["hardware", "devices", "precision"];
+  const FIELDS = ["hardware", "devices", "precision", "level"];
   const NAMES = { devices: "devices", precision: "group" }; // field -> what a row calls it
+  const LEVEL = form.level.value; // the usual one
   const machines = Array.from(document.querySelectorAll(".pl-machine"));
   const others = document.getElementById("pl-others");
   const charts = document.currentScript.src.replace(/front\.js/, "charts.js");
   const said = form.querySelector(".pl-choose-said");
 
   const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
+  const isOfLevel = (node) => node.dataset.level.split(" ").includes(form.level.value);
+  const leveled = (machine) => lines(machine).filter(isOfLevel);
   const shown = () => machines.find((machine) => machine.dataset.hardware === form.hardware.value);
   const label = (name) => form[name].closest("label").firstChild.textContent.trim();
 
@@ -24,7 +27,7 @@
     form.reset();
     if (form.others) form.others.checked = given.get("others") === "1";
     FIELDS.forEach((name) => {
-      if (name !== "hardware") offer(name);
+      if (NAMES[name]) offer(name);
       const value = given.get(name);
       if (value && !choose(name, value)) gone.push(form.dataset.gone.replace("{name}", label(name)).replace("{value}", value));
     });
@@ -40,7 +43,7 @@
   /** Offer the devices and precisions that the chosen hardware has; a choice that it has too is kept. */
   function offer(name) {
     const machine = shown(), kept = form[name].value;
-    const there = new Set(machine ? lines(machine).map((line) => line.dataset[NAMES[name]]) : []);
+    const there = new Set(machine ? leveled(machine).map((line) => line.dataset[NAMES[name]]) : []);
     if (name === "devices") {
       const numbers = Array.from(there).sort((one, other) => one - other);
       form.devices.replaceChildren(form.devices.options[0], ...numbers.map((each) => new Option(each, each)));
@@ -51,7 +54,7 @@
 
   function address() {
     const given = new URLSearchParams();
-    FIELDS.forEach((name) => { if (form[name].value) given.set(name, form[name].value); });
+    FIELDS.forEach((name) => { if (form[name].value && (name !== "level" || form.level.value !== LEVEL)) given.set(name, form[name].value); });
     if (form.others && form.others.checked) given.set("others", "1");
     return "?" + given.toString();
   }
@@ -67,13 +70,15 @@
 
   /* ---- what is shown ---- */
 
+  /** Whether a line is of the choice; one that compares several precisions is of each. */
   function fits(line) {
-    return ["devices", "precision"].every((name) => !form[name].value || form[name].value === line.dataset[NAMES[name]]);
+    return isOfLevel(line) && Object.keys(NAMES).every((name) => !form[name].value || ["", form[name].value].includes(line.dataset[NAMES[name]]));
   }
 
   function show(messages) {
     const chosen = shown();
     machines.forEach((machine) => machine.classList.toggle("pl-chosen", machine === chosen));
+    document.documentElement.classList.toggle("pl-with-theirs", Boolean(form.others && form.others.checked));
     const matching = chosen ? narrow(chosen) : 0;
     showOthers(!chosen);
     said.replaceChildren(...[...messages, ...(chosen && !matching ? [said.dataset.none] : [])].map((text) => {
@@ -86,8 +91,11 @@
 
   /** Hide the lines of a table that do not fit, and return how many do. */
   function narrow(machine) {
+    machine.querySelectorAll(".pl-tally").forEach((tally) => { tally.hidden = !isOfLevel(tally); });
     lines(machine).forEach((line) => {
       line.hidden = !fits(line);
+      if (line.matches(".pl-row")) line.nextElementSibling.hidden = line.hidden;
+      follow(line.querySelector("a"));
       if (line.hidden && line.matches(".pl-row")) toggle(line, false);
     });
     machine.querySelectorAll(".pl-alone").forEach((box) => {
@@ -97,6 +105,14 @@
     });
     machine.querySelectorAll(".pl-scroll").forEach((box) => { box.hidden = !box.querySelector(".pl-row:not([hidden])"); });
     return lines(machine).filter((line) => !line.hidden).length;
+  }
+
+  /** The page of a model opens at the same level. */
+  function follow(link) {
+    const target = new URL(link.href);
+    if (form.level.value === LEVEL) target.searchParams.delete("level");
+    else target.searchParams.set("level", form.level.value);
+    link.href = target.href;
   }
 
   /** Third parties' results: those on the chosen hardware where it is asked for, or where there is nothing else. */
@@ -139,7 +155,7 @@
 
   /** The chart of a row: the same model and precision on each number of devices, a small panel for each. */
   function spec(row) {
-    const alike = lines(row.closest("tbody")).filter((line) => ["suite", "group", "unit"].every((name) => line.dataset[name] === row.dataset[name]));
+    const alike = leveled(row.closest("tbody")).filter((line) => ["suite", "group", "unit"].every((name) => line.dataset[name] === row.dataset[name]));
     const panels = alike.map((line) => ({ label: line.dataset.label, rows: dots(line) })).filter((panel) => panel.rows.length);
     return { kind: "dots", title: row.dataset.chart, unit: row.dataset.unit, better: "higher", panels: panels };
   }
@@ -156,7 +172,7 @@
   /* ---- events ---- */
 
   form.addEventListener("change", (event) => {
-    if (event.target === form.hardware) ["devices", "precision"].forEach(offer);
+    if ([form.hardware, form.level].includes(event.target)) Object.keys(NAMES).forEach(offer);
     try {
       history.pushState(null, "", address());
     } catch (error) {

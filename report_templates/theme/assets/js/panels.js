@@ -76,7 +76,8 @@
   const bar = document.querySelector(".pl-filters");
   const selects = bar ? [...bar.querySelectorAll("select")] : [];
   // The first hardware is the one with most to compare; of the others, all are shown until one is chosen.
-  const usual = (select) => (select.name === "hardware" ? select.options[1].value : "all");
+  const usuals = new Map(selects.map((each) => [each, each.name === "hardware" ? each.options[1].value : each.value]));
+  const usual = (select) => usuals.get(select);
 
   function read() {
     const asked = new URLSearchParams(location.search);
@@ -98,11 +99,12 @@
 
   const fits = (node) => selects.every((each) => {
     const mine = node.getAttribute(`data-f-${each.name}`);
-    return mine === null || each.value === "all" || each.value === mine;
+    return mine === null || each.value === "all" || (each.name === "level" ? mine.split(" ") : [mine]).includes(each.value);
   });
 
   function apply() {
     for (const node of document.querySelectorAll("[data-f-hardware], [data-f-precision], tr[data-f-devices], tr[data-f-framework]")) {
+      if (node.hasAttribute("data-f-level")) node.hidden = false;
       node.classList.toggle(off, !fits(node));
     }
     document.querySelectorAll("th[data-f-framework]").forEach(column);

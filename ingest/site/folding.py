@@ -5,19 +5,60 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
+from ingest.common.words import Text, load
+from ingest.site.render.chart import Chart, Dots
 from ingest.site.render.table import Table
 
-#: Pixels that the open parts of a page may take together, of the 6,000 that a page may be tall at a width of 1,440.
-OPEN = 2800
-#: About how tall a table is without its rows, each of its rows, and a chart.
-_HEAD, _ROW, _CHART = 110, 27, 480
+#: Pixels that a page may be tall at a width of 1,440.
+TALL = 6000
+#: Of these, what a report has above and below its blocks, the title of a block, a line of its text, and a folded plan.
+_AROUND, _TITLE, _LINE, _PLAN = 2250, 75, 45, 65
+#: About how tall a table is without its rows, its rows with one line and with small print, a row of words, and a note.
+_HEAD, _ROW, _MARKED, _FACT, _NOTE = 110, 34, 54, 52, 45
+#: The same of a chart: without its panels, with lines, the head and foot of a panel, a bar, and one below its name.
+_CHART, _LINES, _PANEL, _BAR, _NAMED = 200, 350, 64, 24, 38
+#: Panels from which on they come in two columns; letters from which on a name does not fit beside its bar, nor a title
+#: above its panel.
+_COLUMNS_FROM, _LONG, _WIDE = 4, 42, 60
+#: What tables and charts have around them: what they have in common, and where they are printed.
+_PART = 60
 
 
-def height(tables: Sequence[Table | None], charts: int = 0) -> int:
+def height(tables: Sequence[Table | None], charts: Sequence[Chart] = ()) -> int:
     """Return about how many pixels tables and charts take, one below the other."""
-    return sum(_HEAD + _ROW * len(each.rows) for each in tables if each) + _CHART * charts
+    return _PART + sum(_table(each) for each in tables if each) + sum(map(_chart, charts))
 
 
-def folded(heights: Sequence[int]) -> list[bool]:
+def height_of_facts(facts: Table) -> int:
+    """Return about how many pixels a table of words takes."""
+    return _HEAD + _FACT * len(facts.rows)
+
+
+def _table(table: Table) -> int:
+    is_marked = any(entry.marks for row in table.rows for cell in row for entry in cell.entries)
+    cells = {cell.note for row in table.rows for cell in row if cell.note}
+    return _HEAD + (_MARKED if is_marked else _ROW) * len(table.rows) + _NOTE * (len(table.notes) + len(cells))
+
+
+def _chart(chart: Chart) -> int:
+    if not isinstance(chart.spec, Dots):
+        return _CHART + _LINES
+    is_long = any(_letters(row.label) > _LONG for panel in chart.spec.panels for row in panel.rows)
+    panels = [_PANEL + (_NAMED if is_long else _BAR) * len(each.rows) for each in chart.spec.panels]
+    is_wide = any(_letters(panel.label) > _WIDE for panel in chart.spec.panels)
+    columns = 2 if len(panels) >= _COLUMNS_FROM and not is_long and not is_wide else 1
+    return _CHART + sum(max(panels[at : at + columns]) for at in range(0, len(panels), columns))
+
+
+def _letters(text: Text) -> int:
+    return len(load().say("en", text))
+
+
+def folded(heights: Sequence[int], room: int = TALL - _AROUND) -> list[bool]:
     """Return for each part of a page whether it is folded: the first is open, and others while there is room."""
-    return [index > 0 and total > OPEN for index, total in enumerate(accumulate(heights))]
+    return [index > 0 and total > room for index, total in enumerate(accumulate(heights))]
+
+
+def room(blocks: int, lines: int, plans: int, facts: int) -> int:
+    """Return how many pixels a report has for its figures, with so many blocks, and facts of that height."""
+    return TALL - _AROUND - _TITLE * blocks - _LINE * lines - _PLAN * plans - facts

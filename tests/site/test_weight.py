@@ -15,6 +15,9 @@ from ingest.common.words import LANGUAGES
 from tests.site.conftest import ROOT, served
 
 FRONT_PAGE = 150_000
+TALL = 6000
+#: Lists, which are as long as what they list, and the one text that is read from its beginning to its end.
+MAY_BE_TALLER = re.compile(r"(formats|method|problems)/|.*(runs|log|changes)/")
 INDEX = 100_000
 
 
@@ -93,3 +96,24 @@ def test_our_html_is_in_the_pages_although_it_went_round_markdown(real: Path) ->
         assert "<!--block" not in text, path
         assert text.count("<div") == text.count("</div>"), path
         assert '"pl-table"' not in text or text.count("<table") == text.count("</table>") > 0, path
+
+
+def test_no_page_but_lists_and_the_method_is_taller_than_6000_pixels(real: Path, browser: Any, tmp_path: Path) -> None:
+    """Charts are drawn as soon as they are seen, and so all of them here."""
+    pages = sorted(path.parent.relative_to(real).as_posix() + "/" for path in real.rglob("index.html"))
+    looked_at = [each for each in pages if not each.startswith("zh/") and not MAY_BE_TALLER.match(each)]
+    assert len(looked_at) > 80
+    found = {}
+    with served(real, tmp_path / "root") as address:
+        page = browser.new_page()
+        for each in looked_at:
+            page.set_viewport_size({"width": 1440, "height": TALL})
+            page.goto(address + each)
+            page.wait_for_function(
+                "() => [...document.querySelectorAll('figure[data-chart]:not(.pl-charted)')]"
+                ".every((each) => !each.checkVisibility() || each.getBoundingClientRect().top > innerHeight)"
+            )
+            page.set_viewport_size({"width": 1440, "height": 900})
+            found[each] = page.evaluate("document.documentElement.scrollHeight")
+        page.close()
+    assert {each: height for each, height in found.items() if height > TALL} == {}

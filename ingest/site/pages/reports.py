@@ -14,7 +14,7 @@ from ingest.published.publications import Published
 from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
 from ingest.site import addresses, report_links, reproduce
 from ingest.site import published_tables as tables
-from ingest.site.folding import folded, height
+from ingest.site.folding import folded, height, height_of_facts, room
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
 from ingest.site.published_figures import rows_of, source_anchors
@@ -101,24 +101,39 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
         "software": tables.software(used),
         "log_links": tables.logs(used, site.published.sources),
         "plans": reproduce.of_report(site, report, used),
-        "blocks": _blocks(site, report, found),
+        "blocks": (blocks := _blocks(site, report, found)),
+        "is_long": any(each["folded"] for each in blocks),
     }
 
 
 def _blocks(site: Site, report: Report, found: Cut) -> list[Mapping[str, Any]]:
-    """Return the blocks; in each, `folded` are the parts from the first for which a long report has no room."""
+    """Return the blocks; in each, `folded` are the parts from the first for which a long report has no room.
+
+    In a long report, tables of details below a title of the third level are folded first.
+    """
     blocks = [
         _block(site, report, block, parts, found.common)
         for block, parts in zip(report.blocks, found.slices, strict=True)
     ]
-    folds = iter(folded([height([part["table"]], len(part["charts"])) for each in blocks for part in each["parts"]]))
-    return [_split(each, [next(folds) for _ in each["parts"]]) for each in blocks]
+    heights = [height([part["table"]], part["charts"]) for each in blocks for part in each["parts"]]
+    facts = {id(each): height_of_facts(each["facts"]) for each in blocks if each["facts"]}
+    left = functools.partial(room, len(blocks), sum(len(each["text"]) for each in blocks), len(report.recipes))
+    is_long = sum(heights) > left(sum(facts.values()))
+    kept = sum(taken for each in blocks if (taken := facts.get(id(each))) and not (is_long and each["level"] > 2))
+    folds = iter(folded(heights, left(kept)))
+    return [
+        {**_split(each, [next(folds) for _ in each["parts"]]), "folds_facts": is_long and each["level"] > 2}
+        for each in blocks
+    ]
 
 
 def _split(block: Mapping[str, Any], folds: Sequence[bool]) -> Mapping[str, Any]:
     at = folds.index(True) if True in folds else len(folds)
     rest = block["parts"][at:]
-    counted = {"tables": sum(bool(part["table"]) for part in rest), "charts": sum(len(part["charts"]) for part in rest)}
+    counted = {
+        "tables": sum(bool(part["table"]) for part in rest),
+        "charts": sum(len(part["charts"]) for part in rest),
+    }
     return {**block, "open": block["parts"][:at], "folded": rest, **counted}
 
 
@@ -133,16 +148,22 @@ def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], com
         "level": block.level,
         "text": block.text,
         "facts": tables.of_facts(block.facts) if block.facts else None,
-        "parts": [
-            {
-                "caption": tables.caption(each, common),
-                "table": tables.of_slice(each) if "table" in each.block.show else None,
-                "charts": slice_charts(report, block, found, index, common),
-                "printed": tables.printed_in((f.row for f in each.figures), site.published.sources),
-            }
-            for index, each in enumerate(found)
-        ],
+        "parts": [part for index in range(len(found)) for part in _parts(site, report, block, found, index, common)],
     }
+
+
+def _parts(
+    site: Site, report: Report, block: Block, found: Sequence[Slice], index: int, common: Values
+) -> list[Mapping[str, Any]]:
+    """Return a slice as parts, each of which may be folded: its table with its first chart, and every other chart."""
+    of, charts = found[index], slice_charts(report, block, found, index, common)
+    first = {
+        "caption": tables.caption(of, common),
+        "table": tables.of_slice(of) if "table" in of.block.show else None,
+        "charts": charts[:1],
+        "printed": tables.printed_in((f.row for f in of.figures), site.published.sources),
+    }
+    return [first, *({**dict.fromkeys(first), "charts": [each]} for each in charts[1:])]
 
 
 def report_charts(report: Report, found: Cut) -> list[Chart]:

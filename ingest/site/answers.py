@@ -269,7 +269,7 @@ def _top(rows: Sequence[Row]) -> float:
 def _verdict(found: Verdict, rows: Sequence[Row], cases: Sequence[Sequence[Row]]) -> Text:
     first, second = ([named(each.framework) for each in found.pair] + [named(rows[0].framework)] * 2)[:2]
     if found.contrast:
-        sure = phrase(f"front.{_manner(found)}", first=first, second=second, ratio=ratio(found.contrast))
+        sure = phrase(f"front.{manner(found)}", first=first, second=second, ratio=ratio(found.contrast))
         return phrase("front.verdict", verdict=sure, runs=repeats(found.pair, found.contrast.more))
     if found.kind == "none":
         return reason(rows[0].reason) or phrase("site.unknown")
@@ -278,7 +278,7 @@ def _verdict(found: Verdict, rows: Sequence[Row], cases: Sequence[Sequence[Row]]
     return _units(rows) if found.kind == "units" else phrase(f"front.{found.kind}", first=first, second=second)
 
 
-def _manner(found: Verdict) -> str:
+def manner(found: Verdict) -> str:
     """Return the word for a verdict: of a few runs nobody knows the variation, and rules may disagree about any gap."""
     few = min(each.figure.repeats for each in found.pair) < SEVERAL
     against = found.contrast is not None and found.contrast.against

@@ -14,7 +14,7 @@ from ingest.common.words import load
 from ingest.compute import results
 from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from ingest.published import publications
-from ingest.site import answers, builder, published_figures
+from ingest.site import answers, builder, published_figures, rivals
 from ingest.site.model import Site, Suite, suites
 from ingest.site.pages import summary
 from schema.records import Run
@@ -280,6 +280,25 @@ def test_the_level_decides_what_is_compared() -> None:
         "TensorFlow": ["FP32", "batch size 8"], "PyTorch": ["AMP", "batch size 64"],
     }  # fmt: skip
     assert "Different batch size per device: 64 / 8" in marks(found)
+
+
+def test_the_page_of_a_run_says_how_its_result_compares_with_the_best_of_another_framework() -> None:
+    runs = [*of("PyTorch", 400.0), *of("TensorFlow", 300.0), *of("MXNet", 410.0, 1), *of("JAX", 9.0, devices=8)]
+    found = {name: WORDS.say("en", link.text) for name, link in rivals.rivals(site_of(runs)[0]).items()}
+    assert found == {
+        **{f"pytorch-400-0-{n}": "MXNet at 1.02 times the speed of PyTorch, 1 and 3 runs" for n in (1, 2, 3)},
+        **{
+            f"tensorflow-300-0-{n}": "MXNet is likely faster: 1.37 times TensorFlow, 1 and 3 runs" for n in (1, 2, 3)
+        },
+        "mxnet-410-0-1": "MXNet at 1.02 times the speed of PyTorch, 1 and 3 runs",
+    }  # fmt: skip
+    repeated = rivals.rivals(site_of([*of("PyTorch", 400.0), *of("TensorFlow", 300.0)])[0])
+    clear = (
+        "clearly faster: 1.33 times TensorFlow, 3 runs each; PyTorch is ahead in 100% of pairs of runs, a large effect"
+    )
+    assert {WORDS.say("en", each.text) for each in repeated.values()} == {
+        f"{clear} (Cliff’s delta 1.00)", f"PyTorch is {clear} (Cliff’s delta 1.00)",
+    }  # fmt: skip
 
 
 def test_units_are_never_compared_whatever_the_level() -> None:

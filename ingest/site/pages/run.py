@@ -12,7 +12,7 @@ from ingest.compute.results import repeats as repeats_of
 from ingest.compute.results import support
 from ingest.compute.rules import NAMES
 from ingest.read.facts import DERIVED
-from ingest.site import addresses, caveats, reproduce, run_names, steadiness, witness_tables
+from ingest.site import addresses, caveats, reproduce, rivals, run_names, steadiness, witness_tables
 from ingest.site.model import Page, Site, absence, precision_name, reason, written
 from ingest.site.options import in_words
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -73,11 +73,11 @@ class Sign:
 
 def pages(site: Site) -> list[Page]:
     """Return the page of each run that has one."""
-    repeats = _repeats(site)
-    return [_run(site, run, repeats.get(run.id, ())) for run in site.runs if site.has_page(run)]
+    repeats, found = _repeats(site), rivals.rivals(site)
+    return [_run(site, run, repeats.get(run.id, ()), found.get(run.id)) for run in site.runs if site.has_page(run)]
 
 
-def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
+def _run(site: Site, run: Run, repeats: Sequence[Run], rival: Link | None) -> Page:
     suite = site.suite_of[run.id]
     others = [each for each in repeats if each.id != run.id]
     chart = trace_chart(run)
@@ -98,7 +98,10 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "stated": joined(stated(run)),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
-            "signs": signs(site, run, others),
+            "signs": [
+                *signs(site, run, others),
+                *([Sign(phrase("proof.rivals"), rival.text, page=rival.page)] if rival else []),
+            ],
             "steps": steps(site, run),
             "figures": figure_table(site, run),
             "witnesses": witness_tables.of_run(site, run),

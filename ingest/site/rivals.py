@@ -1,0 +1,57 @@
+"""How the result of each run compares with the best of another framework in the same case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ingest.common.words import Text, phrase
+from ingest.compute import comparison
+from ingest.compute.comparison import Candidate, Verdict
+from ingest.compute.contrast import cliffs_delta, effect
+from ingest.site import addresses, answers
+from ingest.site.model import Row, Site, Suite, named
+from ingest.site.render.table import Link
+from ingest.site.result_tables import sections
+from ingest.site.table_metrics import candidates
+
+
+def rivals(site: Site) -> Mapping[str, Link]:
+    """Return, by run id, how the run's result compares with its best rival; the link leads to all of the model's."""
+    found: dict[str, Link] = {}
+    for suite in site.shown:
+        page = addresses.section(addresses.model_page(suite), "fastest")
+        for case in _cases(site, suite):
+            for result, text in _compared(case, suite):
+                found |= dict.fromkeys(result.run_ids, Link(text, page))
+    return found
+
+
+def _cases(site: Site, suite: Suite) -> Iterator[list[Candidate]]:
+    for _, _, rows in sections(site, suite):
+        for case in comparison.cases(rows, lambda row: (suite.variant(row), suite.row_key(row))):
+            yield candidates(site, case)
+
+
+def _compared(case: Sequence[Candidate], suite: Suite) -> Iterator[tuple[Row, Text]]:
+    unit, ranked = comparison.rank(case, "higher")
+    for mine in (each for each in case if each.figure.unit == unit):
+        rival = next((each for each in ranked if each.framework != mine.framework), None)
+        if rival:
+            verdict = comparison.verdict([mine, rival], "higher", suite.workload)
+            yield mine.result, _said(verdict, mine.framework)
+
+
+def _said(found: Verdict, framework: str) -> Text:
+    """Return the verdict on two results in a sentence; of enough runs, with the effect in words."""
+    first, second = (named(each.framework) for each in found.pair)
+    if found.contrast is None:
+        return phrase("front.conditions", first=first, second=second)
+    sure = phrase(f"front.{answers.manner(found)}", first=first, second=second, ratio=answers.ratio(found.contrast))
+    if found.kind in answers.LEADS and found.pair[0].framework != framework:
+        sure = phrase("proof.is_faster", name=first, verdict=sure)
+    told = phrase("front.verdict", verdict=sure, runs=answers.repeats(found.pair, found.contrast.more))
+    delta = cliffs_delta(*(each.figure for each in found.pair))
+    if delta is not None:
+        size, won = phrase(f"compare.effect_{effect(delta)}"), round((1 + delta) * 50)
+        told = phrase("proof.wins", verdict=told, name=first, n=won, effect=size, delta=f"{delta:.2f}")
+    return told

@@ -23,6 +23,10 @@ from ingest.site.hardware_names import product, raw
 from ingest.site.model import Hit, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
 from ingest.site.render import colours
+from ingest.site.render.chart import CHARTS
+
+#: What a page with such tables loads.
+SCRIPTS = (CHARTS, "assets/js/front.js")
 
 
 @dataclass(frozen=True)
@@ -133,8 +137,12 @@ _AtLevels = TypeVar("_AtLevels", HeatRow, LoneCase, HeatTally)
 
 @dataclass(frozen=True)
 class Heat:
-    """The comparisons on one hardware, and the cases that have no rival yet; `stated` is its name in the logs."""
+    """The comparisons on one hardware, and the cases that have no rival yet.
 
+    `key` is its name in ids, and `stated` that in the logs.
+    """
+
+    key: str
     hardware: str
     name: Text
     stated: str
@@ -148,6 +156,11 @@ class Heat:
     def alone_usually(self) -> int:
         """How many cases have no rival at the usual level."""
         return sum(DEFAULT in each.levels for each in self.alone)
+
+    @property
+    def lines(self) -> int:
+        """How many lines the table and the list have together."""
+        return len(self.rows) + len(self.alone)
 
     @property
     def places(self) -> tuple[HeatPlace, ...]:
@@ -185,6 +198,7 @@ def heat(site: Site, hardware: str) -> Heat:
     names = list(dict.fromkeys(name for level in parts for name in _frameworks(compared, level)))
     theirs = sorted({name for each in compared for name in each.published} - {*names})
     return Heat(
+        site.hardware_slugs[hardware],
         hardware,
         product(hardware),
         raw(hardware),
@@ -214,6 +228,11 @@ def _merged(found: Iterable[_AtLevels]) -> tuple[_AtLevels, ...]:
     for each in found:
         levels.setdefault(replace(each, levels=()), []).extend(each.levels)
     return tuple(replace(each, levels=tuple(named)) for each, named in levels.items())
+
+
+def groups(found: Iterable[Heat]) -> Mapping[str, None]:
+    """Return the groups of precisions that some tables have lines of, each once."""
+    return dict.fromkeys(place.group for each in found for place in each.places if place.group)
 
 
 def hits(found: Heat) -> Iterator[Hit]:
@@ -296,7 +315,7 @@ def _share(answer: Answer, bar: Bar) -> HeatShare:
     row, judged = bar.result, answer.judged
     best = judged.ranked[0].figure.value if judged.ranked and answer.kind not in APART else None
     ranked = row in [each.result for each in judged.ranked]
-    percent = 100 * (row.value or 0) / best if best and ranked else None
+    percent = 100 * ((row.value or 0) / best) if best and ranked else None
     devices = row.devices or 1
     return HeatShare(
         text=bar.figure if percent is None else _percent(percent),
@@ -390,7 +409,7 @@ def _theirs(of: _Case, framework: str) -> HeatPublished | None:
     return HeatPublished(
         framework=named(framework),
         figure="–".join(ends),
-        share=_percent(100 * (found[-1].value or 0) / best) if best else "",
+        share=_percent(100 * ((found[-1].value or 0) / best)) if best else "",
         page=one or addresses.section(addresses.model_page(of.suite), "published"),
         about=listed(dict.fromkeys(sources[each.source].title for each in found)),
     )

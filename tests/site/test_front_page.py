@@ -17,13 +17,13 @@ from ingest.common.words import LANGUAGES, load
 from ingest.compute import results
 from ingest.compute.comparison_levels import DEFAULT, Level
 from ingest.published import publications
-from ingest.site import heat
+from ingest.site import builder, heat
 from ingest.site.model import Site, suites
 from ingest.site.pages import summary
 from schema.vocabulary import PRECISIONS
 from tests import builders
 from tests.builders import run
-from tests.site.conftest import served
+from tests.site.conftest import BLANK, html, served
 from tests.site.kinds import figure, made_up
 
 WORDS = load()
@@ -95,7 +95,7 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
             seen += 1
         compared = [each for each in cells if "style" in each]
         for each in compared:
-            share = 100 * values[each["data-name"]] / max(values.values())
+            share = 100 * (values[each["data-name"]] / max(values.values()))
             assert each["shown"] == (f"{share:.1f}" if 99.5 <= share < 100 else f"{share:.0f}")
             assert each["style"] == f"--s:{share:.1f}"
             assert f"{each['plain']} {about['data-unit']}" == each["data-text"]
@@ -390,4 +390,71 @@ def test_the_page_is_short_and_does_not_move(browser: Any, front_address: str) -
     assert opened.evaluate("document.body.scrollHeight") < 6000
     assert opened.evaluate("window.moved") < 0.05
     assert opened.locator(".pl-chosen .pl-row").first.bounding_box()["y"] < 500
+    opened.close()
+
+
+# ---- with more hardware and models than a page has room for ----
+
+
+@pytest.fixture(scope="module")
+def large_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield a site of nine models on each of three accelerators, of which the front page has room for one."""
+    folder = tmp_path_factory.mktemp("large")
+    models = [each.models[0] for each in suites() if each.models][:9]
+    runs = [
+        run(f"{name}-{number}-{framework}-{devices}".lower(), framework=framework, model=model, hardware=name.upper(),
+            devices=devices, speed=speed * devices)
+        for name in ("v100", "a100", "h100") for number, model in enumerate(models)
+        for framework, speed in (("PyTorch", 400.0), ("JAX", 300.0)) for devices in (1, 8)
+        if (name, devices, number) != ("v100", 1, 8)
+    ]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
+        patched.setattr(summary, "LINES", 20)
+        builder.build(runs, [], folder / "docs", cache=folder / "cache.sqlite")
+    with served(html(folder), tmp_path_factory.mktemp("served-large")) as found:
+        yield found
+
+
+def test_tables_for_which_there_is_no_room_are_loaded_when_they_are_chosen(browser: Any, large_address: str) -> None:
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    opened.goto(large_address)
+    assert opened.locator(".pl-machine").count() == 1
+    values = opened.locator("[name=hardware] option").evaluate_all("all => all.map(each => each.value)")
+    assert sorted(values) == ["A100", "H100", "V100"]
+    other = values[-1]
+    opened.select_option("[name=hardware]", other)
+    opened.wait_for_function("other => document.querySelector('.pl-chosen').dataset.hardware === other", arg=other)
+    assert opened.locator(".pl-chosen h2").inner_text().startswith(other)
+    assert opened.locator(".pl-chosen .pl-row:visible").count() == 9
+    link = opened.locator(".pl-chosen .pl-row:visible th a").first
+    assert link.evaluate("each => each.href").startswith(f"{large_address}models/")
+    opened.goto(opened.url)
+    opened.wait_for_function("other => document.querySelector('.pl-chosen').dataset.hardware === other", arg=other)
+    opened.goto(f"{large_address}zh/hardware/{other.lower()}/")
+    assert opened.locator(".pl-row:visible").count() == 9
+    opened.close()
+
+
+def test_without_scripts_the_other_hardware_is_linked(browser: Any, large_address: str) -> None:
+    opened = browser.new_page(java_script_enabled=False)
+    opened.goto(large_address)
+    assert opened.locator(".pl-elsewhere a:visible").count() == 2
+    opened.close()
+
+
+def test_a_table_longer_than_a_screen_begins_with_the_devices_of_most_comparisons(
+    browser: Any, large_address: str
+) -> None:
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    opened.goto(f"{large_address}?hardware=V100")
+    opened.wait_for_function("() => document.querySelector('.pl-chosen').dataset.hardware === 'V100'")
+    assert opened.locator("[name=devices]").input_value() == "8"
+    assert opened.locator(".pl-chosen .pl-row:visible").count() == 9
+    opened.select_option("[name=devices]", "")
+    assert opened.locator(".pl-chosen .pl-row:visible").count() == 17
+    assert parse_qs(urlsplit(opened.url).query)["devices"] == ["all"]
+    opened.reload()
+    opened.wait_for_function("() => document.querySelector('.pl-chosen').dataset.hardware === 'V100'")
+    assert opened.locator("[name=devices]").input_value() == ""
     opened.close()

@@ -11,25 +11,15 @@ from urllib.parse import urlencode
 from ingest.common import numbers
 from ingest.common.words import phrase
 from ingest.compute.results import counts
-from ingest.site import addresses, answers, scorecards
+from ingest.site import addresses, answers, heat, scorecards
 from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import product, raw
-from ingest.site.model import Page, Site, framework_of, named
+from ingest.site.hardware_names import is_accelerator, product, raw
+from ingest.site.model import Page, Site, framework_of, group_name, named
 from ingest.site.pages.model import machines
 from ingest.site.published_figures import source_anchors
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from ingest.site.scorecards import Placing
-from ingest.site.stated import joined
 
-#: The words of a case's verdict.
-_VERDICTS = {
-    "clear": "scorecard.case_clear",
-    "likely": "scorecard.case_likely",
-    "close": "scorecard.tie",
-    "alone": "scorecard.alone",
-    "units": "scorecard.apart",
-    "conditions": "scorecard.apart",
-}
 Placings = Callable[[], Sequence[Placing]]
 
 
@@ -90,7 +80,14 @@ def _hardware(site: Site, hardware: str, placings: Placings) -> Page:
                 phrase("table.framework"),
                 "frameworks",
             ),
-            "results": _results(site, there, frameworks),
+            "heats": (found := [heat.heat(site, hardware)]),
+            "heading": phrase("scorecard.results"),
+            "others_only": (),
+            "with_others": any(row.hardware == hardware for row in site.published.rows),
+            "groups": heat.groups(found),
+            "group_name": group_name,
+            "is_accelerator": is_accelerator,
+            **answers.levels(),
             "machines": machines(runs),
             "sources": _sources(site, hardware),
         }
@@ -101,30 +98,12 @@ def _hardware(site: Site, hardware: str, placings: Placings) -> Page:
         product(hardware),
         phrase("describe.hardware", hardware=product(hardware)),
         context,
+        scripts=heat.SCRIPTS,
     )
 
 
 def _linked(site: Site, framework: str) -> Cell:
     return cell(named(framework), addresses.scorecard_page(site, framework))
-
-
-def _results(site: Site, there: Sequence[Placing], frameworks: Sequence[str]) -> Table:
-    """Return a line per case that an answer shows, and each framework's figure in it."""
-    by_case: dict[int, dict[str, Placing]] = {}
-    for each in there:
-        by_case.setdefault(id(each.answer), {})[each.framework] = each
-    head = (
-        Column(phrase("scorecard.case")),
-        Column(phrase("scorecard.verdict")),
-        *(Column(named(each), True) for each in frameworks),
-    )
-    body = []
-    for found in by_case.values():
-        first = next(iter(found.values()))
-        case = cell(first.suite.title, addresses.model_page(first.suite), joined(first.answer.case))
-        cells = (scorecards.figure(site, found[each].mine) if each in found else absent(None) for each in frameworks)
-        body.append((case, cell(phrase(_VERDICTS[first.answer.kind])), *cells))
-    return Table(head, tuple(body), name="results")
 
 
 def _sources(site: Site, hardware: str) -> list[tuple[Link, str]]:

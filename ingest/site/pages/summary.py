@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from ingest.common import numbers
@@ -17,18 +18,18 @@ from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
 from ingest.site.model import Page, Row, Site, group_name, hardware_of, named, precision_name
 from ingest.site.options import in_words
-from ingest.site.render.chart import CHARTS
 from ingest.site.render.table import Link
 
 #: So many changes are listed; all are in the data.
 LATEST = 5
-FRONT_SCRIPTS = (CHARTS, "assets/js/front.js")
+#: Lines of tables that the page holds; scripts load those of other hardware from its page.
+LINES = 150
 
 
 def pages(site: Site) -> list[Page]:
     """Return the front page."""
     described = phrase("nav.summary"), phrase("describe.index")
-    return [Page(addresses.SUMMARY, "index", *described, lambda: _context(site), scripts=FRONT_SCRIPTS)]
+    return [Page(addresses.SUMMARY, "index", *described, lambda: _context(site), scripts=heat.SCRIPTS)]
 
 
 def _context(site: Site) -> Mapping[str, Any]:
@@ -41,19 +42,28 @@ def _context(site: Site) -> Mapping[str, Any]:
         "problems": len(site.all_problems),
         "suites": site.shown,
         "machines": len(names),
+        "heading": None,
         "heats": found,
+        "shown": _shown(found),
         "hits": [hit for each in found for hit in heat.hits(each)],
         "matrices": hardware_tables.matrices(site),
         "changes": latest(site),
+        "with_others": bool(site.published.rows),
         "others": (published_there := others(site)),
         "others_figures": sum(row.value is not None for row in site.published.rows),
         "others_only": [each.hardware for each in published_there if each.hardware not in names],
         **answers.levels(),
         "is_accelerator": is_accelerator,
-        "groups": dict.fromkeys(place.group for each in found for place in each.places if place.group),
+        "groups": heat.groups(found),
         "group_name": group_name,
         **answers.LIMITS,
     }
+
+
+def _shown(found: Sequence[heat.Heat]) -> Sequence[heat.Heat]:
+    """Return the tables for which the page has room; the others are on the pages of their hardware."""
+    lines = accumulate(each.lines for each in found)
+    return [each for nth, (each, total) in enumerate(zip(found, lines, strict=True)) if nth == 0 or total <= LINES]
 
 
 def heats(site: Site, names: Iterable[str]) -> list[heat.Heat]:

@@ -7,12 +7,14 @@
   if (!form) return;
   const FIELDS = ["hardware", "devices", "precision", "level"];
   const NAMES = { devices: "devices", precision: "group" }; // field -> what a row calls it
-  const LEVEL = form.level.value; // the usual one
+  const LEVEL = form.level.value, usual = form.hardware.value; // what an address without them means
   const machines = Array.from(document.querySelectorAll(".pl-machine"));
+  const elsewhere = Array.from(document.querySelectorAll(".pl-elsewhere [data-hardware]"));
   const others = document.getElementById("pl-others");
   const charts = document.currentScript.src.replace(/front\.js/, "charts.js");
   const said = form.querySelector(".pl-choose-said");
 
+  const ALL = "all", SCREEN = 14; // rows that a screen has room for
   const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
   const isOfLevel = (node) => node.dataset.level.split(" ").includes(form.level.value);
   const leveled = (machine) => lines(machine).filter(isOfLevel);
@@ -23,14 +25,21 @@
 
   /** Take what the address asks for; what is not there is named, and something else is shown. */
   function read() {
-    const given = new URLSearchParams(location.search), gone = [];
+    const given = new URLSearchParams(location.search);
+    const wanted = Array.from(form.hardware.options).find((option) => option.value === given.get("hardware"));
+    loaded(wanted ? wanted.value : usual, () => take(given));
+  }
+
+  function take(given) {
+    const gone = [];
     form.reset();
     if (form.others) form.others.checked = given.get("others") === "1";
     FIELDS.forEach((name) => {
       if (NAMES[name]) offer(name);
       const value = given.get(name);
-      if (value && !choose(name, value)) gone.push(form.dataset.gone.replace("{name}", label(name)).replace("{value}", value));
+      if (value && value !== ALL && !choose(name, value)) gone.push(form.dataset.gone.replace("{name}", label(name)).replace("{value}", value));
     });
+    if (!given.has("devices")) form.devices.value = usualDevices();
     show(gone);
   }
 
@@ -52,9 +61,21 @@
     if (!choose(name, kept)) form[name].value = "";
   }
 
+  /** The number of devices that is shown unless another is asked for: of a long table that with most comparisons. */
+  function usualDevices() {
+    const machine = shown(), counts = new Map();
+    const rows = machine ? leveled(machine).filter((line) => line.matches(".pl-row")) : [];
+    rows.forEach((row) => counts.set(row.dataset.devices, (counts.get(row.dataset.devices) || 0) + 1));
+    const most = Math.max(...counts.values());
+    return rows.length > SCREEN ? Array.from(counts.keys()).filter((each) => counts.get(each) === most).sort((one, other) => other - one)[0] : "";
+  }
+
   function address() {
     const given = new URLSearchParams();
-    FIELDS.forEach((name) => { if (form[name].value && (name !== "level" || form.level.value !== LEVEL)) given.set(name, form[name].value); });
+    FIELDS.forEach((name) => {
+      const value = form[name].value, usually = name === "level" ? LEVEL : name === "devices" ? usualDevices() : "";
+      if (value !== usually) given.set(name, value || ALL);
+    });
     if (form.others && form.others.checked) given.set("others", "1");
     return "?" + given.toString();
   }
@@ -66,6 +87,23 @@
       target.search = search;
       link.href = target.href;
     });
+  }
+
+  /** Call `then` as soon as the table of a hardware is here: that of a hardware without room is on its own page. */
+  function loaded(hardware, then) {
+    const place = elsewhere.find((each) => each.dataset.hardware === hardware);
+    if (!place || machines.some((machine) => machine.dataset.hardware === hardware)) return then();
+    const page = place.querySelector("a").href;
+    form.setAttribute("aria-busy", "true");
+    fetch(page).then((reply) => (reply.ok ? reply.text() : Promise.reject(reply.status))).then((text) => {
+      const found = document.importNode(new DOMParser().parseFromString(text, "text/html").querySelector(".pl-machine"), true);
+      found.querySelectorAll("a[href]").forEach((link) => { link.href = new URL(link.getAttribute("href"), page).href; });
+      found.querySelector("h2 a").textContent = place.textContent.trim();
+      machines[machines.length - 1].after(found);
+      machines.push(found);
+      form.removeAttribute("aria-busy");
+      then();
+    }).catch(() => { location.href = page; });
   }
 
   /* ---- what is shown ---- */
@@ -171,15 +209,18 @@
 
   /* ---- events ---- */
 
-  form.addEventListener("change", (event) => {
-    if ([form.hardware, form.level].includes(event.target)) Object.keys(NAMES).forEach(offer);
+  form.addEventListener("change", (event) => loaded(form.hardware.value, () => {
+    if ([form.hardware, form.level].includes(event.target)) {
+      Object.keys(NAMES).forEach(offer);
+      if (!form.devices.value) form.devices.value = usualDevices();
+    }
     try {
       history.pushState(null, "", address());
     } catch (error) {
       // A browser may keep the address of a page from the disk as it is.
     }
     show([]);
-  });
+  }));
   form.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("click", (event) => {
     const button = event.target.closest(".pl-sure button");

@@ -626,6 +626,7 @@ def test_a_dot_says_its_configuration_and_leads_to_its_run(page: Any, address: s
     said = page.locator("#pl-compare-chart .pl-tip").inner_text()
     assert "batch size 64" in said
     assert "images/s" in said
+    assert re.search(r"\b20\d\d-\d\d-\d\d\b", said)
     page.keyboard.press("Escape")
     assert not page.locator("#pl-compare-chart .pl-tip").is_visible()
     mark.click()

@@ -272,12 +272,17 @@
     if (figure.value === null) return { value: null, text: absentWord(each), about: absentReason(each) };
     const percent = state.choice.metric === "efficiency" ? 100 : 1;
     const scaled = (value) => (typeof value === "number" ? value * percent : null);
-    const said = [result.batch_size ? say("compare.batch_n", { n: words.value("batch", result.batch_size) }) : "", optionsText(result), result.framework_version || ""];
+    const said = [result.batch_size ? say("compare.batch_n", { n: words.value("batch", result.batch_size) }) : "", optionsText(result), result.framework_version || "", lastDay(result)];
     return {
       value: scaled(figure.value), low: scaled(figure.low), high: scaled(figure.high), n: (result.runs || []).length || null,
       text: [figure.text, ["speedup", "efficiency"].includes(state.choice.metric) ? "" : figure.unit].filter(Boolean).join(" "),
       about: said.filter(Boolean).join(say("site.comma")), href: targetOf(each) || "",
     };
+  }
+
+  /** The day of the last run; empty where no run states one. */
+  function lastDay(result) {
+    return (result.runs || []).map((run) => run.date || "").sort().pop() || "";
   }
 
   function chartTitle() {

@@ -113,18 +113,27 @@ def matcher(results: Iterable[Result], published: Iterable[Published] = ()) -> C
     the job), precision, and in every option that both state. Where a source states a case with and without gradient
     accumulation (`published` holds all figures), the one that says nothing of it is the one with.
     """
-    apart = {_of_source(row) for row in published if _NO_ACCUMULATION in row.options}
+    fit = options_fit(published)
     by_case: dict[Case, list[Result]] = {}
     for result in results:
         by_case.setdefault(_case(result, result.model or ""), []).append(result)
 
     def of_case(figure: Published) -> list[Result]:
         found = by_case.get(_case(figure, figure.model), ()) if figure.devices else ()
-        gathers = _NO_ACCUMULATION not in figure.options and _of_source(figure) in apart
-        alike = (each for each in found if _options_match(figure, each))
-        return [each for each in alike if "accumulation" in each.options or not gathers]
+        return [each for each in found if fit(figure, each)]
 
     return of_case
+
+
+def options_fit(published: Iterable[Published]) -> Callable[[Published, Result], bool]:
+    """Return a function that tells whether a published figure and a result agree in every option that both state."""
+    apart = {_of_source(row) for row in published if _NO_ACCUMULATION in row.options}
+
+    def fit(figure: Published, result: Result) -> bool:
+        gathers = _NO_ACCUMULATION not in figure.options and _of_source(figure) in apart
+        return _options_match(figure, result) and ("accumulation" in result.options or not gathers)
+
+    return fit
 
 
 def _of_source(figure: Published) -> Case:

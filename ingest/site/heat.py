@@ -7,7 +7,7 @@ and never ranked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -20,7 +20,7 @@ from ingest.published.publications import Published
 from ingest.site import addresses, answers, published_tables
 from ingest.site.answers import APART, LEADS, Answer, Bar, Mark, Part
 from ingest.site.hardware_names import product, raw
-from ingest.site.model import Hit, Site, Suite, group_name, named, ordered
+from ingest.site.model import Hit, Row, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
 from ingest.site.render import colours
 from ingest.site.render.chart import CHARTS
@@ -212,6 +212,7 @@ def heat(site: Site, hardware: str) -> Heat:
 
 def _cases(site: Site, hardware: str, level: Level, parts: Sequence[Part]) -> Iterator[_Case]:
     suites = {addresses.model_page(each): (order, each) for order, each in enumerate(site.shown)}
+    fit = cases.options_fit(site.published.rows)
     for part in parts:
         order, suite = suites[part.page]
         groups = [*suite.groups, "unknown", ""]
@@ -219,7 +220,7 @@ def _cases(site: Site, hardware: str, level: Level, parts: Sequence[Part]) -> It
         for answer in part.answers:
             row = answer.rows[0]
             rank = (order, groups.index(answer.group), suite.variant(row), row.nodes or 1, row.devices or 0)
-            yield _Case(site, suite, answer, level, _published(suite, answer, level, figures), rank)
+            yield _Case(site, suite, answer, level, _published(suite, answer, level, figures, fit), rank)
 
 
 def _merged(found: Iterable[_AtLevels]) -> tuple[_AtLevels, ...]:
@@ -359,36 +360,31 @@ def _alone(of: _Case, hardware: str) -> LoneCase:
 
 
 def _published(
-    suite: Suite, answer: Answer, level: Level, figures: Iterable[Published]
+    suite: Suite, answer: Answer, level: Level, figures: Iterable[Published], fit: Callable[[Published, Row], bool]
 ) -> Mapping[str, Sequence[Published]]:
     """Return the published figures of the case of an answer, by the name that runs give their framework."""
     ours = {cases.library(bar.result.framework or ""): bar.result.framework or "" for bar in answer.bars}
     found: dict[str, list[Published]] = {}
     for each in figures:
-        if each.metric == "throughput" and each.value and _is_of_case(suite, answer, level, each):
+        if each.metric != "throughput" or not each.value or each.unit not in ("", answer.unit):
+            continue
+        if any(_is_of_case(suite, level, each, bar.result, fit) for bar in answer.bars):
             found.setdefault(ours.get(cases.library(each.framework), each.framework), []).append(each)
     return found
 
 
-def _is_of_case(suite: Suite, answer: Answer, level: Level, figure: Published) -> bool:
-    """Return whether a published figure is of the case of an answer; what it does not state is not known to differ."""
-    row = answer.rows[0]
-    alike = (
-        figure.devices == row.devices
-        and suite.variant(row) == suite.variant_of(figure.model)
-        and figure.unit in ("", answer.unit)
-    )
-    if level == "everything" or not alike:
-        return alike
-    stated, options = cases.in_one_spelling(figure.options), cases.in_one_spelling({**suite.usual, **row.options})
-    must = {name: value for name, value in options.items() if level == "identical" or name in suite.row_options}
+def _is_of_case(suite: Suite, level: Level, figure: Published, row: Row, fit: Callable[[Published, Row], bool]) -> bool:
+    """Return whether a published figure is of the case of a result, at a level."""
+    if figure.devices != row.devices or suite.variant_of(figure.model) != suite.variant(row):
+        return False
+    if level == "everything":
+        return True
+    precise = figure.precision if level == "identical" else suite.group(figure.precision)
     return (
         (figure.nodes or 1) == (row.nodes or 1)
         and figure.batch_size == row.batch_size
-        and (
-            figure.precision == row.precision if level == "identical" else suite.group(figure.precision) == answer.group
-        )
-        and cases.options_agree(stated, must)
+        and precise == (row.precision if level == "identical" else suite.group(row.precision))
+        and fit(figure, row)
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ingest.common import numbers
@@ -73,11 +74,11 @@ class Sign:
 
 def pages(site: Site) -> list[Page]:
     """Return the page of each run that has one."""
-    repeats, found = _repeats(site), rivals.rivals(site)
-    return [_run(site, run, repeats.get(run.id, ()), found.get(run.id)) for run in site.runs if site.has_page(run)]
+    repeats, compared = _repeats(site), cache(lambda: rivals.rivals(site))
+    return [_run(site, run, repeats.get(run.id, ()), compared) for run in site.runs if site.has_page(run)]
 
 
-def _run(site: Site, run: Run, repeats: Sequence[Run], rival: Link | None) -> Page:
+def _run(site: Site, run: Run, repeats: Sequence[Run], compared: Callable[[], Mapping[str, Link]]) -> Page:
     suite = site.suite_of[run.id]
     others = [each for each in repeats if each.id != run.id]
     chart = trace_chart(run)
@@ -100,7 +101,11 @@ def _run(site: Site, run: Run, repeats: Sequence[Run], rival: Link | None) -> Pa
             "suite_page": addresses.model_page_of(site, run),
             "signs": [
                 *signs(site, run, others),
-                *([Sign(phrase("proof.rivals"), rival.text, page=rival.page)] if rival else []),
+                *(
+                    Sign(phrase("proof.rivals"), each.text, page=each.page)
+                    for each in (compared().get(run.id),)
+                    if each
+                ),
             ],
             "steps": steps(site, run),
             "figures": figure_table(site, run),

@@ -71,7 +71,7 @@ def test_tables_are_printed_to_their_last_column(dark: Any, tmp_path: Path, kind
         dark.wait_for_selector("#pl-compare table")
     rows = dark.evaluate(
         """() => [...document.querySelectorAll("article table")].filter(each => each.getClientRects().length)
-             .flatMap(each => [...each.querySelectorAll("tbody tr")]).filter(row => !row.hidden).map(row => row.innerText)"""
+             .flatMap(each => [...each.querySelectorAll("tbody tr:not([hidden])")]).map(row => row.innerText)"""
     )
     dark.pdf(path=tmp_path / "page.pdf", format="A4", prefer_css_page_size=True)
     text = subprocess.run(

@@ -99,14 +99,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run], compared: Callable[[], Ma
             "stated": joined(stated(run)),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
-            "signs": [
-                *signs(site, run, others),
-                *(
-                    Sign(phrase("proof.rivals"), each.text, page=each.page)
-                    for each in (compared().get(run.id),)
-                    if each
-                ),
-            ],
+            "signs": [*signs(site, run, others), *_rival_sign(compared().get(run.id))],
             "steps": steps(site, run),
             "figures": figure_table(site, run),
             "witnesses": witness_tables.of_run(site, run),
@@ -303,6 +296,11 @@ def _warning_sign(site: Site, run: Run) -> Iterator[Sign]:
     if found := run.warnings:
         text = phrase("proof.problems_of", n=len(found))
         yield Sign(phrase("proof.warnings"), text, "bad", addresses.section(site.page(run), "warnings"))
+
+
+def _rival_sign(rival: Link | None) -> Iterator[Sign]:
+    if rival:
+        yield Sign(phrase("proof.rivals"), rival.text, page=rival.page)
 
 
 def _step(name: str, *parts: Link | Text, code: str = "") -> Step:

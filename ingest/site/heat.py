@@ -23,10 +23,9 @@ from ingest.site.hardware_names import product, raw
 from ingest.site.model import Hit, Row, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
 from ingest.site.render import colours
-from ingest.site.render.chart import CHARTS
 
-#: What a page with such tables loads.
-SCRIPTS = (CHARTS, "assets/js/front.js")
+#: What a page with such tables loads; the script of charts comes with the first row that is opened.
+SCRIPTS = ("assets/js/front.js",)
 
 
 @dataclass(frozen=True)

@@ -338,6 +338,8 @@ def test_a_row_opens_by_keyboard_and_says_its_reasons(browser: Any, front_addres
     opened.keyboard.press("Enter")
     assert (button.get_attribute("aria-expanded"), detail.is_visible()) == ("true", True)
     assert detail.locator(".pl-marks li").count() > 0
+    detail.locator(".pl-plot .pl-drawn svg").wait_for()
+    assert detail.locator(".pl-plot a.pl-mark").count() > 1
     opened.keyboard.press("Enter")
     assert not detail.is_visible()
     opened.close()

@@ -372,6 +372,8 @@ def test_a_phone_shows_a_card_per_row_with_bars_as_long_as_their_shares(
                    && !node.closest("thead")).map(node => node.outerHTML)"""
     )
     assert cut == []
+    assert opened.locator(".pl-chosen .pl-row[hidden]").count() > 0
+    assert not opened.locator(".pl-chosen .pl-row[hidden]:visible").count()
     row = opened.locator(".pl-chosen .pl-row").first
     assert row.evaluate("node => getComputedStyle(node).display") == "flex"
     assert row.bounding_box()["y"] + row.bounding_box()["height"] < 844  # the first answer is on the first screen

@@ -7,6 +7,7 @@ and never ranked.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -24,6 +25,8 @@ from ingest.site.model import Hit, Row, Site, Suite, group_name, named, ordered
 from ingest.site.options import listed
 from ingest.site.render import colours
 
+#: Rows that a screen has room for.
+SCREEN = 14
 #: What a page with such tables loads; the script of charts comes with the first row that is opened.
 SCRIPTS = ("assets/js/front.js",)
 
@@ -150,6 +153,12 @@ class Heat:
     frameworks: tuple[HeatColumn, ...]
     rows: tuple[HeatRow, ...]
     alone: tuple[LoneCase, ...]
+
+    @property
+    def usual_devices(self) -> int | None:
+        """The number of devices that a table longer than a screen begins with: that of most comparisons."""
+        counted = Counter(each.place.devices for each in self.rows if DEFAULT in each.levels)
+        return max(counted, key=lambda each: (counted[each], each)) if counted.total() > SCREEN else None
 
     @property
     def alone_usually(self) -> int:

@@ -14,7 +14,7 @@
   const charts = document.currentScript.src.replace(/front\.js/, "charts.js");
   const said = form.querySelector(".pl-choose-said");
 
-  const ALL = "all", SCREEN = 14; // rows that a screen has room for
+  const ALL = "all";
   const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
   const isOfLevel = (node) => node.dataset.level.split(" ").includes(form.level.value);
   const leveled = (machine) => lines(machine).filter(isOfLevel);
@@ -61,13 +61,10 @@
     if (!choose(name, kept)) form[name].value = "";
   }
 
-  /** The number of devices that is shown unless another is asked for: of a long table that with most comparisons. */
+  /** The number of devices that a long table begins with; its other rows are hidden until a choice shows them. */
   function usualDevices() {
-    const machine = shown(), counts = new Map();
-    const rows = machine ? leveled(machine).filter((line) => line.matches(".pl-row")) : [];
-    rows.forEach((row) => counts.set(row.dataset.devices, (counts.get(row.dataset.devices) || 0) + 1));
-    const most = Math.max(...counts.values());
-    return rows.length > SCREEN ? Array.from(counts.keys()).filter((each) => counts.get(each) === most).sort((one, other) => other - one)[0] : "";
+    const machine = shown(), value = machine ? machine.dataset.usual || "" : "";
+    return Array.from(form.devices.options).some((option) => option.value === value) ? value : "";
   }
 
   function address() {
@@ -132,6 +129,7 @@
     machine.querySelectorAll(".pl-tally").forEach((tally) => { tally.hidden = !isOfLevel(tally); });
     lines(machine).forEach((line) => {
       line.hidden = !fits(line);
+      line.removeAttribute("data-late");
       if (line.matches(".pl-row")) line.nextElementSibling.hidden = line.hidden;
       follow(line.querySelector("a"));
       if (line.hidden && line.matches(".pl-row")) toggle(line, false);

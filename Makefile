@@ -95,14 +95,14 @@ LOCKED = audit build fuzz generator site test
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --output-file requirements/site.txt
-	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
+	@$(LOCK) --extra dask --extra objects --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
 	@$(LOCK_GROUP) --group build --output-file requirements/build.txt
 	@$(LOCK_GROUP) --group fuzz --output-file requirements/fuzz.txt
 	@$(LOCK_GROUP) --group generator --constraint requirements/site.txt --output-file requirements/generator.txt
 	@$(LOCK_GROUP) --group audit --constraint requirements/test.txt --output-file requirements/audit.txt
 
 clean: ## remove what the commands above made, save docs/data/
-	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/share docs/assets/css docs/data/badges docs/data/comparisons.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/share docs/assets/css docs/data/badges docs/data/explorer docs/data/comparisons.json docs/data/*.parquet .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 pythons: # the supported Pythons as JSON, for the workflows

@@ -9,17 +9,19 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
-from bench import building, front_page, reading, redaction
+from bench import building, explorer, front_page, reading, redaction
 from bench.measure import Row
 
 MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
     "log": reading.long_log,
     "tree": reading.tree,
+    "logs": reading.logs,
     "formats": reading.formats,
     "redaction": redaction.redaction,
     "changes": building.changes,
     "sizes": building.sizes,
     "phone": front_page.phone,
+    "explorer": explorer.explorer,
 }
 HEAD = ("what", "seconds", "against", "seconds", "ratio", "goal", "peak MiB")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gzip
 import http.server
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ from typing import Any
 
 from bench.measure import Row
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 SLOWER = 4
 NETWORK = {"offline": False, "latency": 170, "downloadThroughput": 9e6 / 8, "uploadThroughput": 9e6 / 8}
@@ -52,7 +53,7 @@ class _Compressing(http.server.SimpleHTTPRequestHandler):
             self.send_error(404)
             return
         packed = path.suffix in _TEXT
-        body = _compressed(path) if packed else path.read_bytes()
+        body = compressed(path) if packed else path.read_bytes()
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(path)))
         self.send_header("Content-Length", str(len(body)))
@@ -66,23 +67,21 @@ class _Compressing(http.server.SimpleHTTPRequestHandler):
 
 
 @functools.cache
-def _compressed(path: Path) -> bytes:
+def compressed(path: Path) -> bytes:
+    """Return what is sent of a file of text."""
     return gzip.compress(path.read_bytes(), 6)
 
 
 def phone(folder: Path) -> list[Row]:
     """Measure first paint and readiness on the phone, against this machine; return nothing if there is no browser."""
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        executable = None
-    if not executable:
-        print("bench: phone needs playwright and chromium; left out", file=sys.stderr)
+    executable = chromium("phone")
+    if executable is None:
         return []
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder / "page")]
     subprocess.run(command, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
-    with sync_playwright() as playwright, _served(folder / "page") as address:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright, served(folder / "page") as address:
         browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         here = _median(browser, address, 1, NONE)
         phone = _median(browser, address, SLOWER, NETWORK)
@@ -93,8 +92,18 @@ def phone(folder: Path) -> list[Row]:
     ]
 
 
+def chromium(name: str) -> str | None:
+    """Return the browser that a measurement needs; say so if it is left out for lack of it."""
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None or importlib.util.find_spec("playwright") is None:
+        print(f"bench: {name} needs playwright and chromium; left out", file=sys.stderr)
+        return None
+    return executable
+
+
 @contextmanager
-def _served(site: Path) -> Iterator[str]:
+def served(site: Path) -> Iterator[str]:
+    """Serve a folder compressed, and yield its address."""
     handler = functools.partial(_Compressing, directory=str(site))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

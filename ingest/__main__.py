@@ -9,8 +9,8 @@ from ingest.cli import main
 
 #: Exit codes of an internal error and of a missing package; Python's own, 1, means that the site is built.
 FAULT, NOTHING = 3, 2
-#: Bytes of address space that one process needs to read a few logs and to write their pages.
-LEAST_MEMORY = 300_000_000
+#: Bytes of address space that one process needs to read a few logs and to write their pages; half of it is Arrow's.
+LEAST_MEMORY = 600_000_000
 
 
 def _refuse_too_little_memory() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +15,13 @@ from ingest.common.files import stamp
 from schema.records import Problem, text_of
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from ingest.published.publications import Publications
     from ingest.read.accelerators import Accelerators
     from ingest.read.change_notes import ChangeNotes
     from ingest.read.plans import Plans
     from ingest.read.walk import FoundFiles
-    from ingest.record.ledger import Ledger
+    from ingest.record.ledger import Ledger, ReadJobs
+    from ingest.record.remote import StoredFolder
     from ingest.site.builder import Built
 
 #: From so many logs, or so many bytes, on it pays to start further processes.
@@ -33,8 +32,9 @@ _MANY_LOGS, _MANY_BYTES = 200, 64 << 20
 class Inputs:
     """What is read: logs or folders of logs, the layout of their names, and the folders of others' figures.
 
+    `stores` are addresses of folders in object stores, which are read beside the paths.
     `out` is the folder of the pages, which also holds the ledger of the last build. With `jobs` 0, as many processes
-    read as pay off.
+    read as pay off. `on` names a Dask cluster; empty, processes of this machine read.
     """
 
     paths: tuple[Path, ...]
@@ -42,13 +42,16 @@ class Inputs:
     jobs: int = 0
     out: Path = Path("docs")
     published: tuple[Path, ...] = ()
+    on: str = ""
+    stores: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class State:
     """Everything that was read and computed; nothing has been written yet.
 
-    `sources` is the state of the files that it was read from, `fresh` what the cache lacks of it.
+    `sources` is the state of the files that it was read from, `fresh` what the cache lacks of it, and `folders` are
+    those of object stores.
     """
 
     inputs: Inputs
@@ -61,6 +64,7 @@ class State:
     problems: tuple[Problem, ...]
     sources: str
     fresh: Mapping[str, bytes]
+    folders: Sequence[StoredFolder] = ()
 
 
 @dataclass(frozen=True)
@@ -81,38 +85,54 @@ def read(inputs: Inputs) -> State:
     from ingest.common import sources
     from ingest.common.cache import Cache
     from ingest.published import publications
-    from ingest.read import accelerators, change_notes, layout, plans
-    from ingest.read.walk import walk
-    from ingest.record import ledger
+    from ingest.read import accelerators, change_notes, layout, objects, plans
+    from ingest.read.walk import labels, walk
+    from ingest.record import ledger, remote
 
     named = layout.load(inputs.layout)
     if inputs.out.exists() and not inputs.out.is_dir():
         raise UsageError(f"--out {inputs.out}: is a file; give a folder")
     before = sources.state(inputs.paths, inputs.layout)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
-    found, stated = named.logs_of(walk(inputs.paths)), accelerators.found(inputs.paths)
+    stores = [objects.store(each) for each in inputs.stores]
+    names = labels([*inputs.paths, *(each.path for each in stores)])
+    here, there = names[: len(inputs.paths)], names[len(inputs.paths) :]
+    found, stated = named.logs_of(walk(inputs.paths, here)), accelerators.found(inputs.paths)
+    folders, wrong = remote.listed(stores, there, inputs.layout, others.rules_of)
     changes, planned = change_notes.found(inputs.paths), plans.found(inputs.paths)
-    found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems))
-    if not found.inputs:
+    found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems, *wrong))
+    if not (found.inputs or folders):
         return State(inputs, found, ledger.Ledger(), others, stated, changes, planned, found.problems, before, {})
     with (
         Cache(_cache(inputs.out), read_only=True) as cached,
-        _executor(inputs.jobs, found) as executor,
-        _progress(found) as progress,
+        _reader(inputs, found, folders) as reader,
+        _progress(len(found.inputs) + sum(len(each.logs) for each in folders)) as progress,
     ):
+        stored = remote.read(folders, cached, reader, progress)
         collected = ledger.collect(
             found.inputs,
             inputs.layout,
             inputs.out,
             cached,
-            executor,
+            reader,
             progress,
             others.rules_of,
             found.beside,
+            stored,
         )
     found = _with_problems(found, collected.problems)
     return State(
-        inputs, found, collected, others, stated, changes, planned, _distinct(found, collected), before, cached.new
+        inputs,
+        found,
+        collected,
+        others,
+        stated,
+        changes,
+        planned,
+        _distinct(found, collected),
+        before,
+        cached.new,
+        folders,
     )
 
 
@@ -125,7 +145,6 @@ def write(state: State) -> Written:
     """
     from ingest.common import sources
     from ingest.common.below import refuse_ways_out
-    from ingest.common.cache import Cache
     from ingest.common.files import notes, remove_unfinished
     from ingest.record import ledger
     from ingest.site.builder import WRITTEN_TO
@@ -138,15 +157,22 @@ def write(state: State) -> Written:
         built = _site(state, check=False)
         written, removed = ledger.write(state.ledger, out)
         sources.record(out, state.sources)
-        with Cache(_cache(out)) as cache:
-            for key, value in state.fresh.items():
-                cache.put(key, value)
+        remember(state)
     except OSError as error:
         raise UsageError(
             f"{error.filename or out}: {error.strerror}; what was written before is complete, and the next run writes "
             "the rest: free space, or make the folder writable, and run again"
         ) from None
     return Written(len(written) + len(built.written), len(built.unchanged), len(removed) + len(built.removed))
+
+
+def remember(state: State) -> None:
+    """Put into the cache what it lacks of what was read."""
+    from ingest.common.cache import Cache
+
+    with Cache(_cache(state.inputs.out)) as cache:
+        for key, value in state.fresh.items():
+            cache.put(key, value)
 
 
 def stale(state: State) -> list[str]:
@@ -166,7 +192,7 @@ def _site(state: State, *, check: bool) -> Built:
         cache=_cache(state.inputs.out),
         check=check,
         published=state.publications,
-        logs=_logs(state.found),
+        logs={} if check else {**_logs(state.found), **_stored_logs(state)},
         shards=state.ledger.shards,
         passed_over=state.ledger.passed_over,
         accelerators=state.accelerators,
@@ -190,6 +216,17 @@ def _logs(found: FoundFiles) -> dict[str, tuple[Path, ...]]:
     return places
 
 
+def _stored_logs(state: State) -> dict[str, tuple[Path, ...]]:
+    """Return where the logs from object stores lie whose lines are shown."""
+    from ingest.common.files import notes
+    from ingest.record import remote
+    from ingest.site.run_paging import LIMITS, chosen
+
+    ids = chosen(state.ledger.runs, LIMITS) if state.folders else ()
+    wanted = {run.path for run in state.ledger.runs if run.id in ids}
+    return remote.kept(state.folders, wanted, notes(state.inputs.out) / "objects")
+
+
 def _with_problems(found: FoundFiles, more: Iterable[Problem]) -> FoundFiles:
     """Return what was found with further problems, redacted: messages leave too, in the public output of a CI run."""
     from dataclasses import replace
@@ -206,27 +243,36 @@ def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
 
 
 @contextmanager
-def _executor(jobs: int, found: FoundFiles) -> Iterator[Executor | None]:
-    """Start processes where there is enough to read that they pay off, or where the user asks for them."""
+def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) -> Iterator[ReadJobs | None]:
+    """Start processes where there is enough to read that they pay off, or what the user asks for."""
+    if inputs.on:
+        from ingest.record import cluster
+
+        with cluster.reading(inputs.on, inputs.jobs, inputs.layout, inputs.paths) as reader:
+            yield reader
+        return
     size = sum(at[0] for each in found.inputs if (at := stamp(each.path)))
-    worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES
-    count = jobs or (os.cpu_count() or 1 if worth else 1)
+    worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES or len(folders) > 1  # fetching is waiting
+    count = inputs.jobs or (os.cpu_count() or 1 if worth else 1)
     if count <= 1:
         yield None
         return
-    from ingest.common import processes
+    from functools import partial
 
-    with processes.pool(min(count, len(found.inputs))) as executor:
-        yield executor
+    from ingest.common import processes
+    from ingest.record import ledger
+
+    with processes.pool(min(count, len(found.inputs) + len(folders)), anew=bool(folders)) as executor:
+        yield partial(ledger.on_processes, executor)
 
 
 @contextmanager
-def _progress(found: FoundFiles) -> Iterator[Any]:
+def _progress(logs: int) -> Iterator[Any]:
     """Show a bar on a terminal, for more logs than are read in a moment."""
-    if len(found.inputs) < _MANY_LOGS or not sys.stderr.isatty():
+    if logs < _MANY_LOGS or not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm
 
-    with tqdm(total=len(found.inputs), unit="log", leave=False) as bar:
+    with tqdm(total=logs, unit="log", leave=False) as bar:
         yield bar.update

@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import click
 from ingest.common.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from ingest.build import State, Written
+    from ingest.build import Inputs, State, Written
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
@@ -102,17 +104,33 @@ def commands() -> None:
 
 
 def _reads_logs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments of every command that reads a tree of logs."""
+    """Add the arguments of every command that reads a tree of logs, and give them to it as `inputs`."""
+
+    @wraps(command)
+    def reading(paths: tuple[str, ...], layout: str, jobs: int, on: str, **others: Any) -> Any:
+        from ingest.build import Inputs
+        from ingest.read.objects import is_url
+
+        here, there = [Path(each) for each in paths if not is_url(each)], [each for each in paths if is_url(each)]
+        return command(inputs=Inputs(tuple(here), layout, jobs, on=on, stores=tuple(there)), **others)
+
     options = (
-        click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path)),
+        click.argument("paths", metavar="PATH...", nargs=-1),
         _layout_option,
         click.option(
             "--jobs", metavar="N", type=int, default=0, help="Processes that read logs [default: as many as pay off]."
         ),
+        click.option(
+            "--on",
+            metavar="CLUSTER",
+            default="",
+            help="Read logs on a Dask cluster: dask for one of this machine, or tcp://HOST:PORT of a scheduler.",
+        ),
     )
+    made: Callable[..., Any] = reading
     for option in reversed(options):
-        command = option(command)
-    return command
+        made = option(made)
+    return made
 
 
 _layout_option = click.option(
@@ -127,12 +145,16 @@ _out_option = click.option(
 )
 
 
+_verbose_option = click.option("--verbose", is_flag=True, help="Print every problem, however many there are.")
+
+
 @commands.command()
 @_reads_logs
 @_out_option
 @click.option("--strict", is_flag=True, help="Write nothing if any input was not recognized.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line per run; write no site unless --out is given.")
-def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool, as_json: bool) -> int:
+@_verbose_option
+def build(inputs: Inputs, out: Path | None, strict: bool, as_json: bool, verbose: bool) -> int:
     """Read logs and write the site.
 
     It writes pages in both languages, charts and data.
@@ -140,24 +162,23 @@ def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
     from ingest.common import lock
 
     if as_json and not out:
-        return _build(paths, layout, jobs, out, strict, as_json)
+        return _build(inputs, out, strict, as_json, verbose)
     with lock.held(out or Path("docs")):
-        return _build(paths, layout, jobs, out, strict, as_json)
+        return _build(inputs, out, strict, as_json, verbose)
 
 
-def _build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool, as_json: bool) -> int:
+def _build(inputs: Inputs, out: Path | None, strict: bool, as_json: bool, verbose: bool) -> int:
     from ingest import build as builder
 
-    state = _read(paths, layout, jobs, out)
+    state = _read(inputs, out)
     if as_json:
-        from schema.records import text_of
-
-        for run in state.ledger.runs:
-            print(text_of(run))
-    _print_messages(state)
+        for lines in state.ledger.files.values():
+            print(lines.decode(), end="")
+    writes = bool(out or not as_json)
+    _print_messages(state, verbose, state.inputs.out if writes and not strict else None)
     if _refused(state, strict):
         return NOTHING
-    if out or not as_json:
+    if writes:
         written = builder.write(state)
         if not as_json:
             print(_summary(state, written))
@@ -168,15 +189,16 @@ def _build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, st
 @_reads_logs
 @_out_option
 @click.option("--strict", is_flag=True, help="Fail if any input was not recognized, too.")
-def check(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool) -> int:
+@_verbose_option
+def check(inputs: Inputs, out: Path | None, strict: bool, verbose: bool) -> int:
     """Check that docs/data/ is what the logs say.
 
     It writes nothing, and fails where the committed data differ.
     """
     from ingest import build as builder
 
-    state = _read(paths, layout, jobs, out)
-    _print_messages(state)
+    state = _read(inputs, out)
+    _print_messages(state, verbose)
     if _refused(state, strict):
         return NOTHING
     stale = builder.stale(state)
@@ -271,7 +293,7 @@ def diff(revision: str, out: Path | None, language: str) -> int:
 @commands.command()
 @click.argument("site", metavar="SITE", type=click.Path(path_type=Path))
 @_reads_logs
-def verify(site: Path, paths: tuple[Path, ...], layout: str, jobs: int) -> int:
+def verify(site: Path, inputs: Inputs) -> int:
     """Check that a built site's figures follow from its data and logs.
 
     SITE is the folder that `mkdocs build` writes. Figures are followed from the pages to results.json and to the
@@ -279,11 +301,11 @@ def verify(site: Path, paths: tuple[Path, ...], layout: str, jobs: int) -> int:
     """
     from ingest import verify as chain
 
-    told = chain.verify(site, chain.read_anew(paths, layout, jobs) if paths else None)
+    told = chain.verify(site, chain.read_anew(inputs) if inputs.paths or inputs.stores else None)
     for each in told.wrong:
         print(printable(each), file=sys.stderr)
     print(chain.summary(told))
-    return NOTHING if told.wrong else UNDERSTOOD if paths else NOT_ALL
+    return NOTHING if told.wrong else UNDERSTOOD if inputs.paths or inputs.stores else NOT_ALL
 
 
 @commands.command("new-suite")
@@ -312,7 +334,8 @@ def new_suite(name: str, out: Path | None) -> int:
     help="File of the record: published/recomputed/NAME.jsonl in the folder of the published results.",
 )
 @click.option("--strict", is_flag=True, help="Record nothing if any input was not recognized.")
-def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path, strict: bool) -> int:
+@_verbose_option
+def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
     """Record what logs give, for the audit.
 
     The audit compares published figures with such records; no site is written.
@@ -321,8 +344,8 @@ def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path, strict:
     from ingest.common.files import remove_unfinished, write_if_changed
     from ingest.published import audit as audits
 
-    state = _read(paths, layout, jobs, None, (_published_folder(record),))
-    _print_messages(state)
+    state = _read(replace(inputs, published=(_published_folder(record),)), None)
+    _print_messages(state, verbose)
     if _refused(state, strict):
         return NOTHING
     try:
@@ -347,27 +370,30 @@ def _published_folder(record: Path) -> Path:
     return folder.absolute()
 
 
-def _read(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, published: tuple[Path, ...] = ()) -> State:
+def _read(inputs: Inputs, out: Path | None) -> State:
     from ingest import build as builder
 
-    if not paths:
+    if not (inputs.paths or inputs.stores):
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
-    if jobs < 0:
-        raise UsageError(f"--jobs {jobs}: must be a positive number")
-    state = builder.read(builder.Inputs(paths, layout, jobs, out or Path("docs"), published))
-    if not state.found.inputs or (state.ledger.passed_over and not state.ledger.runs):
+    if inputs.jobs < 0:
+        raise UsageError(f"--jobs {inputs.jobs}: must be a positive number")
+    state = builder.read(replace(inputs, out=out or inputs.out))
+    if not state.ledger.runs and (state.ledger.passed_over or not state.found.inputs):
         _print_messages(state)
         raise UsageError("no logs in the given paths, so nothing was written")
     return state
 
 
-def _print_messages(state: State) -> None:
-    """Print every problem; and words that a new suite lacks, which are no problem of an input."""
-    from ingest.common.problems import message
+def _print_messages(state: State, verbose: bool = False, out: Path | None = None) -> None:
+    """Print the problems, and words that a new suite lacks, which are no problem of an input.
+
+    `out` is the folder that a file of all problems is written to; None if none is.
+    """
+    from ingest.common.problems import FILE, printed
     from ingest.new_suite import unfilled
 
-    for problem in state.problems:
-        print(message(problem), file=sys.stderr)
+    for line in printed(state.problems, printable(str(out / FILE)) if out else "", verbose=verbose):
+        print(line, file=sys.stderr)
     for each in unfilled():
         print(printable(each), file=sys.stderr)
 

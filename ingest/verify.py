@@ -28,7 +28,7 @@ from schema.records import NoFigure, Run, from_text
 from schema.results import ResultRecord, ResultsDocument
 
 if TYPE_CHECKING:
-    from ingest.build import State
+    from ingest.build import Inputs, State
 
 _RESULTS = "data/results.json"
 _FIGURE = re.compile(r"[+-]?\d[\d,.]*(?:[×%]|$)")
@@ -80,12 +80,12 @@ def verify(site: Path, state: State | None) -> Verified:
     return told
 
 
-def read_anew(paths: tuple[Path, ...], layout: str, jobs: int) -> State:
+def read_anew(inputs: Inputs) -> State:
     """Read logs without any ledger or cache: neither may vouch for itself."""
     from ingest import build as builder
 
     with tempfile.TemporaryDirectory() as empty:
-        return builder.read(builder.Inputs(paths, layout, jobs, Path(empty, "docs")))
+        return builder.read(with_fields(inputs, out=Path(empty, "docs")))
 
 
 def summary(told: Verified) -> str:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from bench import building, reading
+from bench import building, front_page, reading
 from bench.__main__ import MEASUREMENTS, main
+
+MEASURED = """
+import json, sys
+from pathlib import Path
+from bench.explorer import explorer
+print(json.dumps([(each.what, each.seconds) for each in explorer(Path(sys.argv[1]), 6000)]))
+"""
 
 
 def test_a_long_log_is_measured_as_one_run_and_as_many(tmp_path: Path) -> None:
@@ -20,6 +31,13 @@ def test_a_long_log_is_measured_as_one_run_and_as_many(tmp_path: Path) -> None:
     assert all(each.seconds and each.base for each in rows)
 
 
+def test_trees_are_measured_when_they_are_new_and_when_they_are_unchanged(tmp_path: Path) -> None:
+    rows = reading.logs(tmp_path, counts=(3,))
+    assert [each.what.partition(":")[0] for each in rows] == ["3 logs, all new", "3 logs, none changed"]
+    assert all(each.seconds and each.base for each in rows)
+    assert list((tmp_path / "ledger3" / "docs" / "data" / "runs").glob("*.jsonl"))
+
+
 def test_builds_are_measured_after_logs_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = building.changes(tmp_path, sizes=(3,), changed=(1,))
     assert [(each.what, each.against) for each in rows] == [
@@ -27,6 +45,29 @@ def test_builds_are_measured_after_logs_changed(tmp_path: Path, monkeypatch: pyt
         ("3 logs, 1 changed", "3 logs, none changed"),
     ]
     assert len(list((tmp_path / "docs3" / "data" / "runs").glob("*.jsonl"))) == 1
+
+
+def test_the_page_of_all_runs_is_measured_with_as_many_as_asked_for(tmp_path: Path) -> None:
+    # In a process of its own: this one may hold another browser already.
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(tmp_path)], check=True, stdout=subprocess.PIPE, text=True
+    )
+    rows = json.loads(done.stdout)
+    if front_page.chromium("explorer") is None:
+        assert rows == []
+        return
+    names = (
+        "first rows",
+        "all rows",
+        "a filter",
+        "all again",
+        "a sort by throughput",
+        "a sort by hardware",
+        "a search",
+    )
+    assert [what.partition(":")[0] for what, _ in rows] == [f"6,000 runs, {each}" for each in names]
+    assert re.fullmatch(r"6,000 runs, all rows: [2-4] parts of \d+ kB", rows[1][0])
+    assert all(0 < seconds < 60 for _, seconds in rows)
 
 
 def test_an_unknown_measurement_is_refused_with_the_known_ones() -> None:

@@ -45,6 +45,7 @@ class Cache:
         self.path, self.most_bytes, self.read_only = path, most_bytes, read_only
         #: What was put and is not in the file yet.
         self.new: dict[str, bytes] = {}
+        self._pending = 0
         self._used: set[str] = set()
         self._connection = self._opened()
 
@@ -75,7 +76,8 @@ class Cache:
     def put(self, key: str, value: bytes) -> None:
         """Store a value; it is written on exit, or earlier if much is pending."""
         self.new[key] = value
-        if sum(map(len, self.new.values())) > _FLUSHED_ABOVE:
+        self._pending += len(value)
+        if self._pending > _FLUSHED_ABOVE:
             self._flush()
 
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
@@ -130,7 +132,7 @@ class Cache:
     def _flush(self) -> None:
         if self.read_only:
             return
-        new, self.new = self.new, {}
+        new, self.new, self._pending = self.new, {}, 0
         if self._connection is None or not (new or self._used):
             return
         now = int(time.time())

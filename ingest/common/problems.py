@@ -1,7 +1,14 @@
-"""Problems in the terminal: one sentence about an input, `path:line: what, and why`; the words are in `words.toml`."""
+"""Problems in the terminal: one sentence about an input, `path:line: what, and why`; the words are in `words.toml`.
+
+Of many problems, those of one kind below one folder are one group.
+"""
 
 from __future__ import annotations
 
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +17,68 @@ from schema.records import Problem
 
 if TYPE_CHECKING:
     from ingest.common.words import Words
+
+#: The file of all problems, below the folder of the pages.
+FILE = "data/problems.jsonl"
+#: So many problems are printed one by one; of more, so many groups are.
+FEW, GROUPS_PRINTED = 20, 10
+
+
+@dataclass(frozen=True)
+class ProblemGroup:
+    """Problems of one kind below one folder, in their order."""
+
+    code: str
+    folder: str
+    problems: tuple[Problem, ...]
+
+
+def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:
+    """Return problems by kind and folder, the largest group first.
+
+    A kind that is met in one folder is one group; one that is met in several has a group for each folder next below
+    the one that they share.
+    """
+    kinds: dict[str, list[Problem]] = defaultdict(list)
+    for each in problems:
+        kinds[each.code].append(each)
+    found = [group for code, mine in kinds.items() for group in _by_folder(code, mine)]
+    return sorted(found, key=lambda each: (-len(each.problems), each.code, each.folder))
+
+
+def _by_folder(code: str, problems: Sequence[Problem]) -> Iterator[ProblemGroup]:
+    folders = [posixpath.dirname(each.path).split("/") for each in problems]
+    # Sorted, the first and the last differ earliest.
+    shared = len(posixpath.commonprefix([min(folders), max(folders)]))
+    below: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
+    for folder, each in zip(folders, problems, strict=True):
+        below[tuple(folder[: shared + 1])].append(each)
+    for names, mine in below.items():
+        yield ProblemGroup(code, "/".join(names), tuple(mine))
+
+
+def printed(problems: Sequence[Problem], where: str, *, verbose: bool) -> list[str]:
+    """Return the lines that tell of problems: all of a few, otherwise the largest groups and where the others are.
+
+    Args:
+        problems: all of them.
+        where: the file that holds all of them; empty if none is written.
+        verbose: whether all are wanted.
+    """
+    if verbose or len(problems) <= FEW:
+        return [message(each) for each in problems]
+    groups = grouped(problems)
+    lines = [_line(each) for each in groups[:GROUPS_PRINTED]]
+    shown = f"{min(len(groups), GROUPS_PRINTED)} of {len(groups)} groups by kind and folder"
+    file = f", and {where} holds them" if where else ""
+    return [*lines, f"ingest: {len(problems):,} problems, {shown} above; --verbose prints every problem{file}"]
+
+
+def _line(group: ProblemGroup) -> str:
+    first = message(group.problems[0])
+    if len(group.problems) == 1:
+        return first
+    return printable(f"{group.folder or '.'}/: {group.code}, {len(group.problems):,} times, such as ") + first
 
 
 def message(problem: Problem) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import parent_process
+from multiprocessing import get_context, parent_process
 from threading import Thread
 
 
-def pool(count: int) -> ProcessPoolExecutor:
-    """Return so many processes.
+def pool(count: int, *, anew: bool = False) -> ProcessPoolExecutor:
+    """Return so many processes; with `anew`, none is a copy of this one, whose threads a library may need.
 
     By themselves they would wait for work for ever once the process that gives it is killed: each holds a copy of the
     pipe's other end, so none sees the end of it.
     """
-    return ProcessPoolExecutor(count, initializer=_end_with_parent)
+    context = get_context("spawn") if anew else None
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent)
 
 
 def _end_with_parent() -> None:

@@ -21,9 +21,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 def fingerprint(paths: Iterable[Path]) -> str:
     """Hash the names, sizes and times of all files; editors' and Python's own files do not count."""
     digest = hashlib.sha256()
-    for path in sorted({Path(os.path.realpath(each)) for top in paths for each in _files(top)}):
+    for path in sorted({each for top in paths for each in _files(top)}):
         try:
-            at = path.stat()
+            at = os.stat(path)  # noqa: PTH116 - of every file, and a Path costs more than the look
         except OSError:
             continue  # gone since the folder was read
         digest.update(f"{path}\0{at.st_size}\0{at.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
@@ -59,10 +59,13 @@ def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
     return not (docs / "en" / "index.md").is_file() or (before != now and not others)
 
 
-def _files(top: Path) -> Iterator[Path]:
+def _files(top: Path) -> Iterator[str]:
+    """Yield the files below a folder, by paths without links; only of a link is each part looked at."""
     if not top.is_dir():
-        yield top
+        yield os.path.realpath(top)
     for folder, below, names in os.walk(top):
         deeper = folder.count(os.sep) - str(top).count(os.sep) < DEEPEST
         below[:] = [each for each in below if deeper and each != "__pycache__" and not each.startswith(".")]
-        yield from (Path(folder) / each for each in names if not each.startswith(".") and not each.endswith("~"))
+        real = os.path.realpath(folder)
+        for path in (f"{real}/{each}" for each in names if not each.startswith(".") and not each.endswith("~")):
+            yield os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114 - as above

@@ -129,7 +129,7 @@ def _is_repeated(records: SessionRecords) -> bool:
     """Return whether a step may be printed several times."""
     import numpy as np
 
-    return records.reading.repeated or len(np.unique(records.ranks())) > 1
+    return records.reading.repeated or bool(np.ptp(records.ranks()))
 
 
 def increments(frame: StepRows, total: Column) -> Column:
@@ -288,12 +288,21 @@ def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[R
     """
     import numpy as np
 
-    _, order = np.unique(np.stack([epochs, steps], axis=1), axis=0, return_inverse=True)
-    order, by_rank = order.ravel(), np.argsort(ranks, kind="stable")
+    order, by_rank = _numbered(epochs, steps), np.argsort(ranks, kind="stable")
     begun = np.zeros(len(order), dtype=np.bool_)
     back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -max(lag, order.max() // 10 if lag else 0)
     begun[by_rank] = back & (np.diff(ranks[by_rank], prepend=ranks[by_rank[0]]) == 0)
     return order, begun
+
+
+def _numbered(epochs: Column, steps: Column) -> Rows:
+    """Return the number of each row's epoch and step, in their order; rows of one epoch and step share it."""
+    import numpy as np
+
+    in_order, number = np.lexsort((steps, epochs)), np.zeros(len(steps), dtype=np.intp)
+    epochs, steps = epochs[in_order], steps[in_order]
+    number[in_order[1:]] = np.cumsum((epochs[1:] != epochs[:-1]) | (steps[1:] != steps[:-1]))
+    return number
 
 
 def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
@@ -18,6 +18,7 @@ from ingest.compute.frame import increments, one_row_per_step
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
+    computed_series,
     no_figure,
     refuse_impossible,
     rounding,
@@ -152,7 +153,7 @@ def figures(
     """Return the figures of a session under all named rules, and the further windows and summaries of its format."""
     further = {f"{SUMMARY}-{each.summary}" for each in session.format.readings if each.summary}
     more = sorted({*session.format.windows, *further} - set(NAMES))
-    given = given or cache(partial(series, session, case))
+    given = given or computed_series(session, case)
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 

@@ -6,7 +6,7 @@ A format quotes speeds, seconds or clocks of some scope; this is where they beco
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,8 @@ class ThroughputSeries:
     `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in
     steps: what each record adds, with running means undone; sum over sum is samples over time. Where the batch size is
     not known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
-    `rows`: the row of each record in `records`, for its line number. `pauses`: what else took time in each record, 0
+    `rows`: the row of each record in `records`, for its line number. `frame`: the rows as printed, one per step; of
+    clocks, one more than there are intervals. `pauses`: what else took time in each record, 0
     for training steps alone. `lasted`: the seconds of each record as the log tells them, infinite for an epoch of
     unknown length, which is long in any case; None where nothing tells. `column`: what tells the speed.
     """
@@ -72,8 +73,8 @@ class ThroughputSeries:
     epochs: Column
     steps: Column
     rows: Rows
+    frame: StepRows
     pauses: PauseFlags
-    records: SessionRecords
     unit: str
     scope: Scope
     multiplier: int
@@ -84,6 +85,11 @@ class ThroughputSeries:
     def __len__(self) -> int:
         """Return the number of records."""
         return len(self.values)
+
+    @property
+    def records(self) -> SessionRecords:
+        """Return the records that it is of."""
+        return self.frame.records
 
     @property
     def clocked(self) -> bool:
@@ -115,6 +121,21 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
                 with np.errstate(all="ignore"):  # Overflows are detected afterwards.
                     return made(one_row_per_step(records), session, case)
     raise no_figure("no_records")
+
+
+def computed_series(session: Session, case: Facts) -> Callable[[], ThroughputSeries]:
+    """Compute the series of a session once; return what gives it, or raises that there is none, as often as asked."""
+    try:
+        found: ThroughputSeries | Reason = series(session, case)
+    except NoFigureError as error:
+        found = error.reason
+
+    def given() -> ThroughputSeries:
+        if isinstance(found, Reason):
+            raise NoFigureError(found)
+        return found
+
+    return given
 
 
 def samples_per_step(session: Session, reading: Reading, case: Facts) -> float:
@@ -275,10 +296,9 @@ def _timed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     step_seconds = frame.step_seconds
     assert step_seconds is not None
     whole_epochs = frame.records.reading.span == "epoch" and "duration" in frame and "steps" not in frame
-    if whole_epochs and _samples(frame) is None:
-        frame = _of_data_set(frame, case)
+    counted = _of_data_set(frame, case) if whole_epochs and _samples(frame) is None else frame
     column = next(each for each in TIMED if each in frame)
-    return replace(_over(frame, step_seconds, session, case), column=column)
+    return replace(_over(counted, step_seconds, session, case), column=column, frame=frame)
 
 
 def _of_data_set(frame: StepRows, case: Facts) -> StepRows:
@@ -296,7 +316,7 @@ def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
     later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
-    return replace(_over(later, seconds / later.covered, session, case), column="clock")
+    return replace(_over(later, seconds / later.covered, session, case), column="clock", frame=frame)
 
 
 def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
@@ -318,8 +338,9 @@ def _series_of(
     refuse_impossible(values, records, frame.rows)
     samples, seconds, covered = (increments(frame, each) for each in (samples, seconds, frame.covered))
     return ThroughputSeries(
-        values, samples, seconds, covered, frame.epochs, frame.steps, frame.rows, confirmed(frame, seconds, covered),
-        records, records.reading.unit, scope, multiplier, timed, seconds if timed else _lasted(frame),
+        values, samples, seconds, covered, frame.epochs, frame.steps, frame.rows, frame,
+        confirmed(frame, seconds, covered), records.reading.unit, scope, multiplier, timed,
+        seconds if timed else _lasted(frame),
     )  # fmt: skip
 
 
@@ -331,7 +352,7 @@ def rounding(records: SessionRecords, name: str, values: Column) -> float:
     if name not in records or not len(some):
         return 0.0
     whole = max(0, math.floor(math.log10(some.min())))
-    decimals = next((each for each in range(-whole, 6) if np.allclose(some * 10.0**each % 1, 0, atol=1e-6)), 6)
+    decimals = next((each for each in range(-whole, 6) if (some * 10.0**each % 1 <= 1e-6).all()), 6)
     unit = 10.0**-decimals
     if unit > _FINE * float(np.median(some)) and name in records.reading.columns:
         # Equal round figures hide their zeros: look at one as it is printed, unless it was computed.

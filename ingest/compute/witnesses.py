@@ -19,17 +19,17 @@ from msgspec.structs import replace
 
 from ingest.common.toml_file import read
 from ingest.compute import rules
-from ingest.compute.frame import StepRows, increments, one_row_per_step
+from ingest.compute.frame import StepRows, increments
 from ingest.compute.metrics import highest_peak, peak_of
 from ingest.compute.series import (
     UNCOUNTED,
     NoFigureError,
     ThroughputSeries,
+    computed_series,
     no_figure,
     rounding,
     samples_per_step,
     scoped,
-    series,
 )
 from ingest.compute.window import too_few
 from parsers.engine.clock import DATELESS_BEFORE
@@ -78,11 +78,12 @@ WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 class Measurement:
     """The figures of a session, the headline withheld or replaced where a witness says so, and all witnesses.
 
-    `rule` is that of the headline.
+    `rule` is that of the headline. `given` gives the series, or raises NoFigureError.
     """
 
     figures: dict[str, Figure | NoFigure]
     witnesses: tuple[Witness, ...]
+    given: Callable[[], ThroughputSeries]
     rule: str = rules.HEADLINE
 
     @property
@@ -105,37 +106,39 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
         case: facts of the case, as the rules get them.
         of_records: those of them that follow from the records themselves, and so cannot be witnesses of these.
     """
-    given = cache(partial(series, session, case))
+    given = computed_series(session, case)
     found = rules.figures(session, case, given)
     headline = found[rules.HEADLINE]
     if isinstance(headline, Figure) and (reason := too_few(given())):
         if wrong := _faster_summary(session, case, given()):
             found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
-            return Measurement(found, (wrong,))
+            return Measurement(found, (wrong,), given)
         headline = found[rules.HEADLINE] = NoFigure(reason)
     stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):
-        return _of_summary(found, session, stated)
-    return _held(found, rules.HEADLINE, (_witness(kind, session, stated, given(), headline) for kind in WITNESSES))
+        return _of_summary(found, session, stated, given)
+    spoken = (_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
+    return _held(found, rules.HEADLINE, spoken, given)
 
 
-def _of_summary(found: dict[str, Figure | NoFigure], session: Session, case: Facts) -> Measurement:
+def _of_summary(
+    found: dict[str, Figure | NoFigure], session: Session, case: Facts, given: Callable[[], ThroughputSeries]
+) -> Measurement:
     """Take the trainer's own figure for the run as headline where its printer gives no other."""
     missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
     alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
     if not (alone and isinstance(summary, Figure)):
-        return Measurement(found, ())
+        return Measurement(found, (), given)
     if step := case.get("resumed_from"):
         found[rules.SUMMARY] = NoFigure(Reason("resumed_summary", {"step": step, "line": summary.first_line}))
-        return Measurement(found, (), rules.SUMMARY)
-    return _held(
-        found,
-        rules.SUMMARY,
-        (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items()),
-    )
+        return Measurement(found, (), given, rules.SUMMARY)
+    spoken = (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items())
+    return _held(found, rules.SUMMARY, spoken, given)
 
 
-def _held(found: dict[str, Figure | NoFigure], rule: str, spoken: Iterable[Witness]) -> Measurement:
+def _held(
+    found: dict[str, Figure | NoFigure], rule: str, spoken: Iterable[Witness], given: Callable[[], ThroughputSeries]
+) -> Measurement:
     """Hold the figure under a rule against its witnesses."""
     import numpy as np
 
@@ -147,7 +150,7 @@ def _held(found: dict[str, Figure | NoFigure], rule: str, spoken: Iterable[Witne
         found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
         found[rule] = _corrected(headline, right)
-    return Measurement(found, witnesses, rule)
+    return Measurement(found, witnesses, given, rule)
 
 
 def _cause(witness: Witness) -> int:
@@ -313,7 +316,7 @@ def _claimed(given: ThroughputSeries) -> Column:
     """
     import numpy as np
 
-    span, frame = given.records.reading.span, one_row_per_step(given.records)
+    span, frame = given.records.reading.span, given.frame
     if span == "epoch" and not _states(frame, "samples", "duration", "steps", "consumed"):
         raise no_figure("no_steps_per_epoch")
     seconds = given.seconds
@@ -336,9 +339,7 @@ def _resolution_of(stamps: Column) -> float:
     import numpy as np
 
     known = stamps[np.isfinite(stamps)]
-    return next(
-        (each for each in (1.0, 1e-3) if np.allclose(known, np.round(known / each) * each, rtol=0, atol=2e-6)), 1e-6
-    )
+    return next((each for each in (1.0, 1e-3) if (np.abs(known - np.round(known / each) * each) <= 2e-6).all()), 1e-6)
 
 
 def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
@@ -359,9 +360,8 @@ def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
 
 def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
-    records = given.records
-    if "throughput" in records:
-        return _line_arithmetic(session, case, one_row_per_step(records))
+    if "throughput" in given.frame:
+        return _line_arithmetic(session, case, given.frame)
     return _batch_arithmetic(session)
 
 
@@ -554,7 +554,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
     """Compare steps times batch with the samples that the program counts."""
     import numpy as np
 
-    frame = one_row_per_step(given.records)
+    frame = given.frame
     if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
         return _data_set(case, session) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)

@@ -106,13 +106,17 @@ class _Walk:
         return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def walk(paths: Sequence[Path]) -> FoundFiles:
+def walk(paths: Sequence[Path], names: Sequence[str] | None = None) -> FoundFiles:
     """Return all logs below the paths, sorted by name.
+
+    Args:
+        paths: files and folders.
+        names: under which each is published; if None, `labels` of the paths.
 
     Raises:
         UsageError: a path does not exist.
     """
-    walks = [_walked(path, label) for path, label in zip(paths, labels(paths), strict=True)]
+    walks = [_walked(path, label) for path, label in zip(paths, names or labels(paths), strict=True)]
     inputs, beside = ([each for walk in walks for each in getattr(walk, of)] for of in ("logs", "beside"))
     return FoundFiles(_unique(inputs), tuple(each for walk in walks for each in walk.problems), _unique(beside))
 
@@ -136,7 +140,8 @@ def _walked(path: Path, label: str) -> _Walk:
 
 def _without_log(walk: _Walk) -> Iterator[Problem]:
     """Yield a problem for each run without a log in its folder or below."""
-    holding = {folder for each in walk.logs for folder in each.path.parents}
+    folders = {each.path.parent for each in walk.logs} if walk.runs else set[Path]()
+    holding = {folder for each in folders for folder in (each, *each.parents)}
     for folder in walk.runs:
         if folder not in holding:
             yield Problem("no_log_of_run", walk.name(folder / _RUN[0]))
@@ -179,9 +184,9 @@ def _below(walk: _Walk, folder: Path) -> None:
                 _below(walk, path)
         elif may_be_log(path):
             walk.logs.extend(Input(each, walk.name(each), parts=parts) for each in _regular(walk, path))
-        elif _may_be_telemetry(path):
+        elif may_be_telemetry(path):
             walk.beside.append(Input(path, walk.name(path)))
-    further = (each for each in parts if each.parent != folder and _may_be_telemetry(each))
+    further = (each for each in parts if each.parent != folder and may_be_telemetry(each))
     walk.beside.extend(Input(each, walk.name(each), folder) for each in further)
     walk.runs.extend([folder] if run else [])
 
@@ -245,7 +250,8 @@ def _is_ours(folder: Path, name: str, schema: bytes) -> bool:
         return False
 
 
-def _may_be_telemetry(path: Path) -> bool:
+def may_be_telemetry(path: Path) -> bool:
+    """Return whether a file may be telemetry, by its name."""
     return path.suffix.lower() in _TELEMETRY and path.name not in COMPANIONS
 
 

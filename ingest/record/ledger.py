@@ -11,14 +11,14 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from ingest.common import processes
 from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
+from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_settled, stamp, write_if_changed
 from ingest.read import layout as layouts
 from ingest.read.run_json import NAME as RUN_JSON
@@ -39,6 +40,8 @@ from schema.redaction.redact import redact_record, redacted
 
 FOLDER = Path("data") / "runs"
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
+#: What a log costs besides its bytes, in bytes.
+EACH = 64 << 10
 #: Problems that say nothing of the bytes of a log: the next call may read it, so what they leave is not cached.
 _PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed"})
 #: Those with which what an earlier call read of a log is kept.
@@ -47,17 +50,74 @@ _KEPT = frozenset({"unreadable", "changing", "reader_killed"})
 
 @dataclass(frozen=True)
 class Shard:
-    """The logs of one folder, the file of the ledger that they go to, and the key of what they give in the cache.
+    """The logs of one folder, which has a file of the ledger, and the key of what they give in the cache.
 
     `key` is empty where a file cannot be read now: it may be readable later without a change of its time or size.
     """
 
-    name: str
+    folder: str
     inputs: tuple[Input, ...]
     hashes: Mapping[str, str]
     extra_rules: Mapping[str, tuple[str, ...]]
     beside: tuple[telemetry.File, ...]
     key: str
+    layout: str
+
+    def read(self) -> list[Run]:
+        """Return the runs of its logs."""
+        found = layouts.load(self.layout)
+        formats()  # A mistake in one of them is no log's fault, and ends the command here.
+        logs = [
+            (each, runs_of(each, found, self.hashes[each.name], self.extra_rules.get(each.name, ())))
+            for each in self.inputs
+        ]
+        return telemetry.attach([(given, runs) for given, runs in logs if runs], self.beside, self.hashes)
+
+    def killed(self) -> list[Run]:
+        """Return what is known of its logs where their reader was killed."""
+        return [unread(each, self.hashes[each.name], "reader_killed") for each in self.inputs]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its logs, and what each costs besides."""
+        return sum(EACH + (at[0] if (at := stamp(log.path)) else 0) for log in self.inputs)
+
+
+@dataclass(frozen=True)
+class StoredRuns:
+    """What logs gave that are read a folder at a time: runs by folder, problems of files of no run, and no logs.
+
+    `keys` are those of the folders in the cache, and `read_logs` counts logs that were not in it.
+    """
+
+    by_folder: Mapping[str, list[Run]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    passed_over: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    read_logs: int = 0
+
+
+Found = TypeVar("Found", covariant=True)
+
+
+class ReadingJob(Protocol[Found]):
+    """Logs that are read together, on whatever machine; `size` is in bytes, with what each log costs besides."""
+
+    @property
+    def layout(self) -> str: ...  # noqa: D102
+
+    @property
+    def size(self) -> int: ...  # noqa: D102
+
+    def read(self) -> Found: ...  # noqa: D102
+
+    def killed(self) -> Found: ...  # noqa: D102
+
+
+class ReadJobs(Protocol):
+    """Yields what each job reads, in their order."""
+
+    def __call__(self, jobs: Sequence[ReadingJob[Found]]) -> Iterator[Found]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -81,10 +141,11 @@ def collect(
     layout: str,
     out: Path,
     cached: Cache,
-    executor: Executor | None = None,
+    read: ReadJobs | None = None,
     progress: Any = None,
     extra_rules: Callable[[str], tuple[str, ...]] = lambda _name: (),
     beside: Sequence[Input] = (),
+    stored: StoredRuns | None = None,
 ) -> Ledger:
     """Read the logs that are not in the cache, and put all runs together.
 
@@ -93,37 +154,98 @@ def collect(
         layout: name or file of the layout.
         out: the folder that holds `data/runs`.
         cached: what earlier calls read.
-        executor: where shards are read; here, one after the other, if None.
+        read: reads logs; here, one after the other, if None.
         progress: called with the number of logs read.
         extra_rules: name of a log to further rules, by which others computed what they published of it.
         beside: files that are no logs, and may be telemetry of some.
+        stored: what the logs in object stores gave.
     """
+    remote = stored or StoredRuns()
     hashes = _hashes([*inputs, *beside], cached)
-    told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, _code(layout)))
+    told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, code_of(layout)))
     shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
-    by_shard = {
-        each.name: runs for each in shards if each.key and (runs := _known_runs(cached.get(each.key))) is not None
+    keys = [*(each.key for each in shards), *remote.keys]
+    whole = key_of("ledger", *keys) if all(keys) else ""
+    named = _file_names(sorted({*(each.folder for each in shards), *remote.by_folder})).values()
+    files, read_logs = _previous_files(cached.get(whole) if whole else None, set(named), out), remote.read_logs
+    if files is None:
+        by_folder, read_here = _runs_by_folder(shards, hashes, cached, read, progress)
+        read_logs += read_here
+        files = _marked({**by_folder, **remote.by_folder}, out)
+        if whole and not any(map(passes, (*by_folder.values(), *remote.by_folder.values()))):
+            cached.put(whole, json.dumps({name: _sha256(data) for name, data in files.items()}).encode())
+    # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
+    by_file = {name: runs_in(data) for name, data in files.items()}
+    everything = [run for runs in by_file.values() for run in runs]
+    names = {run.id: name for name, runs in by_file.items() for run in runs}
+    paths = {run.path for run in everything}
+    passed_over = (*(name for each in told.logs if (name := redacted(each.name)) not in paths), *remote.passed_over)
+    return Ledger(everything, files, read_logs, (*told.problems, *remote.problems), names, passed_over)
+
+
+def read_logs(
+    inputs: Sequence[Input],
+    beside: Sequence[Input],
+    layout: str,
+    cached: Cache,
+    extra_rules: Callable[[str], tuple[str, ...]],
+) -> StoredRuns:
+    """Read logs here and now; the runs of each folder are neither named nor compared yet."""
+    hashes = _hashes([*inputs, *beside], cached)
+    told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, code_of(layout)))
+    shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
+    found = {each.folder: each.read() for each in shards}
+    paths = {run.path for runs in found.values() for run in runs}
+    passed_over = tuple(name for each in told.logs if (name := redacted(each.name)) not in paths)
+    return StoredRuns(found, told.problems, passed_over)
+
+
+def _previous_files(known: bytes | None, names: Set[str], out: Path) -> dict[str, bytes] | None:
+    """Return the ledger that an earlier call wrote of the same logs; None if it is not known, or not there any more."""
+    try:
+        hashes = msgspec.json.decode(known or b"", type=dict[str, str])
+        if not hashes.keys() <= names:
+            return None
+        files = {name: (out / FOLDER / name).read_bytes() for name in hashes}
+    except (ValueError, OSError, RecursionError):
+        return None
+    return files if all(_sha256(data) == hashes[name] for name, data in files.items()) else None
+
+
+def _runs_by_folder(
+    shards: Sequence[Shard], hashes: Mapping[str, str], cached: Cache, read: ReadJobs | None, progress: Any
+) -> tuple[dict[str, list[Run]], int]:
+    """Return the runs of each folder, read or as cached, and how many logs were read."""
+    found = {
+        each.folder: runs for each in shards if each.key and (runs := _known_runs(cached.get(each.key))) is not None
     }
-    missing = [each for each in shards if each.name not in by_shard]
-    for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
-        runs = _without_changed(read, shard, hashes, cached)
-        if shard.key and not any(each.code in _PASSING for run in runs for each in run.problems):
+    missing = [each for each in shards if each.folder not in found]
+    for shard, told in zip(missing, (read or one_by_one)(missing), strict=True):
+        runs = _without_changed(told, shard, hashes, cached)
+        if shard.key and not passes(runs):
             cached.put(shard.key, _bytes(runs))
-        by_shard[shard.name] = _with_previous(runs, shard, out)
+        found[shard.folder] = runs
         if progress:
             progress(len(shard.inputs))
-    order = [shard.name for shard in shards for _ in by_shard[shard.name]]
-    marked = identify(duplicates.mark([run for shard in shards for run in by_shard[shard.name]]))
-    groups: dict[str, list[Run]] = {shard.name: [] for shard in shards}
-    for name, run in zip(order, marked, strict=True):
-        groups[name].append(run)
-    files = {name: _bytes(runs) for name, runs in groups.items() if runs}
-    # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
-    everything = [run for data in files.values() for run in runs_in(data)]
-    names = {run.id: name for name, runs in groups.items() for run in runs}
-    paths = {run.path for run in everything}
-    passed_over = tuple(name for each in told.logs if (name := redacted(each.name)) not in paths)
-    return Ledger(everything, files, sum(len(each.inputs) for each in missing), told.problems, names, passed_over)
+    return found, sum(len(each.inputs) for each in missing)
+
+
+def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
+    """Return whether something of what was read says nothing of the bytes of its log."""
+    return any(each.code in _PASSING for each in (*problems, *(one for run in runs for one in run.problems)))
+
+
+def _marked(by_folder: Mapping[str, list[Run]], out: Path) -> dict[str, bytes]:
+    """Return the files of the ledger: each run with its id, and marked where it is recorded twice."""
+    names = _file_names(sorted(by_folder))
+    found = {name: _with_previous(by_folder[folder], name, out) for folder, name in names.items()}
+    marked = iter(identify(duplicates.mark([run for runs in found.values() for run in runs])))
+    groups = {name: [next(marked) for _ in runs] for name, runs in found.items()}
+    return {name: _bytes(runs) for name, runs in groups.items() if runs}
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def runs_in(data: bytes) -> list[Run]:
@@ -197,14 +319,24 @@ def _hash(path: Path, at: Sequence[int], cached: Cache) -> str:
         return ""
 
 
-def _kind(hashes: Mapping[str, str], cached: Cache, code: str, path: Path) -> str:
-    """Return the id of the telemetry format that claims a file; empty where none does."""
-    sha256 = hashes.get(str(path.absolute()))
-    if not sha256:
-        return claimant(path) if stamp(path) else ""
-    known = cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode())
-    found = known.decode("ascii", "replace")
-    return found if found in ("", *(each.id for each in telemetry_formats())) else claimant(path)
+def _kind(hashes: Mapping[str, str], cached: Cache, code: str, given: Input) -> str | Problem:
+    """Return the id of the telemetry format that claims a file, empty where none does; or a fault of ours."""
+    sha256 = _known_hash(given.path, hashes)
+    key = key_of("telemetry", code, given.path.name, sha256) if sha256 else ""
+    known = cached.get(key) if key else None
+    if known is not None and (found := known.decode("ascii", "replace")) in _kinds():
+        return found
+    if not sha256 and not stamp(given.path):
+        return ""
+    told = guarded(given.name, given.path, lambda: claimant(given.path))
+    if key and isinstance(told, str):
+        cached.put(key, told.encode())
+    return told
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset({"", *(each.id for each in telemetry_formats())})
 
 
 def _shards(
@@ -215,17 +347,21 @@ def _shards(
     for each in inputs:
         folders[_folder(each)].append(each)
     hashes = {each.name: _known_hash(each.path, known) for each in inputs}
-    names = _file_names(sorted(folders))
+    beside = telemetry.by_folder(files)
     return [
-        _shard(names[folder], tuple(found), telemetry.in_folders_of(found, files), hashes, layout, known, extra_rules)
+        _shard(folder, tuple(found), telemetry.in_folders_of(found, beside), hashes, layout, known, extra_rules)
         for folder, found in sorted(folders.items())
     ]
 
 
 def _folder(given: Input) -> str:
+    return folder_of(given.name, beside_run=given.path.with_name(RUN_JSON).is_file())
+
+
+def folder_of(name: str, *, beside_run: bool) -> str:
     """Return the folder of a log; beside a run.json, the folder above, which holds the repeats of a case."""
-    parts = given.name.split("/")
-    depth = 2 if given.path.with_name(RUN_JSON).is_file() and len(parts) > 2 else 1
+    parts = name.split("/")
+    depth = 2 if beside_run and len(parts) > 2 else 1
     return "/".join(parts[:-depth]) or parts[0]
 
 
@@ -247,7 +383,7 @@ def _slug(folder: str) -> str:
 
 
 def _shard(
-    name: str, inputs: tuple[Input, ...], files: tuple[telemetry.File, ...], hashes: Mapping[str, str], layout: str,
+    folder: str, inputs: tuple[Input, ...], files: tuple[telemetry.File, ...], hashes: Mapping[str, str], layout: str,
     known: Mapping[str, str], extra_rules: Callable[[str], tuple[str, ...]],
 ) -> Shard:  # fmt: skip
     mine = {each.name: hashes[each.name] for each in inputs}
@@ -260,13 +396,13 @@ def _shard(
     content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
     named = [*chain.from_iterable(map(_files, inputs)), *(each.given.path for each in files)]
     readable = all(_known_hash(path, known) for path in named if os.path.lexists(path))
-    key = key_of("runs", _code(layout), content) if readable else ""
+    key = key_of("runs", code_of(layout), content) if readable else ""
     sampled = {each.given.name: _known_hash(each.given.path, known) for each in files}
-    return Shard(name, inputs, mine | sampled, rules, files, key)
+    return Shard(folder, inputs, mine | sampled, rules, files, key, layout)
 
 
 @cache
-def _code(layout: str) -> str:
+def code_of(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
     top = Path(__file__).resolve().parents[2]
     files = [
@@ -283,39 +419,33 @@ def _code(layout: str) -> str:
     return digest.hexdigest()
 
 
-def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> Iterator[list[Run]]:
-    jobs = [(each, layout) for each in shards]
-    if executor is None:
-        yield from map(_read_shard, jobs)
-        return
+def one_by_one(jobs: Sequence[ReadingJob[Found]]) -> Iterator[Found]:
+    """Read in this process."""
+    return map(_read, jobs)
+
+
+def on_processes(executor: Executor, jobs: Sequence[ReadingJob[Found]]) -> Iterator[Found]:
+    """Read on processes of this machine."""
     done = 0
     try:
-        for runs in executor.map(_read_shard, jobs):
-            yield runs
+        for found in executor.map(_read, jobs):
+            yield found
             done += 1
-    except BrokenProcessPool:  # which process was killed over which of the shards that remain, nobody says
+    except BrokenProcessPool:  # which process was killed over which of the jobs that remain, nobody says
         yield from map(_read_apart, jobs[done:])
 
 
-def _read_apart(job: tuple[Shard, str]) -> list[Run]:
-    """Read a shard in a process of its own; if that is killed, each of its logs has the problem."""
-    shard, _ = job
+def _read(job: ReadingJob[Found]) -> Found:
+    return job.read()
+
+
+def _read_apart(job: ReadingJob[Found]) -> Found:
+    """Read in a process of its own; if that is killed, each log of the job has the problem."""
     try:
-        with processes.pool(1) as alone:
-            return alone.submit(_read_shard, job).result()
+        with processes.pool(1, anew=not isinstance(job, Shard)) as alone:
+            return alone.submit(_read, job).result()
     except BrokenProcessPool:
-        return [_unread(each, shard, "reader_killed") for each in shard.inputs]
-
-
-def _read_shard(job: tuple[Shard, str]) -> list[Run]:
-    shard, layout = job
-    found = layouts.load(layout)
-    formats()  # A mistake in one of them is no log's fault, and ends the command here.
-    logs = [
-        (each, runs_of(each, found, shard.hashes[each.name], shard.extra_rules.get(each.name, ())))
-        for each in shard.inputs
-    ]
-    return telemetry.attach([(given, runs) for given, runs in logs if runs], shard.beside, shard.hashes)
+        return job.killed()
 
 
 def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], cached: Cache) -> list[Run]:
@@ -329,17 +459,20 @@ def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], c
     # A file beside logs may be telemetry of any of them.
     changed = [each for each in shard.inputs if not same(each)] if all(map(same, beside)) else shard.inputs
     paths = {redacted(each.name) for each in changed}
-    return [run for run in runs if run.path not in paths] + [_unread(each, shard, "changing") for each in changed]
+    return [run for run in runs if run.path not in paths] + [
+        unread(each, shard.hashes[each.name], "changing") for each in changed
+    ]
 
 
-def _unread(given: Input, shard: Shard, code: str) -> Run:
-    problem = Problem(code, given.name)
-    return redact_record(Run(path=given.name, sha256=shard.hashes[given.name], outcome="failed", problems=(problem,)))
+def unread(given: Input, sha256: str, code: str, **args: object) -> Run:
+    """Return a run that tells only why its log was not read."""
+    problem = Problem(code, given.name, args=args)
+    return redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(problem,)))
 
 
-def _with_previous(runs: list[Run], shard: Shard, out: Path) -> list[Run]:
+def _with_previous(runs: list[Run], name: str, out: Path) -> list[Run]:
     """Return, for logs that cannot be read now, what an earlier call read of them, with the problem added."""
-    path = out / FOLDER / shard.name
+    path = out / FOLDER / name
     lost = {run.path for run in runs if run.format is None and any(each.code in _KEPT for each in run.problems)}
     if not lost or not path.is_file():
         return runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, one_row_per_step
 from ingest.compute.metrics import has_tf32, metrics
 from ingest.compute.second_run import second_run
-from ingest.compute.series import NoFigureError, ThroughputSeries, series
+from ingest.compute.series import NoFigureError, ThroughputSeries
 from ingest.compute.telemetry_figures import iso
 from ingest.compute.witnesses import WITNESSES, measured
 from ingest.read import environment_json, facts, power
@@ -39,7 +39,6 @@ from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
 from parsers.engine.telemetry import unread_samples
 from schema.records import (
-    Facts,
     FactValue,
     Figure,
     Figures,
@@ -202,7 +201,7 @@ def _run(
         published=sound,
         sound=sound,
         fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
-        **_of_series(session, for_rules),
+        **_of_series(found.given),
     )
 
 
@@ -512,10 +511,10 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
     return []
 
 
-def _of_series(session: Session, case: Facts) -> dict[str, Any]:
+def _of_series(series: Callable[[], ThroughputSeries]) -> dict[str, Any]:
     """Return what a run keeps of its series."""
     try:
-        given = series(session, case)
+        given = series()
     except NoFigureError:
         return {}
     return {"trace": _trace(given), "pauses": window.pauses(given), "evenness": window.evenness(given)}

@@ -79,15 +79,15 @@ class Sorted:
     problems: tuple[Problem, ...]
 
 
-def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[Path], str]) -> Sorted:
+def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[Input], str | Problem]) -> Sorted:
     """Tell telemetry from logs.
 
     Args:
         inputs: files that may be logs.
         beside: files that are no logs by their names, and may be telemetry.
-        kind: returns the id of the telemetry format that claims a file; empty where none does.
+        kind: returns the id of the telemetry format that claims a file, empty where none does; or why it is not known.
     """
-    told = {each.name: guarded(each.name, each.path, partial(kind, each.path)) for each in (*inputs, *beside)}
+    told = {each.name: kind(each) for each in (*inputs, *beside)}
     faults = [each for each in told.values() if isinstance(each, Problem)]
     found = {name: each for name, each in told.items() if isinstance(each, str)}
     inputs, beside = ([each for each in files if each.name in found] for files in (inputs, beside))
@@ -97,10 +97,18 @@ def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[P
     return Sorted(logs, files, tuple(problems))
 
 
-def in_folders_of(logs: Sequence[Input], files: Sequence[File]) -> tuple[File, ...]:
+def by_folder(files: Sequence[File]) -> Mapping[Path, Sequence[File]]:
+    """Return the telemetry in each folder."""
+    found: dict[Path, list[File]] = defaultdict(list)
+    for each in files:
+        found[each.given.folder].append(each)
+    return found
+
+
+def in_folders_of(logs: Sequence[Input], files: Mapping[Path, Sequence[File]]) -> tuple[File, ...]:
     """Return the telemetry in the folders of some logs."""
-    folders = {each.folder for each in logs} if files else set()
-    return tuple(each for each in files if each.given.folder in folders)
+    folders = dict.fromkeys(each.folder for each in logs) if files else {}
+    return tuple(each for folder in folders for each in files.get(folder, ()))
 
 
 def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:

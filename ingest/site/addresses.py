@@ -18,6 +18,9 @@ COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "pro
 FRAMEWORKS, HARDWARE = "frameworks/index.md", "hardware/index.md"
 METHOD, GLOSSARY, RUNNING, DATA = "method.md", "glossary.md", "running.md", "data.md"
 
+#: The script that pages load which load data: where these are, and the pages.
+SITE_SCRIPT = "assets/js/site.js"
+
 
 def section(page: str, anchor: str) -> str:
     """Return the address of a section of a page."""

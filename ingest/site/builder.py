@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from ingest.common import problems as problem_messages
 from ingest.common import words as words_module
 from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
@@ -31,7 +32,7 @@ from ingest.read.accelerators import Accelerators
 from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
 from ingest.site import addresses
-from ingest.site.data import badges, results
+from ingest.site.data import badges, columnar, explorer, results
 from ingest.site.data import changes as changes_data
 from ingest.site.model import Site, suites
 from ingest.site.pages import compare, log, pages
@@ -44,19 +45,21 @@ from schema.results import ResultRecord
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
-PROBLEMS = "data/problems.jsonl"
 #: For the compare page alone; it follows from the results.
 COMPARISONS = "data/comparisons.json"
 #: Committed, for those who read figures without building the site, and for `--diff`.
-COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
+COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages.FILE)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
 #: Where files of ours lie that are not committed, perhaps beside files of others.
-FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER)
+FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER)
 #: Below these a run that was killed may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="pl-log"'}
+
+#: By whose names those are known that hold tables and JSON of ours.
+JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER)))
 
 Files = dict[str, bytes]
 
@@ -135,6 +138,7 @@ def build(
         records = results.records(site, words)
         files = {**_pages(site, words, cached), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
+        files |= {**columnar.files(site, records), **explorer.files(site, words)}
         built = _written(files, out)
         if _shows_all_logs(site, files):
             cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
@@ -233,7 +237,8 @@ def _inputs(site: Site, words: Words) -> str:
         _code(),
         site.published.digest,
         repr(shown),
-        *map(text_of, (*site.runs, *site.problems, *site.plans.by_recipe.values())),
+        *(msgspec.json.encode(each).decode() for each in site.runs),
+        *map(text_of, (*site.problems, *site.plans.by_recipe.values())),
     )
 
 
@@ -269,7 +274,7 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     if site.published.rows:
         files |= {PUBLISHED: published_table(site.published.rows), AUDIT: audit_table(site.audited)}
     if site.all_problems:
-        files[PROBLEMS] = problem_pages.document(site.all_problems, words)
+        files[problem_messages.FILE] = problem_pages.document(site.all_problems, words)
     return files
 
 
@@ -298,7 +303,7 @@ def _left(out: Path, files: Container[str]) -> list[str]:
 def _is_ours(path: Path) -> bool:
     """Return whether ingest wrote a file: most carry a mark, and others lie in a folder of their kind."""
     if path.suffix not in MARKS:
-        kinds = {".png": (share.FOLDER,)}.get(path.suffix, ("tables", Path(badges.FOLDER).name))
+        kinds = {".png": (share.FOLDER,)}.get(path.suffix, JSON_FOLDERS)
         return path.suffix in (".csv", ".json", ".png") and path.parent.name in kinds
     with path.open("rb") as file:
         head = file.read(2048)

@@ -54,11 +54,14 @@ def _letters(text: Text) -> int:
     return len(load().say("en", text))
 
 
-def folded(heights: Sequence[int], room: int = TALL - _AROUND) -> list[bool]:
-    """Return for each part of a page whether it is folded: the first is open, and others while there is room."""
-    return [index > 0 and total > room for index, total in enumerate(accumulate(heights))]
+def folded(heights: Sequence[int], most: int = TALL - _AROUND) -> list[bool]:
+    """Return for each part of a page whether it is folded: the first is open, and others up to so many pixels."""
+    return [index > 0 and total > most for index, total in enumerate(accumulate(heights))]
 
 
 def room(blocks: int, lines: int, plans: int, facts: int) -> int:
-    """Return how many pixels a report has for its figures, with so many blocks, and facts of that height."""
+    """Return how many pixels a report has for its figures, besides its blocks, lines of text, plans and facts.
+
+    `facts` is the height of those that are open.
+    """
     return TALL - _AROUND - _TITLE * blocks - _LINE * lines - _PLAN * plans - facts

@@ -16,12 +16,13 @@ from urllib.parse import urlencode
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
+from ingest.compute.results import counts
 from ingest.published import cases
 from ingest.published.publications import Published
 from ingest.site import addresses, answers, published_tables
 from ingest.site.answers import APART, LEADS, Answer, Bar, Mark, Part
 from ingest.site.hardware_names import product, raw
-from ingest.site.model import Hit, Row, Site, Suite, group_name, named, ordered
+from ingest.site.model import Hit, Row, Site, Suite, group_name, hardware_of, named, ordered
 from ingest.site.options import listed
 from ingest.site.render import colours
 
@@ -190,6 +191,11 @@ class _Case:
     @property
     def is_compared(self) -> bool:
         return self.answer.kind in (*LEADS, "close", *APART)
+
+
+def heats(site: Site) -> Mapping[str, Heat]:
+    """Return the table of each hardware with a run that counts."""
+    return {name: heat(site, name) for name in sorted({hardware_of(run) for run in site.runs if counts(run)})}
 
 
 def heat(site: Site, hardware: str) -> Heat:

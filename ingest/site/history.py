@@ -23,7 +23,8 @@ from ingest.site.table_metrics import THROUGHPUT, measured
 from schema.records import Run, text_of
 from schema.vocabulary import METRICS
 
-#: Facts of a case in which the points of a history agree; their versions, rounds and days are what it goes over.
+#: Facts of a case in which the points of a history agree; their versions, rounds and days are what it goes over. The
+#: last two are of throughput.
 _CASE = (
     "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options_text", "unit", "rule",
 )  # fmt: skip
@@ -52,7 +53,7 @@ def of_results(site: Site, suite: Suite) -> list[OwnHistory]:
     """Return the history of each case with figures of several days, versions or rounds."""
     found: dict[tuple[object, ...], list[Row]] = {}
     for row in site.rows.get(suite.id, ()):
-        found.setdefault((_metric(row), *(getattr(row, each) for each in _CASE)), []).append(row)
+        found.setdefault((_metric(row), *_case(row)), []).append(row)
     made = ((rows[0], [point for row in rows for point in _points(site, row)]) for rows in found.values())
     return [
         OwnHistory(row, _metric(row), history(points, _better(_metric(row)))) for row, points in made if len(points) > 1
@@ -109,6 +110,12 @@ def _dated(site: Site, suite: Suite) -> list[PrintedPoint]:
 
 def _group(suite: Suite, precision: str) -> str:
     return suite.group(precision or None)
+
+
+def _case(row: Row) -> tuple[object, ...]:
+    """Return what the points of a history have in common; of a score, the unit and rule of throughput are no part."""
+    names = _CASE if _metric(row) == THROUGHPUT else _CASE[:-2]
+    return tuple(getattr(row, each) for each in names)
 
 
 def _metric(row: Row) -> str:

@@ -36,6 +36,8 @@ class _Line:
     devices: int
     points: tuple[HistoryPoint, ...]
     pages: tuple[str, ...]
+    #: Whether the level of the results changes at each point.
+    changes: tuple[bool, ...]
 
     def text(self, point: HistoryPoint) -> str:
         """Return the throughput of a device as it is written."""
@@ -65,7 +67,8 @@ def of_published(site: Site, suite: Suite, found: Sequence[PrintedHistory]) -> l
 def _own(site: Site, found: OwnHistory) -> _Line:
     row, points = found.row, tuple(each.point for each in found.moments)
     pages = tuple(site.page(each.runs[0]) for each in points)
-    return _Line(_label(row.devices, row.batch_size, row.options), row.devices or 1, points, pages)
+    label = _label(row.devices, row.batch_size, row.options)
+    return _Line(label, row.devices or 1, points, pages, tuple(each.mark for each in found.moments))
 
 
 def _published(site: Site, found: PrintedHistory) -> _Line:
@@ -74,7 +77,7 @@ def _published(site: Site, found: PrintedHistory) -> _Line:
     label = _label(row.devices, row.batch_size, options)
     points = tuple(each.point for each in found)
     pages = tuple(site.published.sources[each.printed.source].address_of(each.printed) or "" for each in points)
-    return _Line(label, row.devices or 1, points, pages)
+    return _Line(label, row.devices or 1, points, pages, tuple(each.mark for each in found))
 
 
 def _label(devices: int | None, batch_size: int | None, options: Mapping[str, object]) -> Text:
@@ -112,20 +115,21 @@ def _series(framework: str, line: _Line, places: Sequence[_Key], unit: str) -> C
         line.label,
         colours.ink(framework).id,
         tuple(
-            _point(line, each, page, places.index(_key(each)), unit)
-            for each, page in zip(line.points, line.pages, strict=True)
+            _point(line, each, page, places.index(_key(each)), unit, step)
+            for each, page, step in zip(line.points, line.pages, line.changes, strict=True)
         ),
     )
 
 
-def _point(line: _Line, point: HistoryPoint, page: str, at: int, unit: str) -> Point:
+def _point(line: _Line, point: HistoryPoint, page: str, at: int, unit: str, step: bool) -> Point:
     value, low, high = (getattr(point.figure, name) for name in ("value", "low", "high"))
     low, high = (each / line.devices if each is not None else None for each in (low, high))
     text = phrase("chart.per_device", unit=f"{line.text(point)} {unit}")
     about = listed(filter(None, _key(point)))
     return Point(
-        x=at, y=value / line.devices, low=low, high=high, n=point.figure.repeats, text=text, about=about, href=page
-    )
+        x=at, y=value / line.devices, low=low, high=high, n=point.figure.repeats, text=text, about=about, href=page,
+        step=phrase("history.level") if step else "",
+    )  # fmt: skip
 
 
 def _places(points: Iterable[HistoryPoint]) -> dict[_Key, str]:

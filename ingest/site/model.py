@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import to_builtins
 
@@ -28,6 +28,7 @@ from schema.plans import Plan
 from schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
 from schema.vocabulary import PRECISION_GROUPS
 
+_Made = TypeVar("_Made")
 #: A row of the tables.
 Row = Result
 RowKey = tuple[int, int, int, str]
@@ -127,6 +128,17 @@ class Site:
     changes: ChangeNotes = field(default_factory=ChangeNotes)
     #: Recipes with their cases, run or not.
     plans: Plans = field(default_factory=Plans)
+
+    def once(self, make: Callable[[Site], _Made]) -> _Made:
+        """Return what a function makes of the site, which is made once for all pages that need it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        found: _Made = self._made[make]
+        return found
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Site], Any], Any]:
+        return {}
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:

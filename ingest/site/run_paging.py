@@ -64,7 +64,24 @@ def lists(suites: Mapping[str, Iterable[str]], limits: Limits) -> tuple[Listed, 
     if sum(map(len, ids.values())) <= limits.pages:
         return ()
     size = _size(sum(map(len, ids.values())), limits)
-    return tuple(Listed(run_list(s, n, part[0]), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size)))
+    return tuple(Listed(run_list(s, n, part[0]), s, part) for s in ids for n, part in enumerate(cut(ids[s], size)))
+
+
+def cut(ids: Sequence[str], size: int, most: int | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield parts of `size` ids on average, which begin where an id's hash says so, but have at least half that size.
+
+    Adding or removing an id changes its part, and seldom later parts, which begin at the same ids as before. With
+    `most`, no part has more ids; the parts are somewhat smaller then.
+    """
+    part: list[str] = []
+    for each in ids:
+        begins = len(part) >= size // 2 and int(digest(each)[:8], 16) % max(1, size // 2) == 0
+        if part and (begins or len(part) == most):
+            yield tuple(part)
+            part = []
+        part.append(each)
+    if part:
+        yield tuple(part)
 
 
 def run_page(identifier: str) -> str:
@@ -104,18 +121,3 @@ def _size(runs: int, limits: Limits) -> int:
     while runs > size * limits.lists:
         size *= 2
     return size
-
-
-def _cut(ids: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
-    """Yield parts of `size` ids on average, which begin where an id's hash says so, but have at least half that size.
-
-    Adding or removing an id changes its part, and seldom later parts, which begin at the same ids as before.
-    """
-    part: list[str] = []
-    for each in ids:
-        if len(part) >= size // 2 and int(digest(each)[:8], 16) % max(1, size // 2) == 0:
-            yield tuple(part)
-            part = []
-        part.append(each)
-    if part:
-        yield tuple(part)

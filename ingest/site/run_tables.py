@@ -145,7 +145,12 @@ def headline_cell(run: Run) -> Cell:
     """Return a cell with the headline figure of a run, or why there is none."""
     if found := headline(run):
         return figure_cell(found, *unproven(run))
-    return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
+    return absent(why_absent(run))
+
+
+def why_absent(run: Run) -> Text | None:
+    """Return why a run has no headline figure; None if nobody knows."""
+    return absence(run) or (coded("problem", run.problems[0]) if run.problems else None)
 
 
 def unproven(found: Run | Row) -> tuple[Text, ...]:

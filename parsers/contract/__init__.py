@@ -16,6 +16,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from parsers.contract.literals import literals
 from schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -234,6 +235,15 @@ class Reading:
         if len(CLOCKS & set(regex.groupindex)) > 1:
             raise FormatError("one reading has one clock: capture only one of clock, unix and elapsed")
         return regex
+
+    @cached_property
+    def words(self) -> tuple[bytes, ...]:
+        """Return what stands in every record of the reading."""
+        return (*filter(None, (self.marker,)), *literals(self.regex))
+
+    def may_stand_in(self, text: bytes, begin: int = 0, end: int | None = None) -> bool:
+        """Return whether a stretch of text holds all the words of a record; otherwise it holds none."""
+        return all(text.find(each, begin, end) >= 0 for each in self.words)
 
     @cached_property
     def where_regex(self) -> re.Pattern[bytes] | None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,15 @@ class Chunk:
     def line_of(self, position: int) -> int:
         """Return the line number of a position in `text`."""
         return self.first_line + self.text.count(b"\n", 0, position)
+
+    def lines_of(self, positions: NDArray[np.integer]) -> list[int]:
+        """Return the line numbers of n positions in `text`."""
+        found: list[int] = (self.first_line + np.searchsorted(self._line_ends, positions)).tolist()
+        return found
+
+    @cached_property
+    def _line_ends(self) -> NDArray[np.intp]:
+        return np.flatnonzero(np.frombuffer(self.text, np.uint8) == ord("\n"))
 
     def ranks(self, positions: list[int]) -> list[int]:
         """Return the rank that printed each position, 0 before the first tag."""

@@ -81,8 +81,9 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     """
     known = formats()
     seen = [_Searched(each, _markers().present(each.text)) for each in chunks]
+    marked = [each for each in known if any(each.marker in one.markers for one in seen)]
     for weak in (False, True):
-        if found := [claim for each in known if (claim := _reads(each, seen, weak))]:
+        if found := [claim for each in marked if (claim := _reads(each, seen, weak))]:
             highest = (each for each in found if not any(_outranks(other.format, each.format) for other in found))
             return [replace(each, beneath=_beneath(each, found)) for each in highest]
     # One that begins as another over which it stands is told from it by its records alone.
@@ -116,8 +117,10 @@ def _names(format: Format, other: Format) -> bool:
 def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | None:
     readings = [each for each in format.readings if each.weak == weak]
     for each in seen if readings else ():
-        likely = [one for one in readings if one.marker in each.markers] if format.marker in each.markers else ()
-        if found := [match.start() for one in likely if (match := one.regex.search(each.chunk.text))]:
+        text = each.chunk.text
+        marked = [one for one in readings if one.marker in each.markers] if format.marker in each.markers else ()
+        likely = (one for one in marked if one.may_stand_in(text))
+        if found := [match.start() for one in likely if (match := one.regex.search(text))]:
             return Claim(format, each.chunk.line_of(min(found)), records=True)
     return None
 

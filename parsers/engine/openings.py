@@ -9,35 +9,36 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from parsers.contract import Format, searched
+from parsers.contract import Format, compiled
 from parsers.engine.outcome import last_message
 
 #: What stands first in logs, whoever the printer is. Nothing here may stand in the middle of a run.
-_LAUNCH = rb"|".join(
-    (
-        # A shell that traces its commands, or echoes the one that trains. Some scripts echo `python ...` at the end.
-        rb"^\++ \S",
-        rb"^(?:cmd = )?(?:torchrun|torch\.distributed\.launch|deepspeed|horovodrun|mpirun|accelerate launch) ",
-        rb"^={3,}+\n== [^\n]*+ ==\n={3,}+$",  # NVIDIA's containers
-        rb"^(?:INFO:\w++:|[\w ,.:\[\]/-]{0,80}?(?:arguments?:?+ ))?+Namespace\(",
-        rb"Setting OMP_NUM_THREADS environment variable for each process",
-        rb"The module torch\.distributed\.launch is deprecated",
-        rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] \d++ NCCL_|\[launch\.py:\d++:main\] WORLD INFO DICT",
-        rb"^-{3,}+ ++Configuration Arguments -{3,}+",
-        rb"^LAUNCH INFO [\d-]++ [\d:,]++ (?:-++ ++Configuration |args reset by env )",
-        rb"^ *+\+=++\+\n *+\| ++Distributed Envs ",
-        rb"^Run Pod: ",
-        rb"The following values were not passed to `accelerate launch`",
-        rb"^(?:STARTING TIMING RUN AT|Clearing cache|Gathering sys log) ",
-        rb"Successfully opened dynamic library libcudart",
-    )
+_LINES = (
+    # A shell that traces its commands, or echoes the one that trains. Some scripts echo `python ...` at the end.
+    rb"\++ \S",
+    rb"(?:cmd = )?(?:torchrun|torch\.distributed\.launch|deepspeed|horovodrun|mpirun|accelerate launch) ",
+    rb"={3,}+\n== [^\n]*+ ==\n={3,}+$",  # NVIDIA's containers
+    rb"(?:INFO:\w++:|[\w ,.:\[\]/-]{0,80}?(?:arguments?:?+ ))?+Namespace\(",
+    rb"-{3,}+ ++Configuration Arguments -{3,}+",
+    rb"LAUNCH INFO [\d-]++ [\d:,]++ (?:-++ ++Configuration |args reset by env )",
+    rb" *+\+=++\+\n *+\| ++Distributed Envs ",
+    rb"Run Pod: ",
+    rb"(?:STARTING TIMING RUN AT|Clearing cache|Gathering sys log) ",
+)
+#: The same, wherever on its line.
+_WORDS = (
+    rb"Setting OMP_NUM_THREADS environment variable for each process",
+    rb"The module torch\.distributed\.launch is deprecated",
+    rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] \d++ NCCL_|\[launch\.py:\d++:main\] WORLD INFO DICT",
+    rb"The following values were not passed to `accelerate launch`",
+    rb"Successfully opened dynamic library libcudart",
 )
 
 
 @cache
 def launch() -> re.Pattern[bytes]:
     """Return the pattern of lines that stand first in logs."""
-    return searched(_LAUNCH)
+    return compiled(rb"^(?:%s)|%s" % (rb"|".join(_LINES), rb"|".join(_WORDS)), re.MULTILINE)
 
 
 def opening(format: Format, text: bytes, anchor: int) -> int:

@@ -210,7 +210,7 @@ class _LogReader:
         """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
         text, most, record = chunk.text, 0, b""
         for table, rows in zip(self.tables, pending, strict=True):
-            if text.find(table.reading.marker, begin, end) < 0:
+            if not table.reading.may_stand_in(text, begin, end):
                 continue
             found = list(table.reading.regex.finditer(text, begin, end))
             rows.extend(found)

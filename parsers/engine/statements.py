@@ -118,19 +118,24 @@ class StatementCollector:
 
     def _search_head(self) -> None:
         text, self._head = b"".join(self._head or ()), None
-        self._unmet = tuple(each for each in self.format.readings if not each.holds(text))
+        # Readings of one format share their conditions.
+        holds = {where: each.holds(text) for where, each in {each.where: each for each in self.format.readings}.items()}
+        self._unmet = tuple(each for each in self.format.readings if not holds[each.where])
         trained, self._trained = self._trained, False
         self._search(text, range(self._line, self._next + 1), trained)
         self._trained = trained
 
     def _search(self, text: bytes, numbers: Sequence[int], records: bool) -> None:
         """Search a text whose lines have these numbers; `records` says whether it holds any."""
-        after = 0 if self._trained else self._first_record(text) if records else len(text)
+        again, after = self._trained or records, 0 if self._trained else None
         for fact in self.format.facts:
-            if fact.name not in self._facts and (quoted := _quoted(fact, text, numbers)):
-                self._facts[fact.name] = fact, quoted
+            begin = 0
+            if fact.name not in self._facts and (found := _quoted(fact, text, numbers)):
+                begin, self._facts[fact.name] = found[0], (fact, found[1])
             known = self._facts.get(fact.name)
-            if known and known[0] is fact and self._restated is None and after < len(text):
+            # Where the first record is, is only looked for where a fact is stated again.
+            if again and known and known[0] is fact and not self._restated and fact.regex.search(text, begin):
+                after = self._first_record(text) if after is None else after
                 self._restate(fact, text, numbers, after)
         end = self.format.end_regex.search(text) if self.format.end_regex and not self._end_line else None
         if end:
@@ -148,7 +153,7 @@ class StatementCollector:
     def _first_record(self, text: bytes) -> int:
         """Return where the first record of training begins, the length of the text where there is none."""
         readings = (each for each in self.format.readings if each.span != "run" and each not in self._unmet)
-        found = (each.regex.search(text) for each in readings if each.marker in text)
+        found = (each.regex.search(text) for each in readings if each.may_stand_in(text))
         return min((each.start() for each in found if each), default=len(text))
 
 
@@ -164,9 +169,10 @@ def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
     return b"\n".join(each for _, each in others), [at for at, _ in others]
 
 
-def _quoted(fact: Fact, text: bytes, numbers: Sequence[int]) -> Quoted | None:
+def _quoted(fact: Fact, text: bytes, numbers: Sequence[int]) -> tuple[int, Quoted] | None:
+    """Return a fact as a text states it first, and where that ends."""
     match = fact.regex.search(text)
     value = fact.value(match[1]) if match else None
     if match is None or value is None:
         return None
-    return Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
+    return match.end(), Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])

@@ -1,6 +1,7 @@
 """Keep the records of one reading in one file as columns, and find their lines again.
 
-Columns are arrays per chunk. Line numbers are found again on request: one per record would fill the memory.
+Columns are arrays per chunk, and so are the places of the records. Which lines these are is found on request, since few
+are asked for.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Pause, Postprocessed, Reading, Rows, is_private
 from parsers.contract.chunk import Chunk
@@ -39,13 +42,6 @@ class Stretch(NamedTuple):
     bytes: int
 
 
-class RecordStart(NamedTuple):
-    """Where a record begins in the text of its chunk, and on which line of the file."""
-
-    position: int
-    line: int
-
-
 class Stop(NamedTuple):
     """A line that a pause of the reading matches, by the row (later: the record) that follows it."""
 
@@ -55,20 +51,27 @@ class Stop(NamedTuple):
 
 
 class LogSource:
-    """The file, to read parts of it again: to keep all line numbers and facts would fill the memory."""
+    """The file, to read parts of it again: to keep all of its text would fill the memory."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._last: tuple[Stretch, Chunk] | None = None
+        self._kept: list[tuple[Stretch, Chunk]] = []
+
+    def keep(self, stretch: Stretch, chunk: Chunk) -> None:
+        """Keep a chunk that was read just now, and the one before: most questions are of the first and the last record."""
+        others = [each for each in self._kept if each[0] != stretch]
+        self._kept = [*others[-1:], (stretch, chunk)]
 
     def chunk(self, stretch: Stretch) -> Chunk:
-        """Read a chunk again; the last one is cached, since a session reads its parts one after the other."""
-        if self._last is None or self._last[0] != stretch:
+        """Return a chunk, which is read again if it is not kept."""
+        found = next((each for at, each in self._kept if at == stretch), None)
+        if found is None:
             with open_log(self.path) as stream:
                 stream.seek(stretch.offset)
                 raw = (stream.read(stretch.bytes), stretch.first_line, stretch.offset, 0)
-            self._last = stretch, next(clean(iter([raw]), Noise()))
-        return self._last[1]
+            found = next(clean(iter([raw]), Noise()))
+            self.keep(stretch, found)
+        return found
 
 
 @dataclass
@@ -86,10 +89,11 @@ class ReadingTable:
     stamps: list[Column] = field(default_factory=list)
     #: (first row, where it was read) of every chunk with records.
     stretches: list[tuple[int, Stretch]] = field(default_factory=list)
+    #: Where each stretch's rows begin in the text of its chunk.
+    places: list[NDArray[np.uint32]] = field(default_factory=list)
     #: In the order of the rows; of several that follow one another without a row between, one of each kind.
     stops: list[Stop] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
-    _last_starts: tuple[int, Sequence[RecordStart]] | None = None
 
     def postprocessed(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
         """Apply the reading's `postprocess` to some rows: return which of them are records, and their columns.
@@ -119,26 +123,24 @@ class ReadingTable:
         return _slice(parts, rows, self.stretches)
 
     def lines(self, rows: Sequence[int]) -> list[int]:
-        """Return the line numbers of some rows. Their chunks are read again: a number per row would fill the memory."""
-        wanted = {row: self._stretch(row) for row in rows}
-        found = {row: self._starts(*wanted[row])[row - wanted[row][0]].line for row in sorted(wanted)}
+        """Return the line numbers of some rows; their chunks are read again."""
+        found: dict[int, int] = {}
+        for number, group in groupby(sorted(set(rows)), key=self._stretch_of):
+            (first, stretch), own = self.stretches[number], list(group)
+            places = self.places[number][[row - first for row in own]]
+            found |= zip(own, self.source.chunk(stretch).lines_of(places), strict=True)
         return [found[row] for row in rows]
 
     def printed(self, row: int, name: str) -> bytes:
         """Return what the log prints in a row for a column, empty where the line does not print it."""
-        first, stretch = self._stretch(row)
-        place = self._starts(first, stretch)[row - first].position
-        match = self.reading.regex.match(self.source.chunk(stretch).text, place)
+        number = self._stretch_of(row)
+        first, stretch = self.stretches[number]
+        match = self.reading.regex.match(self.source.chunk(stretch).text, int(self.places[number][row - first]))
         return match[name] or b"" if match else b""
 
-    def _starts(self, first: int, stretch: Stretch) -> Sequence[RecordStart]:
-        """Return where the rows of a stretch stand; the last answer is kept, since many short sessions may share it."""
-        if self._last_starts is None or self._last_starts[0] != first:
-            self._last_starts = first, _starts_in(self.source.chunk(stretch), self.reading)
-        return self._last_starts[1]
-
-    def _stretch(self, row: int) -> tuple[int, Stretch]:
-        return self.stretches[bisect_right(self.stretches, row, key=lambda each: each[0]) - 1]
+    def _stretch_of(self, row: int) -> int:
+        """Return the number of the stretch that holds a row."""
+        return bisect_right(self.stretches, row, key=lambda each: each[0]) - 1
 
     def stamp(self, rows: slice) -> Column:
         """Return the clock of each row's line: the reading's own, otherwise the one with which the line begins."""
@@ -146,17 +148,20 @@ class ReadingTable:
 
     def store(self, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> None:
         """Add the records of a chunk, in their order."""
-        self.stops += _stops(self.reading, chunk, self.rows, [each.start() for each in found])
+        places = [each.start() for each in found]
+        self.stops += _stops(self.reading, chunk, self.rows, places)
         rows = [each.groups(b"") for each in found]
         if not rows:
             return
-        self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
+        stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
+        self.stretches.append((self.rows, stretch))
+        self.places.append(np.array(places, dtype=np.uint32))
+        self.source.keep(stretch, chunk)
         for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
             column = converter(name)(printed)
             if factor := self.reading.factors.get(name):
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
-        places = [each.start() for each in found]
         self.ranks.append(np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64))
         if not CLOCKS & set(self.reading.columns):
             self.stamps.append(stamps(chunk.text, places))
@@ -335,15 +340,6 @@ def last_digit(printed: bytes) -> float:
     """Return what the last digit of a printed number counts: 0.01 in `394.18`, 1000 in `107K`."""
     digits = printed.rstrip(b"KMBT")
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
-
-
-def _starts_in(chunk: Chunk, reading: Reading) -> list[RecordStart]:
-    """Return the place of every record in a chunk."""
-    places, line, position = [], chunk.first_line, 0
-    for match in reading.regex.finditer(chunk.text):
-        line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()
-        places.append(RecordStart(position, line))
-    return places
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

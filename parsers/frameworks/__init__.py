@@ -14,7 +14,7 @@ def row(first: bytes, *parts: bytes) -> bytes:
         first: what stands behind its bracket.
         parts: what must stand in it, in any order (`value`).
     """
-    return rb"(?:(?<=[\r\n])|\A)\{" + first + b"".join(parts) + rb"[^\r\n{}]++\}(?=[ \t]*+(?:[\r\n]|\Z))"
+    return rb"\{(?<![^\r\n]\{)" + first + b"".join(parts) + rb"[^\r\n{}]++\}(?=[ \t]*+(?:[\r\n]|\Z))"
 
 
 def value(key: bytes, printed: bytes, *, needed: bool = True) -> bytes:

@@ -52,7 +52,7 @@ FORMAT = Format(
             epoch_end=True,
         ),
         Reading(
-            rb"(?:(?<=[\r\n])|\A)epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
+            rb"(?<![^\r\n])epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
             rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
             rb"num_updates=<step>(?=[,\]])",
             unit="tokens/s",

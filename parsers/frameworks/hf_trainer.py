@@ -53,7 +53,7 @@ FORMAT = Format(
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(
         Reading(
-            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
+            rb"(?<![^\r\n]) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
             rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
             rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",

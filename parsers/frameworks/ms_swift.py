@@ -64,7 +64,7 @@ FORMAT = Format(
             postprocess=_steps,
         ),
         Reading(
-            rb"(?:(?<=[\r\n])|\A)\{\"train_runtime\": <seconds>, \"train_samples_per_second\": <throughput>, \"train_steps_per_second\": ",
+            rb"\{(?<![^\r\n]\{)\"train_runtime\": <seconds>, \"train_samples_per_second\": <throughput>, \"train_steps_per_second\": ",
             unit="samples/s",
             span="run",
             marker=b'{"train_runtime"',

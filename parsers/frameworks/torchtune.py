@@ -29,7 +29,7 @@ FORMAT = Format(
     start=rb"torchtune\.utils\._logging:Running \w++ with resolved config:|^Running \w++ with resolved config:",
     readings=(
         Reading(
-            rb"(?:(?<=[\r\n])|\A)<epoch>\|[0-9]++\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<",
+            rb"(?<![^\r\n])<epoch>\|[0-9]++\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<",
             unit="samples/s",
             cumulative_since=1,
             counts="update",
@@ -37,7 +37,7 @@ FORMAT = Format(
             postprocess=_updates,
         ),
         Reading(
-            rb"(?:(?<=[\r\n])|\A)Step <step> \| loss:<loss> (?:(?!tokens_per_second_per_gpu:)[^\r\n|])*+tokens_per_second_per_gpu:<throughput>(?=\s)",
+            rb"(?<![^\r\n])Step <step> \| loss:<loss> (?:(?!tokens_per_second_per_gpu:)[^\r\n|])*+tokens_per_second_per_gpu:<throughput>(?=\s)",
             unit="tokens/s",
             scope="device",
             span="step",

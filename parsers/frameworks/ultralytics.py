@@ -29,7 +29,7 @@ def _epochs(columns: Columns) -> Postprocessed:
 def _bar(state: bytes) -> Reading:
     """Return the reading of a complete bar; `state` stands behind its steps."""
     return Reading(
-        rb"(?:(?<=[\r\n])|\A) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]++: 100%"
+        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]++: 100%"
         rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) " + state,
         unit="images/s",
         span="epoch",

@@ -28,8 +28,8 @@ PREVIEW = "assets/social.png"
 ENTRIES = 100
 #: Lets the theme search without a worker. The theme's plugin would load it from elsewhere, unless it is there.
 SHIM = "assets/vendor/iframe-worker.js"
-#: What the page that compares results reads.
-COMPARED = ("results", "comparisons")
+#: What scripts read: the page that compares results, and the one that lists all runs.
+LOADED = ("results.json", "comparisons.json", "explorer/*.json")
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"
@@ -53,11 +53,11 @@ def on_config(config: Any) -> Any:
 
 
 def on_post_build(config: Any) -> None:
-    """Offline, put the data of the page that compares results beside their files as scripts: it cannot fetch."""
-    for name in COMPARED if _is_offline(config) else ():
-        data = Path(config["site_dir"]) / "data" / f"{name}.json"
-        if data.is_file():
-            data.with_suffix(".js").write_text(f"window.perfledger_{name} = {data.read_text('utf-8')};\n", "utf-8")
+    """Offline, put the data that scripts read beside their files as scripts: pages from the disk cannot fetch."""
+    folder = Path(config["site_dir"]) / "data"
+    for path in [each for name in LOADED for each in folder.glob(name)] if _is_offline(config) else ():
+        name = path.relative_to(folder).with_suffix("").as_posix().replace("/", "_")
+        path.with_suffix(".js").write_text(f"window.perfledger_{name} = {path.read_text('utf-8')};\n", "utf-8")
 
 
 def _is_offline(config: Any) -> bool:

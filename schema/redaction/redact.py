@@ -12,7 +12,7 @@ from msgspec import Struct
 from schema.records import from_json, to_json
 from schema.redaction.keys import keys_in
 from schema.redaction.names import NO_NAMES, USER, Names, names_in
-from schema.redaction.rules import Kind, RedactionRule, machine_rules
+from schema.redaction.rules import Kind, RedactionRule, machine_rules, naming_rules
 
 Record = TypeVar("Record", bound=Struct)
 
@@ -104,7 +104,10 @@ def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
     a code, which must stay what they are, and a path is found again by what the rules alone make of it.
     """
     document = to_json(record)
-    return from_json(_member(document, names_in(_texts(document), names)), type(record))
+    texts = list(_texts(document))
+    # Few records name anybody: one look at all of their texts tells.
+    naming = naming_rules().likely("\n".join(texts))
+    return from_json(_member(document, names_in(texts if naming else (), names)), type(record))
 
 
 #: Members of records that hold text as it was said.
@@ -117,17 +120,17 @@ def _member(value: Any, names: Names) -> Any:
     if isinstance(value, dict):
         return {redact(key): (redact if key in _SAID else _member)(each, names) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_member(each, names) for each in value]
-    return redact(value)
+        return [each if isinstance(each, float) else _member(each, names) for each in value]
+    return redact(value) if isinstance(value, str) else value
 
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str) and len(value) <= _LONGEST:
         yield value
-    elif isinstance(value, dict):
-        yield from (text for each in value.values() for text in _texts(each))
-    elif isinstance(value, list | tuple):
-        yield from (text for each in value for text in _texts(each))
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            if not isinstance(each, float):
+                yield from _texts(each)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -74,7 +74,7 @@ def read_once(folder: Path, add: Iterable[Callable[[Path], object]]) -> Called:
     (folder / "logs").mkdir()
     for each in add:
         each(folder / "logs")
-    return call(folder / "logs", "--json")
+    return call(folder / "logs", "--json", "--verbose")
 
 
 def problems_of(called: Called, path: str) -> list[str]:
@@ -222,7 +222,7 @@ def test_a_log_cut_inside_a_line(tmp_path: Path, ingest: Ingest, printer: str) -
         write_run(root, f"a/b/cut{cut}/1", whole[: begin + cut].encode(), run=run)
     write_run(root, "a/b/prefix/1", whole[:begin], run=run)
     write_run(root, "a/b/whole/1", whole, run=run)
-    called = ingest(root, "--json")
+    called = ingest(root, "--json", "--verbose")
     found = {each["path"].split("/")[-3]: each for each in called.lines}
     full, prefix = found["whole"], found["prefix"]
     assert full["problems"] == prefix["problems"] == []
@@ -603,7 +603,7 @@ def test_a_site_is_published_beside_all_of_them(tree: Path, ingest: Ingest, good
         with_run_json(number, document)(tree)
     os.mkfifo(tree / "pipe.log")
     (tree / "gone.log").symlink_to("/nowhere")
-    called = ingest(tree, "--out", tree.parent / "docs", "--json")
+    called = ingest(tree, "--out", tree.parent / "docs", "--json", "--verbose")
     assert called.code == 1
     assert of_good_tree(called) == good_lines
     assert len(called.problems) == len(FILES) + len(RUN_JSON) + 2, called.err

@@ -68,7 +68,7 @@ class Corpus:
 
 def read_tree(folder: Path) -> Corpus:
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
-        code = main([str(folder), "--layout", "paddle-perf", "--json"])
+        code = main([str(folder), "--layout", "paddle-perf", "--json", "--verbose"])
     return Corpus(code, out.getvalue(), err.getvalue())
 
 

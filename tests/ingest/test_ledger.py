@@ -66,6 +66,29 @@ def lines_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(each) for each in path.read_text().splitlines()]
 
 
+def test_an_edited_ledger_is_not_taken_for_that_of_the_last_build(tree: Path, out: Path, ingest: Ingest) -> None:
+    path = sorted((out / "data" / "runs").glob("*.jsonl"))[0]
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b'"unit": "', b'"unit": "other '))
+    assert path.read_bytes() != before
+    assert ingest(tree, "--out", out).code == 0
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("known", ['{"../a": ""}', '{"other.jsonl": ""}', "[]", "{", '{"a": 1}', "[" * 2000])
+def test_what_the_cache_says_of_the_ledger_is_checked(out: Path, known: str) -> None:
+    assert ledger._previous_files(known.encode(), set(), out) is None
+
+
+def test_a_second_call_takes_the_ledger_as_it_was_written(
+    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger.duplicates, "mark", lambda _: pytest.fail("runs were marked again"))
+    before = contents(out)
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == before
+
+
 def test_a_second_call_reads_no_log_and_touches_no_file(
     tree: Path, out: Path, ingest: Ingest, read_logs: list[str]
 ) -> None:
@@ -403,7 +426,7 @@ def test_the_key_depends_on_the_code(
     tree: Path, out: Path, ingest: Ingest, read_logs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Changed formats, rules or layouts read everything again."""
-    monkeypatch.setattr(ledger, "_code", lambda layout: "another")
+    monkeypatch.setattr(ledger, "code_of", lambda layout: "another")
     assert ingest(tree, "--out", out).code == 0
     assert len(read_logs) == 5
 
@@ -414,7 +437,7 @@ def test_the_key_depends_on_the_code(
 )
 def test_the_code_that_lines_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(ledger, "__file__", str(tmp_path / "ingest/record/ledger.py"))
-    before = ledger._code.__wrapped__("perfledger")
+    before = ledger.code_of.__wrapped__("perfledger")
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("# a rule\n")
-    assert ledger._code.__wrapped__("perfledger") != before
+    assert ledger.code_of.__wrapped__("perfledger") != before

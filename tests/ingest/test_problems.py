@@ -17,7 +17,7 @@ from made_trees import Called, write_run
 
 from ingest.cli import main
 from ingest.common import words
-from ingest.common.problems import message
+from ingest.common.problems import FEW, GROUPS_PRINTED, grouped, message, printed
 from schema.records import Problem
 
 SEG = "".join(f"{each}\n" for each in seg([4.0, 20.0, 21.0, 22.0, 23.0, 24.0]))
@@ -32,6 +32,54 @@ def test_a_reason_is_shown_in_words() -> None:
     assert line.startswith("a/train.log:3: ")
     assert "{" not in line
     assert "too_few_records" not in line
+
+
+def empty(*paths: str) -> list[Problem]:
+    return [Problem("empty", each) for each in paths]
+
+
+def test_problems_of_one_kind_are_grouped_by_the_folders_below_the_one_they_share() -> None:
+    found = grouped([*empty("t/a/x/1.log", "t/b/2.log", "t/a/y/3.log"), Problem("binary", "t/c/z/4.bin")])
+    assert [(each.code, each.folder, [each.path for each in each.problems]) for each in found] == [
+        ("empty", "t/a", ["t/a/x/1.log", "t/a/y/3.log"]),
+        ("binary", "t/c/z", ["t/c/z/4.bin"]),
+        ("empty", "t/b", ["t/b/2.log"]),
+    ]
+
+
+def test_problems_beside_each_other_and_without_a_folder_are_one_group() -> None:
+    assert [(each.folder, len(each.problems)) for each in grouped(empty("t/1.log", "t/2.log"))] == [("t", 2)]
+    assert [(each.folder, len(each.problems)) for each in grouped(empty("1.log", "t/2.log"))] == [("", 1), ("t", 1)]
+
+
+def test_few_problems_are_printed_one_by_one_and_many_by_group() -> None:
+    few = empty(*(f"t/{at}/1.log" for at in range(FEW)))
+    assert printed(few, "f", verbose=False) == [message(each) for each in few]
+    many = empty(*(f"t/{at % 12:02}/{at}.log" for at in range(2005)))
+    assert printed(many, "f", verbose=True) == [message(each) for each in many]
+    *groups, last = printed(many, "out/f", verbose=False)
+    assert len(groups) == GROUPS_PRINTED
+    assert groups[0] == f"t/00/: empty, 168 times, such as {message(many[0])}"
+    assert "2,005 problems, 10 of 12 groups" in last
+    assert "--verbose" in last
+    assert "out/f" in last
+    assert "out/f" not in printed(many, "", verbose=False)[-1]
+
+
+def test_the_command_groups_many_problems_unless_it_is_told_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (logs := tmp_path / "logs").mkdir()
+    for at in range(FEW + 1):
+        (logs / f"{at:02}.log").write_bytes(b"")
+    out = tmp_path / "out"
+    assert main([str(logs), "--out", str(out)]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert str(out / "data" / "problems.jsonl") in said[1]
+    assert len((out / "data" / "problems.jsonl").read_text("utf-8").splitlines()) == FEW + 1
+    assert main([str(logs), "--json", "--verbose"]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == FEW + 1
 
 
 def put(name: str, data: str | bytes) -> Callable[[Path], object]:
@@ -175,7 +223,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Called, Path]:
         make(top / code)
     err = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
-        code = main([*(str(top / each) for each in HAPPENS), "--out", str(top / "docs")])
+        code = main([*(str(top / each) for each in HAPPENS), "--verbose", "--out", str(top / "docs")])
     return Called(code, "", err.getvalue()), top / "docs"
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from parsers.contract import Columns, Fact, Format, FormatError, Pause, Postprocessed, Reading, up_to
 from parsers.contract.chunk import Chunk
+from parsers.contract.literals import literals
 from parsers.engine import registry
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
@@ -28,6 +29,49 @@ def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     table = ReadingTable(LogSource(Path("never-opened.log")), reading)
     table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), list(reading.regex.finditer(lines)))
     return SessionRecords(table, 0, table.rows)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (rb"step: (\d++) loss: ", (b" loss: ", b"step: ")),
+        (rb"(?:epoch|batch) (\d++) of", (b" of",)),
+        (rb"(?:speed: )?+(?:, lr: )++it", (b", lr: ",)),
+        (rb"(?<=before )(?=after: )x", (b"after: ",)),
+        (rb"(?!never )(?>always )[abc]def", (b"always ", b"def")),
+        (rb"(?i)speed: ", ()),
+        (rb"(?i:speed): in", (b": in",)),
+        (rb"ab\d|cdef", ()),
+    ],
+)
+def test_the_words_of_a_pattern_stand_in_all_of_its_matches(pattern: bytes, words: tuple[bytes, ...]) -> None:
+    assert literals(re.compile(pattern)) == words
+
+
+def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:
+    lines = [sample.line for each in registry.formats() for sample in each.samples]
+    readings = [reading for each in registry.formats() for reading in each.readings]
+    found = [(each, line) for each in readings for line in lines if each.regex.search(line)]
+    assert len(found) > len(readings)
+    assert all(reading.may_stand_in(line) for reading, line in found if reading.marker in line)
+
+
+def test_a_record_is_looked_for_within_a_stretch_alone() -> None:
+    reading = Reading(rb"ips: <throughput> images")
+    text = b"ips: 1 images\nips: 2\n"
+    assert reading.may_stand_in(text)
+    assert not reading.may_stand_in(text, 14)
+    assert not reading.may_stand_in(text, 0, 8)
+
+
+def test_lines_of_records_are_counted_in_the_whole_file() -> None:
+    text = b"one\nips: 1\n\nips: 2\nips: 3"
+    table = ReadingTable(LogSource(Path("never-opened.log")), Reading(rb"ips: <throughput>"))
+    found = list(table.reading.regex.finditer(text))
+    table.store(Chunk(text, 101, 5000, len(text), 4), found)
+    table.store(Chunk(text, 105, 5000 + len(text), len(text), 4), found)
+    assert table.lines([5, 0, 0, 3, 2]) == [109, 102, 102, 106, 105]
+    assert [table.printed(row, "throughput") for row in (1, 4)] == [b"2", b"2"]
 
 
 def test_a_number_is_a_column_in_angle_brackets() -> None:

@@ -181,6 +181,22 @@ def test_a_table_keeps_the_rules_while_it_is_sorted_and_filtered(opened: Any, ch
 
 
 @both_sizes
+def test_the_table_of_all_runs_keeps_the_rules_while_it_is_sorted_and_filtered(
+    opened: Any, check: Check, language: str
+) -> None:
+    opened.goto_below(f"{language}runs/?framework=PyTorch&sort=throughput&order=desc&text=resnet50")
+    opened.wait_for_selector("#pl-explore-table[aria-busy=false]")
+    assert opened.locator(".tabulator-row").count() > 5
+    for name in ("default", "slate"):
+        scheme(opened, name)
+        broken = check(opened)
+        assert not broken, "\n".join(broken)
+    opened.goto_below(f"{language}runs/?text=nothing-of-the-kind&model=gone")
+    assert opened.locator(".tabulator-row").count() == 0
+    assert not (broken := check(opened)), "\n".join(broken)
+
+
+@both_sizes
 def test_a_comparison_keeps_the_rules_with_a_choice_and_what_forbids_it(
     opened: Any, check: Check, language: str
 ) -> None:

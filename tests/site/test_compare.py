@@ -719,7 +719,7 @@ def disk(browser: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("language", "asked"), [("", "contradictions"), ("zh/", "预热")])
-def test_a_site_opened_from_the_disk_is_searched_and_compares(
+def test_a_site_opened_from_the_disk_is_searched_compares_and_lists_runs(
     disk: Any, offline: Path, language: str, asked: str
 ) -> None:
     root = offline.as_uri() + "/" + language
@@ -747,6 +747,11 @@ def test_a_site_opened_from_the_disk_is_searched_and_compares(
     disk.wait_for_selector("#pl-compare caption a")
     disk.locator("#pl-compare caption a").click()
     disk.wait_for_url("**/models/resnet50/index.html")
+    disk.goto(root + "runs/index.html?text=stalled")
+    disk.wait_for_selector("#pl-explore-table[aria-busy=false]")
+    disk.locator("#pl-explore-table .tabulator-cell a").click()
+    disk.wait_for_url("**/runs/resnet50-stalled-1.html")
+    assert "/zh/" not in disk.url or language
 
 
 def test_the_results_lie_there_as_a_script_only_for_reading_from_the_disk(site: Path, offline: Path) -> None:
@@ -755,6 +760,7 @@ def test_the_results_lie_there_as_a_script_only_for_reading_from_the_disk(site: 
         "results"
     ] == results_of(site)
     assert not (site / "data" / "results.js").exists()
+    assert not list((site / "data" / "explorer").glob("*.js"))
 
 
 def test_the_chart_fits_the_paper(browser: Any, address: str) -> None:

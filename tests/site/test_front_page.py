@@ -212,8 +212,7 @@ def test_hardware_with_comparisons_comes_first_and_accelerators_before_processor
     ]
     pairs += [each for framework in ("A", "B") for each in some(framework, 3.0, hardware="Xeon 1", devices=2)]
     site = site_of(*pairs, *some("A", 5.0, hardware="H100"), *some("A", 5.0, hardware="Xeon 2"))
-    names = {"Xeon 1", "V100", "H100", "Xeon 2"}
-    assert [each.hardware for each in summary.heats(site, names)] == ["V100", "Xeon 1", "H100", "Xeon 2"]
+    assert [each.hardware for each in summary.ranked(heat.heats(site).values())] == ["V100", "Xeon 1", "H100", "Xeon 2"]
 
 
 def test_what_changed_lately_is_that_of_the_last_day() -> None:

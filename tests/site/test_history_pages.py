@@ -22,6 +22,8 @@ from ingest.site.history import has, of_results
 from ingest.site.history_charts import of_results as of_results_drawn
 from ingest.site.model import Site, suites
 from ingest.site.pages.history import own_table
+from ingest.site.render import drawing
+from ingest.site.render.chart import Lines
 from ingest.site.render.table import Table
 from schema.records import Run
 from tests import builders
@@ -145,7 +147,7 @@ def runs(speeds: Sequence[Sequence[float]], **other: object) -> list[Run]:
     """Return repeats of one case, those of each version on a day of its own."""
     return [
         builders.run(
-            f"v{at}-{repeat}", speed=speed, repeat=repeat, start=f"2026-0{at}-01T00:00:00Z",
+            f"v{at}-{repeat}", speed=speed, repeat=repeat, start=f"2026-{at:02}-01T00:00:00Z",
             environment={"driver": f"53{at}", "framework_version": f"2.{at}"}, **other,  # type: ignore[arg-type]
         )
         for at, mine in enumerate(speeds, 1)
@@ -208,6 +210,26 @@ def test_other_batch_sizes_are_no_points_of_one_history() -> None:
     assert of_results(site, suite) == []
 
 
+def scored(identifier: str, edition: str, minutes: float, **figures: object) -> Run:
+    """Return a run of a round with a score."""
+    score = builders.figure(minutes, "min")
+    fact = {"value": edition, "source": "layout", "where": "path"}
+    return builders.edited(
+        builders.run(identifier), start=None, facts={"round": fact}, metrics={"time_to_train": score}, figures=figures
+    )
+
+
+def test_scores_of_two_rounds_are_one_history_whatever_their_throughput() -> None:
+    """A throughput that is withheld in one round has no unit there; the score is compared all the same."""
+    without = builders.absent("no_reported_figure")
+    given = [scored(f"a{at}", "v5.0", 12.0 + at, sustained=without, median=without) for at in range(3)]
+    given += [scored(f"b{at}", "v5.1", 10.0 + at) for at in range(3)]
+    site = site_of(given)
+    (suite,) = site.shown
+    (found,) = of_results(site, suite)
+    assert [(each.point.round, each.point.figure.value) for each in found.moments] == [("v5.0", 13.0), ("v5.1", 11.0)]
+
+
 def test_runs_without_a_figure_are_no_points() -> None:
     first, second = runs([(400,), (500,)])
     site = site_of([first, builders.edited(second, outcome="oom", published=False)])
@@ -223,6 +245,17 @@ def test_the_commands_put_entries_on_the_pages(tmp_path: Path) -> None:
         assert f'<a href="https://example.org/3">{text}</a>' in page
         assert "Elsewhere" not in page
         assert "Later" not in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_page_without_a_history_says_so(tmp_path: Path) -> None:
+    """Whether there is a page is decided before results are computed: the runs of the second day have no figure."""
+    first, second = runs([(400,), (500,)])
+    gone = builders.absent("no_reported_figure")
+    lost = builders.edited(second, figures={"sustained": gone, "median": gone})
+    builder.build([first, lost], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
+    for language, text in (("en", "No configuration has results from several"), ("zh", "没有任何配置具有多个")):
+        assert text in (tmp_path / "docs" / language / "models" / "resnet50" / "history.md").read_text("utf-8")
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -257,3 +290,15 @@ def test_lines_that_say_no_more_than_a_row_are_not_drawn() -> None:
         (2, 405, 400, 410), (2, 385, 380, 390), (2, 425, 420, 430),
     ]  # fmt: skip
     assert all(each.href.startswith("runs/") for each in line.points)
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "level changes here"), ("zh", "水平由此改变")])
+def test_a_chart_marks_where_the_level_changes(language: str, text: str) -> None:
+    """Six months at 400, six at 500: the mark is on the seventh point, and is written once."""
+    site = site_of(runs([(speed + at % 2,) for at, speed in enumerate([400] * 6 + [500] * 6)]))
+    (suite,) = site.shown
+    (chart,) = of_results_drawn(site, suite, of_results(site, suite))
+    said = chart.said(words.load(), language)
+    assert isinstance(said, Lines)
+    assert [point.step for point in said.series[0].points] == [""] * 6 + [text] + [""] * 5
+    assert drawing.draw(said).count(f">{text}</text>") == 1

@@ -17,6 +17,7 @@ import pytest
 from tests.site import markup
 from tests.site.kinds import ADDRESS
 from tests.site.markup import Element
+from tests.site.test_explorer import rows_of
 
 #: What a browser fetches by itself.
 FETCHED = frozenset(
@@ -114,6 +115,9 @@ def in_file(file: str, path: Path) -> Iterator[Link]:
         yield from (Link(file, home + each["location"]) for each in docs)
     elif file in ("data/results.json", "data/changes.json"):
         yield from in_data(file, json.loads(path.read_text("utf-8")))
+    elif path.suffix == ".json" and path.parent.name == "explorer":
+        pages = (row["page"].replace("*", row["slug"] or row["id"]) for row in rows_of(json.loads(path.read_bytes())))
+        yield from (Link(file, f"{ADDRESS}{home}{page}") for page in pages for home in ("", "zh/"))
     elif path.suffix == ".json" and path.parent.name == "tables":
         yield Link(file, ADDRESS + json.loads(path.read_text("utf-8"))["page"])
 
@@ -179,6 +183,7 @@ def test_links_of_every_kind_were_looked_at(whole: Path) -> None:
     assert {"search/search_index.json", "zh/search/search_index.json", "data/changes.json"} < files
     assert any(each.file.endswith(".css") for each in links_of(whole))
     assert any("/tables/" in each for each in files)
+    assert any(each.startswith("data/explorer/") for each in files)
     targets = " ".join(each.target for each in found)
     for part in (".csv ", ".json ", "#L", "#run-", "#fn-", "/feed.xml ", "social.png ", "/zh/runs/", "schema.json "):
         assert part in targets, part

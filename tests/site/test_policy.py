@@ -146,6 +146,25 @@ def test_the_comparison_shows_hostile_names_as_text(watched: Any, hostile: str) 
     assert watched.locator("#pl-compare :is(img, script, iframe, form[action], base, style)").count() == 0
 
 
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_the_table_of_all_runs_shows_hostile_names_as_text(watched: Any, hostile: str, language: str) -> None:
+    visit(watched, f"{hostile}{language}runs/?text=onerror")
+    watched.wait_for_selector("#pl-explore-table[aria-busy=false]")
+    assert watched.locator(".tabulator-row").count() > 5
+    assert "<img src=x onerror=alert(1)>" in watched.locator("#pl-explore-table").inner_text()
+    inside = watched.locator("#pl-explore-table :is(img, script, iframe, form, base, style, b, i)")
+    assert inside.count() == 0
+    assert all(
+        each.startswith(hostile)
+        for each in watched.locator("#pl-explore-table a").evaluate_all("all => all.map(a => a.href)")
+    )
+    watched.goto(
+        f"{hostile}{language}runs/?"
+        + "&".join(f"{name}={text}" for text in HOSTILE for name in ("model", "text", "sort"))
+    )
+    watched.wait_for_selector("#pl-explore-table[aria-busy=false]")
+
+
 def test_the_styles_of_the_page_for_what_is_missing_are_those_that_the_policy_names(whole: Path) -> None:
     page = (whole / "404.html").read_text("utf-8")
     [style] = re.findall(r"<style>(.*?)</style>", page)

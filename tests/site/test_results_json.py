@@ -488,7 +488,10 @@ def test_the_page_of_data_names_every_file(built: Path, language: str) -> None:
     folder = built / "docs" / "data"
     made = sorted(path.relative_to(folder.parent).as_posix() for path in folder.rglob("*") if path.is_file())
     assert len(made) > 10
-    assert [name for name in made if name not in page] == []
+    # The parts of the page of all runs are named after hashes, which tell a reader nothing.
+    named = {"data/explorer/*.json" if each.startswith("data/explorer/") else each for each in made}
+    assert len(named) > 10
+    assert [name for name in sorted(named) if name not in page] == []
 
 
 def test_the_page_of_data_lists_badges_by_what_they_are_about(site: Path, page: Any, address: str) -> None:

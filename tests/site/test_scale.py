@@ -16,7 +16,7 @@ from ingest.compute.results import results
 from ingest.site import builder, run_paging
 from ingest.site.model import Site, suites
 from ingest.site.pages import pages
-from ingest.site.pages.problems import PROBLEMS_SHOWN
+from ingest.site.pages.problems import GROUPS_SHOWN
 from ingest.site.run_paging import Limits
 from schema.records import Problem, Run
 from tests import builders
@@ -197,11 +197,13 @@ def test_an_entry_of_a_list_leads_to_the_lines_of_the_log(large: Path, language:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_problems_are_shown_by_kind_and_bounded(large: Path, language: str) -> None:
+def test_problems_are_shown_by_kind_and_folder_with_counts_and_examples(large: Path, language: str) -> None:
     text = page(large, language, "problems.md")
-    assert len(re.findall(r"^- ", text, re.MULTILINE)) == PROBLEMS_SHOWN + 1
-    assert re.findall(r"^## .*?>(\w+)<", text, re.MULTILINE) == ["empty", "binary"]
-    assert f"{70 - PROBLEMS_SHOWN}" in text
+    assert re.findall(r"^## .*?>(\w+)<.* \((\d+)\)", text, re.MULTILINE) == [("empty", "70"), ("binary", "1")]
+    groups = re.findall(r"^\*\*.*?>(.+?)<.*\*\* \((\d+)\)", text, re.MULTILINE)
+    assert [count for _, count in groups] == ["1"] * GROUPS_SHOWN  # each log lies in a folder of its own
+    assert len(re.findall(r"^- ", text, re.MULTILINE)) == GROUPS_SHOWN + 1
+    assert f"{70 - GROUPS_SHOWN}" in text
 
 
 def test_all_problems_are_in_the_data_with_their_sentences(large: Path) -> None:

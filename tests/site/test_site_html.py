@@ -100,3 +100,14 @@ def test_run_pages_are_not_searched(site: Path) -> None:
         index = json.loads((home / "search" / "search_index.json").read_text("utf-8"))
         assert not [each for each in index["docs"] if "runs/resnet50" in each["location"]]
         assert any(each["location"].startswith("models/resnet50/") for each in index["docs"])
+
+
+def test_no_page_shows_markdown(site: Path) -> None:
+    """Words are escaped: emphasis and links in them would be shown as they are typed."""
+    typed = re.compile(r"\*\*[^*\s]|\]\([\w./#-]+\)")
+    shown = {
+        str(path.relative_to(site)): found
+        for path in markup.pages(site)
+        if (found := typed.findall(markup.article(path).text(lambda each: each.tag in {"pre", "code"})))
+    }
+    assert shown == {}

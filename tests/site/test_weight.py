@@ -15,6 +15,7 @@ from ingest.common.words import LANGUAGES
 from tests.site.conftest import ROOT, served
 
 FRONT_PAGE = 150_000
+ALL_RUNS = 250_000
 TALL = 6000
 #: Lists, which are as long as what they list, and the one text that is read from its beginning to its end.
 MAY_BE_TALLER = re.compile(r"(formats|method|problems)/|.*(runs|log|changes)/")
@@ -31,29 +32,51 @@ def packed(path: Path) -> int:
     return min(len(content), len(gzip.compress(content, 6)))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_front_page_with_all_that_it_loads_is_below_150_kb(
-    real: Path, browser: Any, tmp_path: Path, language: str
-) -> None:
-    assert "<figure" not in (home(real, language) / "index.html").read_text("utf-8")  # charts would be missing below
+def weights_of(real: Path, browser: Any, root: Path, path: str) -> dict[str, int]:
+    """Return the bytes of all that a page loads, by file."""
     asked: set[str] = set()
-    with served(real, tmp_path / "root") as address:
+    with served(real, root) as address:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         page.context.on("request", lambda request: asked.add(request.url))
-        page.goto(f"{address}{'' if language == 'en' else 'zh/'}", wait_until="networkidle")
+        page.goto(address + path, wait_until="networkidle")
         # A worker's own requests are not told of: it loads its code, and what that loads by name.
         config = json.loads(page.text_content("#__config"))
         asked.add(page.evaluate("path => new URL(path, location).href", config["search"]))
         page.close()
         files = {real / unquote(urlsplit(each).path).removeprefix("/sub/") for each in asked}
     files = {each / "index.html" if each.is_dir() else each for each in files}
-    weights = {each.relative_to(real).as_posix(): packed(each) for each in files if each.is_file()}
+    return {each.relative_to(real).as_posix(): packed(each) for each in files if each.is_file()}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_front_page_with_all_that_it_loads_is_below_150_kb(
+    real: Path, browser: Any, tmp_path: Path, language: str
+) -> None:
+    assert "<figure" not in (home(real, language) / "index.html").read_text("utf-8")  # charts would be missing below
+    weights = weights_of(real, browser, tmp_path / "root", "" if language == "en" else "zh/")
     index = "search/search_index.json" if language == "en" else f"{language}/search/search_index.json"
     assert "assets/css/all.css" in weights
     assert index not in weights, "the index waits for a reader who searches"
     assert any("bundle" in each for each in weights)
     assert any("workers/search" in each for each in weights)
     assert sum(weights.values()) < FRONT_PAGE, weights
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_of_all_runs_with_its_library_and_data_is_below_250_kb(
+    real: Path, browser: Any, tmp_path: Path, language: str
+) -> None:
+    weights = weights_of(real, browser, tmp_path / "root", "runs/" if language == "en" else "zh/runs/")
+    parts = {each: weight for each, weight in weights.items() if each.startswith("data/explorer/")}
+    assert parts
+    assert sum(parts.values()) < 5_000
+    assert "assets/vendor/tabulator.min.js" in weights
+    assert sum(weights.values()) < ALL_RUNS, weights
+
+
+def test_only_the_page_of_all_runs_loads_the_library_of_its_table(real: Path) -> None:
+    pages = [path for path in real.rglob("*.html") if "tabulator" in path.read_text("utf-8")]
+    assert sorted(each.relative_to(real).as_posix() for each in pages) == ["runs/index.html", "zh/runs/index.html"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -55,11 +55,12 @@ def table(found: Iterable[ResultRecord]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in _flat(each).items()} for each in found)
+    writer.writerows({name: _cell(value) for name, value in flat(each).items()} for each in found)
     return text.getvalue().encode()
 
 
-def _flat(found: ResultRecord) -> dict[str, object]:
+def flat(found: ResultRecord) -> dict[str, object]:
+    """Return a result as a row: what it lacks is left out, or None."""
     known = {name: each for name in COLUMNS if (each := getattr(found, name, UNSET)) is not UNSET}
     source = {name: getattr(found.source, name, None) for name in ("place", "line", "address")}
     return {

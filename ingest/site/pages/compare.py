@@ -24,6 +24,7 @@ COMPARE_WORDS = (
 )  # fmt: skip
 COMPARE_SCRIPTS = (
     CHARTS,
+    addresses.SITE_SCRIPT,
     *(f"assets/js/compare{each}.js" for each in ("-board", "-address", "-words", "-chart", "")),
 )
 

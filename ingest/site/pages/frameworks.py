@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ingest.common import numbers
@@ -19,24 +18,22 @@ from ingest.site.render.table import Cell, Link, cell
 from ingest.site.result_tables import representative
 from ingest.site.scorecards import Placing
 
-Placings = Callable[[], Sequence[Placing]]
 #: Replaced by the address of the site, which only its build knows; and who draws a badge.
 SITE, SHIELDS = "%SITE%/", "https://img.shields.io/endpoint?url="
 
 
 def pages(site: Site) -> list[Page]:
     """Return the list of frameworks, and a page for each of those with a run that counts."""
-    placings = cache(lambda: scorecards.placings(site))
     names = scorecards.frameworks(site)
-    return [_index(site, names, placings), *(_framework(site, each, placings) for each in names)]
+    return [_index(site, names), *(_framework(site, each) for each in names)]
 
 
-def _index(site: Site, names: Sequence[str], placings: Placings) -> Page:
+def _index(site: Site, names: Sequence[str]) -> Page:
     def context() -> Mapping[str, Any]:
         lines = [
             (
                 cell(named(each), addresses.scorecard_page(site, each)),
-                _of(each, placings),
+                _of(site, each),
             )
             for each in names
         ]
@@ -47,11 +44,11 @@ def _index(site: Site, names: Sequence[str], placings: Placings) -> Page:
     )
 
 
-def _framework(site: Site, framework: str, placings: Placings) -> Page:
+def _framework(site: Site, framework: str) -> Page:
     page = addresses.scorecard_page(site, framework)
 
     def context() -> Mapping[str, Any]:
-        mine = _of(framework, placings)
+        mine = _of(site, framework)
         runs = [run for run in site.runs if counts(run) and framework_of(run) == framework]
         best, worst = scorecards.best_and_worst(mine)
         return {
@@ -75,12 +72,12 @@ def _framework(site: Site, framework: str, placings: Placings) -> Page:
         named(framework),
         phrase("describe.scorecard", framework=named(framework)),
         context,
-        picture=lambda words: _picture(site, words, framework, _of(framework, placings)),
+        picture=lambda words: _picture(site, words, framework, _of(site, framework)),
     )
 
 
-def _of(framework: str, placings: Placings) -> list[Placing]:
-    return [each for each in placings() if each.framework == framework]
+def _of(site: Site, framework: str) -> list[Placing]:
+    return [each for each in site.once(scorecards.placings) if each.framework == framework]
 
 
 def _picture(site: Site, words: Words, framework: str, mine: Sequence[Placing]) -> Picture:

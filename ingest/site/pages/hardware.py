@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from ingest.common import numbers
 from ingest.common.words import phrase
@@ -18,16 +16,12 @@ from ingest.site.model import Page, Site, framework_of, group_name, named
 from ingest.site.pages.model import machines
 from ingest.site.published_figures import source_anchors
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
-from ingest.site.scorecards import Placing
-
-Placings = Callable[[], Sequence[Placing]]
 
 
 def pages(site: Site) -> list[Page]:
     """Return the list of hardware, and a page for each of those with a run that counts."""
-    placings = cache(lambda: scorecards.placings(site))
     names = answers.hardware_by_coverage([run for run in site.runs if counts(run)])
-    return [_index(site, names), *(_hardware(site, each, placings) for each in names)]
+    return [_index(site, names), *(_hardware(site, each) for each in names)]
 
 
 def _index(site: Site, names: Sequence[str]) -> Page:
@@ -65,22 +59,21 @@ def _line(site: Site, hardware: str) -> tuple[Cell, ...]:
     )
 
 
-def _hardware(site: Site, hardware: str, placings: Placings) -> Page:
+def _hardware(site: Site, hardware: str) -> Page:
     def context() -> Mapping[str, Any]:
-        there = [each for each in placings() if each.hardware == hardware]
+        there = [each for each in site.once(scorecards.placings) if each.hardware == hardware]
         runs = scorecards.runs_on(site, hardware)
         frameworks = sorted({each.framework for each in there}, key=str.casefold)
         return {
             "hardware": product(hardware),
             "raw": raw(hardware),
             "runs": len(runs),
-            "front": f"{addresses.SUMMARY}?{urlencode({'hardware': hardware})}",
             "scores": scorecards.scores(
                 [(_linked(site, each), [o for o in there if o.framework == each]) for each in frameworks],
                 phrase("table.framework"),
                 "frameworks",
             ),
-            "heats": (found := [heat.heat(site, hardware)]),
+            "heats": (found := [site.once(heat.heats)[hardware]]),
             "heading": phrase("scorecard.results"),
             "others_only": (),
             "with_others": any(row.hardware == hardware for row in site.published.rows),

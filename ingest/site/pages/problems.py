@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from ingest.common.problems import FILE, ProblemGroup, grouped
 from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
 from ingest.site import addresses, fault_table, witness_tables
 from ingest.site.model import Page, Site, named, precision_name
@@ -12,13 +14,15 @@ from ingest.site.render.table import Link
 from ingest.site.run_tables import problem_list, size_text
 from schema.records import Problem, Run, to_json
 
-PROBLEMS_SHOWN = 50  # of one kind
+#: Problems of a site that are all listed, one by one; of more, groups of one kind below one folder, with examples.
+PROBLEMS_SHOWN = 50
+GROUPS_SHOWN, EXAMPLES = 20, 3
 
 
 def pages(site: Site) -> list[Page]:
     """Return the page of problems."""
     everything = site.all_problems
-    kinds = _kinds(everything)
+    few = len(everything) <= PROBLEMS_SHOWN
     page = Page(
         addresses.PROBLEMS,
         "problems",
@@ -26,15 +30,13 @@ def pages(site: Site) -> list[Page]:
         phrase("describe.problems"),
         lambda: {
             "count": len(everything),
-            "shown": PROBLEMS_SHOWN,
+            "file": FILE,
+            "listed": _with_cases(site, everything) if few else (),
+            "kinds": () if few else _kinds(site, everything),
             "remedies": witness_tables.remedies(),
             "faults": fault_table.table(),
             "passed_over": site.passed_over[:PROBLEMS_SHOWN],
             "more_passed_over": max(0, len(site.passed_over) - PROBLEMS_SHOWN),
-            "kinds": [
-                (kind, _with_cases(site, found[:PROBLEMS_SHOWN]), max(0, len(found) - PROBLEMS_SHOWN))
-                for kind, found in kinds.items()
-            ],
         },
     )
     return [page]
@@ -42,11 +44,15 @@ def pages(site: Site) -> list[Page]:
 
 def _with_cases(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Text]]:
     """Return problems with their place; those of a log that no format reads with the case that others state of it."""
-    cases = {run.path: run for run in site.runs if run.format is None and run.case.model is not None}
     return [
-        (link, _of_case(cases.get(each.path), said))
+        (link, _of_case(site.once(_unread).get(each.path), said))
         for each, (link, said) in zip(problems, problem_list(site, problems), strict=True)
     ]
+
+
+def _unread(site: Site) -> Mapping[str, Run]:
+    """Return the runs of logs that no format reads, but whose model something beside them states, by path."""
+    return {run.path: run for run in site.runs if run.format is None and run.case.model is not None}
 
 
 def _of_case(run: Run | None, said: Text) -> Text:
@@ -67,11 +73,38 @@ def document(found: Iterable[Problem], words: Words) -> bytes:
     return "".join(f"{json.dumps(each, sort_keys=True, ensure_ascii=False)}\n" for each in lines).encode()
 
 
-def _kinds(problems: Sequence[Problem]) -> Mapping[str, list[Problem]]:
-    """Group problems by their code, the most frequent first; few problems are one group, and all are shown."""
-    if len(problems) <= PROBLEMS_SHOWN:
-        return {"": [*problems]} if problems else {}
-    found: dict[str, list[Problem]] = {}
-    for each in problems:
+@dataclass(frozen=True)
+class ShownGroup:
+    """Problems of one kind below one folder: how many there are, and the first of them."""
+
+    folder: str
+    count: int
+    examples: Sequence[tuple[Link, Text]]
+
+
+@dataclass(frozen=True)
+class ShownKind:
+    """Problems of one kind by folder, those of most first; `more` counts the problems in folders that are left out."""
+
+    code: str
+    count: int
+    groups: Sequence[ShownGroup]
+    more: int
+
+
+def _kinds(site: Site, problems: Sequence[Problem]) -> list[ShownKind]:
+    """Return problems by kind, the most frequent first."""
+    found: dict[str, list[ProblemGroup]] = {}
+    for each in grouped(problems):
         found.setdefault(each.code, []).append(each)
-    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
+    made = [_kind(site, code, groups) for code, groups in found.items()]
+    return sorted(made, key=lambda each: (-each.count, each.code))
+
+
+def _kind(site: Site, code: str, groups: Sequence[ProblemGroup]) -> ShownKind:
+    shown = [
+        ShownGroup(f"{each.folder}/", len(each.problems), _with_cases(site, each.problems[:EXAMPLES]))
+        for each in groups[:GROUPS_SHOWN]
+    ]
+    more = sum(len(each.problems) for each in groups[GROUPS_SHOWN:])
+    return ShownKind(code, sum(len(each.problems) for each in groups), shown, more)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ingest.common import numbers
@@ -74,11 +73,11 @@ class Sign:
 
 def pages(site: Site) -> list[Page]:
     """Return the page of each run that has one."""
-    repeats, compared = _repeats(site), cache(lambda: rivals.rivals(site))
-    return [_run(site, run, repeats.get(run.id, ()), compared) for run in site.runs if site.has_page(run)]
+    repeats = _repeats(site)
+    return [_run(site, run, repeats.get(run.id, ())) for run in site.runs if site.has_page(run)]
 
 
-def _run(site: Site, run: Run, repeats: Sequence[Run], compared: Callable[[], Mapping[str, Link]]) -> Page:
+def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     suite = site.suite_of[run.id]
     others = [each for each in repeats if each.id != run.id]
     chart = trace_chart(run)
@@ -99,7 +98,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run], compared: Callable[[], Ma
             "stated": joined(stated(run)),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
-            "signs": [*signs(site, run, others), *_rival_sign(compared().get(run.id))],
+            "signs": [*signs(site, run, others), *_rival_sign(site.once(rivals.rivals).get(run.id))],
             "steps": steps(site, run),
             "figures": figure_table(site, run),
             "witnesses": witness_tables.of_run(site, run),

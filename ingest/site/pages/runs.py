@@ -1,19 +1,39 @@
-"""The runs by hardware; of many runs, the lists that hold them."""
+"""The page that filters and sorts all runs; without scripts, the runs by hardware, and the lists that hold many."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ingest.common import numbers
-from ingest.common.words import phrase
+from ingest.common.words import Text, phrase, word_for
 from ingest.compute.rules import HEADLINE, SUMMARY
 from ingest.site import addresses, run_tables
+from ingest.site.data import explorer
 from ingest.site.hardware_names import product
-from ingest.site.model import Page, Site, hardware_of, named
+from ingest.site.model import Page, Site, framework_of, hardware_of, named, or_unknown, precision_name
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
 from ingest.site.run_paging import Listed, run_anchor
 from ingest.site.run_tables import case_cell, headline, headline_cell, outcome_cell, window_text
 from schema.records import Run
+from schema.vocabulary import OUTCOMES, PRECISIONS
+
+#: The library that sorts, filters and scrolls, and the scripts that make the table of it.
+EXPLORER_SCRIPTS = ("assets/vendor/tabulator.min.js", addresses.SITE_SCRIPT, "assets/js/explorer.js")
+#: What the table can be sorted by, in the order of its columns.
+COLUMNS = (
+    "model", "framework", "hardware", "devices", "batch_size", "precision", "options", "outcome", "throughput", "date",
+    "run",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FactChoices:
+    """What the runs have of one fact, as a part of the data names it, with its words."""
+
+    name: str
+    values: tuple[tuple[str | int, Text], ...]
 
 
 def pages(site: Site) -> list[Page]:
@@ -22,28 +42,66 @@ def pages(site: Site) -> list[Page]:
 
 
 def _index(site: Site) -> Page:
-    return Page(
-        addresses.RUNS,
-        "runs",
-        phrase("nav.runs"),
-        phrase("describe.runs"),
-        lambda: {
-            "count": len(site.runs),
-            "logs": len({run.path for run in site.runs}),
-            "published": sum(run.published for run in site.runs),
-            "limits": site.limits,
-            "lists": bool(site.lists),
-            "tables": [
-                (
-                    product(each),
-                    (list_table if site.lists else run_tables.run_list)(
-                        site, [run for run in site.runs if hardware_of(run) == each]
-                    ),
-                )
-                for each in sorted({hardware_of(run) for run in site.runs})
-            ],
-        },
-    )
+    described = phrase("nav.runs"), phrase("describe.runs")
+    return Page(addresses.RUNS, "runs", *described, lambda: _context(site), scripts=EXPLORER_SCRIPTS)
+
+
+def _context(site: Site) -> Mapping[str, Any]:
+    parts = site.once(explorer.parts)
+    return {
+        "count": len(site.runs),
+        "logs": len({run.path for run in site.runs}),
+        "published": sum(run.published for run in site.runs),
+        "limits": site.limits,
+        "lists": bool(site.lists),
+        "choices": choices(site.runs),
+        "columns": [(each, _title(each)) for each in COLUMNS],
+        "config": {"parts": [(each.name, len(each.runs), each.models) for each in parts]},
+        "tables": [
+            (
+                product(each),
+                (list_table if site.lists else run_tables.run_list)(
+                    site, [run for run in site.runs if hardware_of(run) == each]
+                ),
+            )
+            for each in sorted({hardware_of(run) for run in site.runs})
+        ],
+    }
+
+
+def choices(runs: Sequence[Run]) -> list[FactChoices]:
+    """Return what can be chosen of each fact; what is not known comes last."""
+    models, frameworks = {explorer.model_of(run) for run in runs}, {framework_of(run) for run in runs}
+    hardware, devices = {hardware_of(run) for run in runs}, {run.case.devices for run in runs}
+    precisions, outcomes = {run.case.precision or "" for run in runs}, {run.outcome for run in runs}
+    return [
+        FactChoices("model", tuple((each, named(each)) for each in sorted(models, key=_by_name))),
+        FactChoices("framework", tuple((each, named(each)) for each in sorted(frameworks, key=_by_name))),
+        FactChoices("hardware", tuple((each, product(each)) for each in sorted(hardware, key=_by_name))),
+        FactChoices("precision", tuple((each, precision_name(each)) for each in _in_order(precisions, PRECISIONS))),
+        FactChoices(
+            "devices",
+            tuple(
+                ("" if each is None else each, or_unknown(each))
+                for each in sorted(devices, key=lambda each: (each is None, each or 0))
+            ),
+        ),
+        FactChoices("outcome", tuple((each, word_for("outcome", each)) for each in _in_order(outcomes, OUTCOMES))),
+    ]
+
+
+def _by_name(name: str) -> tuple[bool, str, str]:
+    return not name, name.casefold(), name
+
+
+def _in_order(names: set[str], order: Mapping[str, object]) -> list[str]:
+    """Return names in the order of the vocabulary, then those that it does not know."""
+    places = {name: place for place, name in enumerate(order)}
+    return sorted(names, key=lambda each: (not each, places.get(each, len(places)), each))
+
+
+def _title(column: str) -> Text:
+    return phrase({"throughput": "table.view_throughput", "date": "explorer.date"}.get(column, f"table.{column}"))
 
 
 def _run_list(site: Site, listed: Listed) -> Page:

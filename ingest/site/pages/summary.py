@@ -10,13 +10,12 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
-from ingest.compute.results import counts
 from ingest.published.publications import Published
 from ingest.site import addresses, answers, hardware_tables, heat, published_figures
 from ingest.site.data import changes
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
-from ingest.site.model import Page, Row, Site, group_name, hardware_of, named, precision_name
+from ingest.site.model import Page, Row, Site, group_name, named, precision_name
 from ingest.site.options import in_words
 from ingest.site.render.table import Link
 
@@ -33,9 +32,8 @@ def pages(site: Site) -> list[Page]:
 
 
 def _context(site: Site) -> Mapping[str, Any]:
-    published = [run for run in site.runs if counts(run)]
-    names = {hardware_of(run) for run in published}
-    found = heats(site, names)
+    found = ranked(site.once(heat.heats).values())
+    names = {each.hardware for each in found}
     return {
         "date": max((day for run in site.runs if (day := date_of(run))), default=None),
         "runs": len(site.runs),
@@ -66,12 +64,16 @@ def _shown(found: Sequence[heat.Heat]) -> Sequence[heat.Heat]:
     return [each for nth, (each, total) in enumerate(zip(found, lines, strict=True)) if nth == 0 or total <= LINES]
 
 
-def heats(site: Site, names: Iterable[str]) -> list[heat.Heat]:
-    """Return the table of each hardware: those with comparisons first, accelerators before processors."""
+def ranked(found: Iterable[heat.Heat]) -> list[heat.Heat]:
+    """Return tables in the order of the page: with comparisons before without, accelerators before processors, and
+    then by how much they hold.
+    """
     return sorted(
-        (heat.heat(site, each) for each in names),
-        key=lambda each: (not each.rows, not is_accelerator(each.hardware), -len(each.rows), each.hardware),
-    )
+        found,
+        key=lambda each: (
+            not each.rows, not is_accelerator(each.hardware), -len(each.rows), -len(each.alone), each.hardware
+        ),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Dots(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kin
 
 
 class Point(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A value at a place; `label` is written at it."""
+    """A value at a place; `label` is written at it, and `step` says what begins there, at a line up to the top."""
 
     x: float
     y: float
@@ -69,6 +69,7 @@ class Point(Struct, frozen=True, omit_defaults=True, kw_only=True):
     about: Text = ""
     href: str = ""
     label: Text = ""
+    step: Text = ""
 
 
 class ChartLine(Struct, frozen=True, omit_defaults=True):

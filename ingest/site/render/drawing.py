@@ -134,6 +134,7 @@ def lines(data: Lines) -> str:
     for line in data.series:
         _line(axes, line, place, used.count(line.ink))
         used.append(line.ink)
+    _steps(axes, data, place, high)
     _name_ends(axes, data.series, place, (low, high))
     return _svg(figure)
 
@@ -180,6 +181,23 @@ def _line(axes: Axes, line: ChartLine, place: Any, nth: int) -> None:
             axes.annotate(
                 str(point.label), (at, point.y), (0, 6), textcoords="offset points", ha="center", fontsize=8, color=INK
             )
+
+
+def _steps(axes: Axes, data: Lines, place: Any, top: float) -> None:
+    """Draw a line up from each point where something begins; what begins is written once per place."""
+    written = set()
+    for line in data.series:
+        for point in line.points:
+            if not point.step:
+                continue
+            at = place(point.x)
+            axes.plot([at, at], [point.y, top], color=_colour(line.ink), linewidth=1, linestyle=(0, (2, 2)))
+            if at not in written:
+                axes.annotate(
+                    str(point.step), (at, top), (-4, -2), textcoords="offset points", ha="right", va="top",
+                    fontsize=8, color=INK,
+                )  # fmt: skip
+            written.add(at)
 
 
 def _name_ends(axes: Axes, found: Sequence[ChartLine], place: Any, span: tuple[float, float]) -> None:

@@ -181,7 +181,7 @@ def _search(page: Page) -> list[str]:
 
 def _hidden(page: Page) -> list[str]:
     """Leave the room of the headings to pages that are wide; the navigation stays, so that no page moves sideways."""
-    return ["hide: [toc]"] if page.template in ("index", "compare", "model", "models") else []
+    return ["hide: [toc]"] if page.template in ("index", "compare", "model", "models", "runs") else []
 
 
 def _tidy(text: str) -> str:

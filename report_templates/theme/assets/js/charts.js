@@ -81,7 +81,7 @@
 
   /** A value that can be pointed at, reached by keyboard, and followed to where it comes from. */
   function mark(chart, item, group, x, y, ...shapes) {
-    const lines = [item.label || group, item.text, ...(item.label ? [group] : []), item.about, repeats(item)].filter(Boolean);
+    const lines = [item.label || group, item.text, ...(item.label ? [group] : []), item.about, repeats(item), item.step].filter(Boolean);
     const made = node("a", { class: "pl-mark", tabindex: 0, "aria-label": lines.join(say("comma")) });
     if (item.href) made.setAttribute("href", item.href);
     else made.setAttribute("role", "img");
@@ -234,6 +234,7 @@
       const x = frame.x(point.x), y = frame.y(point.y), shapes = [node("circle", { cx: x, cy: y, r: 12, fill: "transparent" })];
       if (typeof point.low === "number" && point.high > point.low) shapes.push(rule(x, frame.y(point.low), x, frame.y(point.high), { stroke: ink, "stroke-width": 3.5 }));
       shapes.push(node("circle", { cx: x, cy: y, r: 4.5, fill: point.n === 1 || broken ? PAPER : ink, stroke: ink, "stroke-width": 2 }));
+      if (point.step) shapes.push(rule(x, y - 6, x, frame.top, { stroke: ink, "stroke-dasharray": "2 2" }), text(x - 4, frame.top + 6, point.step, { "text-anchor": "end", "font-size": 10 }));
       if (point.label) shapes.push(text(x, y - 13, point.label, { "text-anchor": "middle", "font-size": 10 }));
       const group = point.label || [labels.get(point.x) || number(point.x), spec.x.label].join(" ");
       made.append(mark(chart, { ...point, label: line.label }, group, x, y, ...shapes));

@@ -6,7 +6,6 @@
   const FACETS = compare.board.FACETS;
   const REASONS_SHOWN = 12;
   const RUNS_SHOWN = 5;
-  const script = document.currentScript.src;
   const place = document.getElementById("pl-compare");
   const config = JSON.parse(place.dataset.config);
   const words = compare.speaker(config);
@@ -31,16 +30,7 @@
     return found;
   }
 
-  /** The address of a page of this site, however the site is built: with a folder or a file per page. */
-  function pageAddress(path) {
-    const asFiles = /(?:^|\/)compare\.html$/.test(location.pathname);
-    const parted = path.split("#");
-    let target = parted[0];
-    if (asFiles) target = /^models\/[^/]+\/$/.test(target) ? target + "index.html" : target.replace(/\/$/, ".html");
-    else if (location.protocol === "file:") target += "index.html";
-    const root = new URL("../../" + (config.language === "en" ? "" : config.language + "/"), script);
-    return new URL(target, root).href + (parted[1] ? "#" + parted[1] : "");
-  }
+  const pageAddress = (path) => window.plSite.page(path, config.language);
 
   /* ---- the choice ---- */
 
@@ -79,16 +69,7 @@
     } catch (error) {
       // A browser may keep the address of a page from the disk as it is; the link to copy has the choice all the same.
     }
-    switchLanguages();
-  }
-
-  /** The choice goes along to the other language. */
-  function switchLanguages() {
-    document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
-      const target = new URL(link.href);
-      target.search = compare.address.written(state.choice);
-      link.href = target.href;
-    });
+    window.plSite.switchLanguages(compare.address.written(state.choice));
   }
 
   /* ---- controls ---- */
@@ -565,23 +546,6 @@
 
   /* ---- start ---- */
 
-  /** A page from the disk may not fetch; the build for reading without a server has the data as scripts too. */
-  function load(name) {
-    const address = (ending) => new URL("../../data/" + name + ending, script);
-    if (location.protocol !== "file:") {
-      return fetch(address(".json")).then((answer) => {
-        if (!answer.ok) throw new Error(String(answer.status));
-        return answer.json();
-      });
-    }
-    return new Promise((resolve, reject) => {
-      const data = make("script", { src: address(".js").href });
-      data.onload = () => resolve(window["perfledger_" + name]);
-      data.onerror = () => reject(new Error(name + ".js"));
-      document.head.append(data);
-    });
-  }
-
   function start([data, decided]) {
     results = data.results;
     tables = decided;
@@ -589,7 +553,7 @@
     place.hidden = false;
     fromAddress();
     remember("replaceState");
-    window.addEventListener("popstate", () => { fromAddress(); switchLanguages(); });
+    window.addEventListener("popstate", () => { fromAddress(); window.plSite.switchLanguages(compare.address.written(state.choice)); });
     compare.shown = () => state;
   }
 
@@ -602,5 +566,5 @@
 
   const models = document.getElementById("pl-compare-models");
   models.hidden = true;
-  Promise.all(["results", "comparisons"].map(load)).then(start).catch(failed);
+  Promise.all(["results", "comparisons"].map(window.plSite.load)).then(start).catch(failed);
 })();

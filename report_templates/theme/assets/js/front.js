@@ -9,6 +9,7 @@
   const NAMES = { devices: "devices", precision: "group" }; // field -> what a row calls it
   const LEVEL = form.level.value, usual = form.hardware.value; // what an address without them means
   const machines = Array.from(document.querySelectorAll(".pl-machine"));
+  const coming = new Map(); // page -> the promise of its table
   const elsewhere = Array.from(document.querySelectorAll(".pl-elsewhere [data-hardware]"));
   const others = document.getElementById("pl-others");
   const charts = document.currentScript.src.replace(/front\.js/, "charts.js");
@@ -89,18 +90,24 @@
   /** Call `then` as soon as the table of a hardware is here: that of a hardware without room is on its own page. */
   function loaded(hardware, then) {
     const place = elsewhere.find((each) => each.dataset.hardware === hardware);
-    if (!place || machines.some((machine) => machine.dataset.hardware === hardware)) return then();
+    if (!place) return then();
     const page = place.querySelector("a").href;
+    if (!coming.has(page)) coming.set(page, load(page, place.textContent.trim()));
     form.setAttribute("aria-busy", "true");
-    fetch(page).then((reply) => (reply.ok ? reply.text() : Promise.reject(reply.status))).then((text) => {
-      const found = document.importNode(new DOMParser().parseFromString(text, "text/html").querySelector(".pl-machine"), true);
-      found.querySelectorAll("a[href]").forEach((link) => { link.href = new URL(link.getAttribute("href"), page).href; });
-      found.querySelector("h2 a").textContent = place.textContent.trim();
-      machines[machines.length - 1].after(found);
-      machines.push(found);
+    coming.get(page).then(() => {
       form.removeAttribute("aria-busy");
       then();
-    }).catch(() => { location.href = page; });
+    }, () => { location.href = page; });
+  }
+
+  function load(page, name) {
+    return fetch(page).then((reply) => (reply.ok ? reply.text() : Promise.reject(reply.status))).then((text) => {
+      const found = document.importNode(new DOMParser().parseFromString(text, "text/html").querySelector(".pl-machine"), true);
+      found.querySelectorAll("a[href]").forEach((link) => { link.href = new URL(link.getAttribute("href"), page).href; });
+      found.querySelector("h2 a").textContent = name;
+      machines[machines.length - 1].after(found);
+      machines.push(found);
+    });
   }
 
   /* ---- what is shown ---- */
@@ -198,7 +205,7 @@
 
   function dots(line) {
     return Array.from(line.querySelectorAll(".pl-share[data-each]"), (cell) => {
-      const { name, ink, each: value, low, high, n, text } = cell.dataset, link = cell.querySelector("a");
+      const { name, ink, each: value, low, high, n, text } = cell.dataset, link = cell.querySelector(":not(.pl-theirs) > a");
       const written = Number(value).toLocaleString("en-US", { maximumSignificantDigits: 4 }) + " " + line.dataset.unit;
       const about = [text, cell.title].filter(Boolean).join("; "); // of the whole job
       return { label: name, ink: ink, value: Number(value), low: Number(low), high: Number(high), n: Number(n), text: written, about: about, href: link ? link.href : "" };

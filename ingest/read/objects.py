@@ -1,0 +1,211 @@
+"""Logs in object stores (S3, Google Cloud, Azure, HTTP with WebDAV), through obstore: listed once, fetched to be read.
+
+Credentials come from the environment, as obstore and each provider document them; none is part of an address here.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ingest.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "https", "http", "file")
+#: Requests under way at once, for one folder of logs.
+_AT_ONCE = 16
+#: Attempts after errors of the server or the way to it, with growing pauses, and the seconds of all of them.
+_RETRIES, _RETRY_SECONDS = 5, 60
+_CHUNK = 8 << 20
+
+
+def is_url(text: str) -> bool:
+    """Return whether a path that the user names is the address of a store."""
+    return bool(_URL.match(text))
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """One object as a store lists it: its name below the store's folder, its bytes, and what changes with them."""
+
+    name: str
+    size: int
+    tag: str
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of an object store, or one object; `url` has neither user, password nor query.
+
+    `single` is the name of the object, where the address is of one.
+    """
+
+    url: str
+    single: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The path that the folder would have if stores were folders: host or bucket, and the folders below."""
+        parts = urlsplit(self.url)
+        return Path("/", parts.netloc, *(each for each in parts.path.split("/") if each not in ("", ".", "..")))
+
+    def listed(self) -> list[StoredObject]:
+        """Return all objects below the folder, by name.
+
+        Raises:
+            UsageError: the store refuses to list them, or does not answer.
+        """
+        from obstore import list as objects_below
+        from obstore.exceptions import BaseError
+
+        if self.single:
+            return [_object(_client(self.url).head(self.single))]
+        try:
+            found = [_object(each) for part in objects_below(_client(self.url), chunk_size=1000) for each in part]
+        except (BaseError, OSError) as error:
+            raise UsageError(f"{self.url}: the store cannot be listed: {cause(error)}") from None
+        return sorted((each for each in found if each.name), key=lambda each: each.name)
+
+    def fetch(self, objects: Sequence[StoredObject], folder: Path) -> Mapping[str, Exception]:
+        """Write objects below a folder, each as it was listed; return why some could not be had, by name."""
+        # Imported here, not in the threads: side by side they may each see a part of a module that another imports.
+        client = _client(self.url)
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            failed = threads.map(lambda each: _fetched(client, each, folder / each.name), objects)
+            return {each.name: error for each, error in zip(objects, failed, strict=True) if error}
+
+
+class ChangedObjectError(Exception):
+    """An object that is no longer what was listed."""
+
+
+def _fetched(client: Any, wanted: StoredObject, path: Path) -> Exception | None:
+    """Write an object to a path; return why it could not be had."""
+    from obstore.exceptions import BaseError
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Of an object that was replaced since it was listed, the store then gives nothing.
+        given = client.get(wanted.name, options={"if_match": wanted.tag} if _is_etag(wanted.tag) else None)
+        with path.open("wb") as stream:
+            for chunk in given.stream(min_chunk_size=_CHUNK):
+                stream.write(chunk)
+        if path.stat().st_size != wanted.size:
+            raise ChangedObjectError
+    except (BaseError, OSError, ChangedObjectError) as error:
+        path.unlink(missing_ok=True)
+        return error
+    return None
+
+
+def has_changed(error: Exception) -> bool:
+    """Return whether an object could not be had because it was replaced, or removed, since it was listed."""
+    from obstore.exceptions import NotFoundError, PreconditionError
+
+    return isinstance(error, ChangedObjectError | PreconditionError | NotFoundError | FileNotFoundError)
+
+
+def cause(error: Exception) -> str:
+    """Return why a store gives nothing, in words of ours: those of the library may hold signed addresses."""
+    from obstore import exceptions
+
+    known: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
+        (
+            (exceptions.PermissionDeniedError, PermissionError),
+            "access is denied (403): check the credentials in the environment",
+        ),
+        ((exceptions.UnauthenticatedError,), "it asks for credentials (401): set them in the environment"),
+        ((exceptions.NotFoundError, FileNotFoundError), "there is none of this name (404)"),
+        ((exceptions.InvalidPathError,), "the name of an object has an empty part or `..`, which no folder can have"),
+        ((exceptions.NotSupportedError,), "the server does not support it"),
+    )
+    if said := next((text for kinds, text in known if isinstance(error, kinds)), ""):
+        return said
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if "BadScheme" in str(error):
+        return "its endpoint is plain HTTP: set AWS_ALLOW_HTTP=true in the environment to allow that"
+    status = re.search(r"\b([45]\d\d) [A-Z]", str(error))
+    return f"the server answers with {status[1]}" if status else "it does not answer, or the answer breaks off"
+
+
+def store(address: str) -> Store:
+    """Return the store of an address.
+
+    Raises:
+        UsageError: it is of a kind that is not known, names no bucket, holds credentials or a query, or obstore is not
+            installed.
+    """
+    parts = urlsplit(address)
+    shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+    if parts.scheme.lower() not in SCHEMES:
+        raise UsageError(f"{shown}: is of no kind that can be read; give one of {', '.join(SCHEMES[:-1])}")
+    if parts.query or parts.fragment or parts.username or parts.password:
+        raise UsageError(f"{shown}: give the address alone, and credentials in the environment")
+    if not parts.netloc and parts.scheme != "file":
+        raise UsageError(f"{shown}: names no bucket or host")
+    try:
+        import obstore.exceptions
+    except ImportError:
+        raise UsageError(f"{shown}: object stores need one more package; run: python -m pip install obstore") from None
+    url = f"{parts.scheme}://{parts.netloc}{posixpath.normpath(parts.path) if parts.path.strip('/') else ''}"
+    found = Store(url)
+    try:
+        _client(url)
+    except (obstore.exceptions.BaseError, OSError, ValueError):
+        raise UsageError(f"{shown}: is no address of a store") from None
+    return _single(found) or found
+
+
+def _single(found: Store) -> Store | None:
+    """Return the store of one object, where the address is of one and not of a folder."""
+    from obstore.exceptions import BaseError
+
+    folder, _, name = found.url.rpartition("/")
+    if not name or folder.endswith("/"):
+        return None
+    try:
+        _client(folder).head(name)
+    except (BaseError, OSError, ValueError):
+        return None
+    return Store(folder, name)
+
+
+@cache
+def _client(url: str) -> Any:
+    from obstore.store import from_url
+
+    # Options given here take the place of those in the environment.
+    plain = os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true") or url.startswith("http://")
+    client: ObjectStore = from_url(
+        url,
+        client_options={"timeout": "60s", "connect_timeout": "10s", "allow_http": plain},
+        retry_config={"max_retries": _RETRIES, "retry_timeout": _seconds(_RETRY_SECONDS)},
+    )
+    return client
+
+
+def _seconds(count: int) -> Any:
+    from datetime import timedelta
+
+    return timedelta(seconds=count)
+
+
+def _object(meta: Mapping[str, Any]) -> StoredObject:
+    tag = meta["e_tag"] or meta["last_modified"].isoformat()
+    return StoredObject(str(meta["path"]), int(meta["size"]), str(tag))
+
+
+def _is_etag(tag: str) -> bool:
+    return tag.startswith(('"', "W/"))

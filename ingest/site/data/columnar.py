@@ -1,0 +1,87 @@
+"""`results.parquet` and `runs.parquet`: results and runs as rows with typed columns, for queries at size."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ingest.compute.results import version
+from ingest.site import addresses
+from ingest.site.data import results
+from ingest.site.data.measured import date_of
+from ingest.site.model import Site, options_text
+from schema.records import Run
+from schema.results import ResultRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RESULTS, RUNS = "data/results.parquet", "data/runs.parquet"
+#: Written into each file, and raised where a column is removed or changes its meaning.
+VERSION = 1
+_COUNTS = frozenset({
+    "nodes", "devices", "batch_size", "repeats", "hosts", "session", "bytes", "lines", "observations",
+})  # fmt: skip
+_NUMBERS = frozenset({
+    "value", "low", "high", "spread", "spread_within", "spread_between", "speedup", "efficiency", "latency_ms",
+    "memory_MiB",
+})  # fmt: skip
+_FLAGS, _LISTS = frozenset({"diverged", "published"}), frozenset({"runs", "problems"})
+_RUN = (
+    "id", "path", "session", "sha256", "bytes", "lines", "format", "outcome", "observations", "model", "framework",
+    "framework_version", "hardware", "nodes", "devices", "batch_size", "precision", "options", "rule", "unit", "value",
+    "date", "published", "duplicate_of", "problems", "page",
+)  # fmt: skip
+
+
+def files(site: Site, found: Sequence[ResultRecord]) -> dict[str, bytes]:
+    """Return both files by their paths."""
+    runs = (_run(site, each) for each in site.runs)
+    return {RESULTS: _written(results.COLUMNS, map(_result, found)), RUNS: _written(_RUN, runs)}
+
+
+def _result(found: ResultRecord) -> Mapping[str, Any]:
+    return {**results.flat(found), "runs": [each.id for each in found.runs]}
+
+
+def _run(site: Site, run: Run) -> Mapping[str, Any]:
+    headline = run.figure(run.rule)
+    of_job = headline if headline and headline.scope == "job" else None
+    case = run.case.known()
+    return {
+        **{name: getattr(run, name) for name in _RUN if hasattr(run, name)},
+        **{name: case.get(name) for name in _RUN if name in run.case.__struct_fields__},
+        "options": options_text(run.case.options),
+        "framework_version": version(run),
+        "unit": of_job.unit if of_job else None,
+        "value": of_job.value if of_job else None,
+        "date": date_of(run),
+        "problems": [each.code for each in run.problems],
+        "page": addresses.served(site.page(run)),
+    }
+
+
+def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return rows as Parquet: the same bytes for the same rows and the same version of the library."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    listed = list(rows)
+    schema = pa.schema([(name, _type(name)) for name in columns], metadata={"perfledger": str(VERSION)})
+    arrays = [pa.array([row.get(name) for row in listed], schema.field(name).type) for name in columns]
+    stream = io.BytesIO()
+    parquet.write_table(pa.Table.from_arrays(arrays, schema=schema), stream, compression="zstd")
+    return stream.getvalue()
+
+
+def _type(name: str) -> pa.DataType:
+    import pyarrow as pa
+
+    if name in _LISTS:
+        return pa.list_(pa.string())
+    if name in _FLAGS:
+        return pa.bool_()
+    if name in _COUNTS:
+        return pa.int64()
+    return pa.float64() if name in _NUMBERS else pa.string()

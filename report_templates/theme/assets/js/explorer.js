@@ -1,0 +1,290 @@
+/* All runs in one table: what is chosen and how it is sorted, which the address keeps. Tabulator holds the rows, of which
+   only those in sight are drawn; the data come in parts, and of a chosen model only the parts that hold it. */
+(function () {
+  "use strict";
+
+  const form = document.getElementById("pl-explore");
+  if (!form) return;
+  const FACTS = ["model", "framework", "hardware", "precision", "devices", "outcome"];
+  const ABSENT = "—";
+  const NARROW = window.matchMedia("(max-width: 44.984375em)"); // as in the style sheets
+  const PAUSE = 200; // milliseconds after the last key
+  const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
+  const config = JSON.parse(form.dataset.config), words = config.words;
+  const place = document.getElementById("pl-explore-table");
+  const shown = document.getElementById("pl-explore-shown"), said = form.querySelector(".pl-choose-said");
+  const parts = config.parts.map(([name, count, models]) => ({ name, count, models, rows: null, coming: false }));
+  const total = parts.reduce((sum, part) => sum + part.count, 0);
+  const collator = new Intl.Collator(document.documentElement.lang, { numeric: true, sensitivity: "base" });
+  const ranks = {}; // column -> text -> its place in the order of the language
+  const titles = new Map(Array.from(form.sort.options).slice(1).map((option) => [option.value, option.textContent]));
+  const labels = Object.fromEntries(FACTS.map((name) => [name, new Map(choicesOf(name).map((option) => [option.value, option.textContent]))]));
+  let table = null, ready = false, held = -1, failed = false, timer = 0;
+
+  /* ---- small helpers ---- */
+
+  function choicesOf(name) {
+    return Array.from(form[name].options).slice(1); // the first is for all
+  }
+
+  const say = (key, values) => words["explorer." + key].replace(/\{(\w+)\}/g, (whole, name) => (name in (values || {}) ? values[name] : whole));
+  const counted = (number) => number.toLocaleString("en-US");
+  const labelOf = (name) => form[name].closest("label").firstChild.textContent.trim();
+
+  /** An element with properties and children; text is never markup. */
+  function make(tag, properties, ...children) {
+    const found = Object.assign(document.createElement(tag), properties);
+    found.append(...children.filter((each) => each !== null && each !== ""));
+    return found;
+  }
+
+  /* ---- the data ---- */
+
+  /** What a column holds of a run: texts are in the page's language, and facts in its words. */
+  function reader(column) {
+    const own = (value) => (Array.isArray(value) ? value[language === "en" ? 0 : 1] : value);
+    if (Array.isArray(column)) return (index) => own(column[index]);
+    const of = column.of.map(own);
+    return column.at ? (index) => of[column.at[index]] : () => of[0];
+  }
+
+  function rowsOf(data, count) {
+    const names = Object.keys(data), readers = names.map((name) => reader(data[name]));
+    return Array.from({ length: count }, (_, index) => {
+      const row = {};
+      names.forEach((name, at) => { row[name] = readers[at](index); });
+      row.value = row.figure === null ? null : Number(row.figure.replaceAll(",", ""));
+      FACTS.forEach((name) => { row["the_" + name] = row[name] === null ? "" : String(row[name]); });
+      return row;
+    });
+  }
+
+  /** The parts that the choice needs: those of the chosen model. */
+  function needed() {
+    const model = chosen("model");
+    return model === null ? parts : parts.filter((part) => part.models.includes(model));
+  }
+
+  function fetchNeeded() {
+    needed().filter((part) => !part.coming).forEach((part) => {
+      part.coming = true;
+      window.plSite.load("explorer/" + part.name).then((data) => {
+        part.rows = rowsOf(data, part.count);
+        arrived();
+      }).catch(lost);
+    });
+    arrived();
+  }
+
+  /** Put into the table what has come: the first part at once, and then as much again, since all rows are put anew. */
+  function arrived() {
+    const come = parts.filter((part) => part.rows);
+    const count = come.reduce((sum, part) => sum + part.count, 0);
+    const complete = needed().every((part) => part.rows);
+    if (!ready || count === held || (!complete && count < 2 * held)) return tell();
+    held = count;
+    const rows = come.flatMap((part) => part.rows);
+    rows.forEach((row, index) => { row.run = index; });
+    rank(rows);
+    table.replaceData(rows).then(tell);
+  }
+
+  function lost() {
+    failed = true;
+    document.documentElement.classList.add("pl-explore-failed");
+    tell();
+  }
+
+  /** Order the texts of a column once, and not at each comparison of two rows. */
+  function rank(rows) {
+    ["model", "framework", "hardware", "precision", "outcome", "options"].forEach((name) => {
+      const texts = Array.from(new Set(rows.map((row) => textOf(row, name)))).sort(collator.compare);
+      ranks[name] = new Map(texts.map((text, index) => [text, index]));
+    });
+  }
+
+  /* ---- the choice, and its address ---- */
+
+  /** The value that is chosen of a fact, or null for all of them: an empty value is that of runs that do not say. */
+  const chosen = (name) => (form[name].selectedIndex > 0 ? form[name].value : null);
+
+  function fill() {
+    const given = new URLSearchParams(location.search), gone = [];
+    FACTS.forEach((name) => {
+      const found = given.has(name) && choicesOf(name).find((option) => option.value === given.get(name));
+      form[name].selectedIndex = found ? found.index : 0;
+      if (given.has(name) && !found) gone.push(say("gone", { name: labelOf(name), value: given.get(name) }));
+    });
+    form.text.value = given.get("text") || "";
+    form.sort.value = titles.has(given.get("sort")) ? given.get("sort") : "";
+    form.order.value = given.get("order") === "desc" ? "desc" : "asc";
+    said.textContent = gone.join(" ");
+  }
+
+  function address() {
+    const given = new URLSearchParams();
+    FACTS.filter((name) => chosen(name) !== null).forEach((name) => given.set(name, chosen(name)));
+    if (form.text.value.trim()) given.set("text", form.text.value.trim());
+    if (form.sort.value) given.set("sort", form.sort.value);
+    if (form.sort.value && form.order.value === "desc") given.set("order", "desc");
+    return "?" + given.toString();
+  }
+
+  function remember(how) {
+    try {
+      history[how](null, "", address());
+    } catch (error) {
+      // A browser may keep the address of a page from the disk as it is.
+    }
+  }
+
+  /* ---- what is shown ---- */
+
+  function apply() {
+    window.plSite.switchLanguages(address());
+    if (ready) {
+      sortTable();
+      const facts = FACTS.filter((name) => chosen(name) !== null).map((name) => ["the_" + name, chosen(name)]);
+      const asked = form.text.value.toLowerCase().split(/\s+/).filter(Boolean);
+      if (facts.length || asked.length) table.setFilter((row) => facts.every(([name, value]) => row[name] === value) && asked.every((each) => searched(row).includes(each)));
+      else if (table.getFilters().length) table.clearFilter();
+    }
+    fetchNeeded();
+  }
+
+  function searched(row) {
+    if (row.searched === undefined) row.searched = [...titles.keys()].map((name) => textOf(row, name)).join("\n").toLowerCase();
+    return row.searched;
+  }
+
+  function sortTable() {
+    const sorter = table.getSorters()[0], column = form.sort.value;
+    if (column && !(sorter && sorter.field === column && sorter.dir === form.order.value)) table.setSort(column, form.order.value);
+    if (!column && sorter) table.clearSort();
+  }
+
+  function tell() {
+    if (!ready) return;
+    const complete = needed().every((part) => part.rows), count = table.getDataCount("active");
+    place.setAttribute("aria-busy", String(!complete && !failed));
+    const state = failed ? "failed" : !complete ? "loading" : count ? "shown" : "none";
+    shown.textContent = say(state, { n: counted(count), all: counted(total) });
+  }
+
+  /* ---- cells ---- */
+
+  /** What a column shows of a run, as text. */
+  function textOf(row, name) {
+    if (name === "outcome") return row.said;
+    if (name === "devices" && row.machines) return row.machines;
+    if (FACTS.includes(name)) return labels[name].get(row["the_" + name]) || row["the_" + name];
+    if (name === "throughput") return row.figure === null ? ABSENT : row.figure + " " + row.unit;
+    if (name === "run") return row.id + "\n" + row.log;
+    return row[name] === null ? ABSENT : String(row[name]);
+  }
+
+  const small = (text) => make("small", {}, text);
+  const log = (row) => make("small", { className: "pl-explore-log", title: row.log }, row.log);
+
+  function link(row, text) {
+    return make("a", { href: window.plSite.page(row.page.replace("*", row.slug || row.id), language) }, text);
+  }
+
+  function figure(row) {
+    if (row.figure === null) return make("div", {}, ABSENT, row.why ? make("small", { title: row.why }, row.why) : null);
+    return make("div", {}, row.figure + " ", small(row.unit), row.mark ? small(row.mark) : null);
+  }
+
+  const CELLS = {
+    outcome: (row) => make("span", { className: row.tone ? "pl-" + row.tone : "" }, row.said),
+    throughput: figure,
+    run: (row) => make("div", {}, link(row, row.id), log(row)),
+    case: (row) => make("div", {}, link(row, textOf(row, "model") + " · " + textOf(row, "framework")), ...["hardware", "size", "options"].map((name) => (name === "size" ? sizeOf(row) : textOf(row, name))).filter(Boolean).map(small), make("div", {}, CELLS.outcome(row), small(textOf(row, "date"))), log(row)),
+  };
+
+  const sizeOf = (row) => [...["devices", "batch_size"].map((name) => titles.get(name) + " " + textOf(row, name)), textOf(row, "precision")].join(" · ");
+
+  const cell = (name) => (found) => {
+    const row = found.getRow().getData();
+    return (CELLS[name] || ((each) => make("span", {}, textOf(each, name))))(row);
+  };
+
+  /** What scrolls is the group of rows for those who hear the page; the library puts an unnamed box in between. */
+  function describe() {
+    place.removeAttribute("aria-owns");
+    place.querySelector(".tabulator-tableholder").setAttribute("role", "rowgroup");
+    place.querySelector(".tabulator-table").setAttribute("role", "none");
+  }
+
+  /* ---- columns ---- */
+
+  const WIDTHS = { model: [96, 3], framework: [98, 2], hardware: [104, 3], devices: [66, 1], batch_size: [72, 1], precision: [82, 1], options: [100, 4], outcome: [86, 2], throughput: [100, 2], date: [92, 1], run: [160, 6] };
+  const NUMBERS = ["devices", "batch_size", "throughput"];
+
+  /** Compare two values; what is absent comes last whichever way. */
+  function compare(one, other, direction) {
+    if (one === null || other === null) return ((one === null) - (other === null)) * (direction === "asc" ? 1 : -1);
+    return one < other ? -1 : one > other ? 1 : 0;
+  }
+
+  function sorter(name) {
+    const value = { throughput: (row) => row.value, devices: (row) => row.devices, batch_size: (row) => row.batch_size, date: (row) => row.date, run: (row) => row.run }[name] || ((row) => ranks[name].get(textOf(row, name)));
+    return (one, other, oneRow, otherRow, column, direction) => compare(value(oneRow.getData()), value(otherRow.getData()), direction);
+  }
+
+  function head(name) {
+    const button = make("button", { type: "button", className: "pl-explore-head" }, titles.get(name));
+    button.addEventListener("click", (event) => {
+      event.stopPropagation();
+      const mine = form.sort.value === name;
+      form.sort.value = mine && form.order.value === "desc" ? "" : name; // up, down, and as listed
+      form.order.value = mine && form.order.value === "asc" ? "desc" : "asc";
+      changed("pushState");
+    });
+    return button;
+  }
+
+  function columns() {
+    const all = [...titles.keys()].map((name) => ({
+      title: titles.get(name), titleFormatter: () => head(name), field: name, formatter: cell(name), sorter: sorter(name),
+      minWidth: WIDTHS[name][0], widthGrow: WIDTHS[name][1], cssClass: NUMBERS.includes(name) ? "pl-n" : "", headerSort: true, resizable: false,
+      visible: !NARROW.matches || name === "throughput",
+    }));
+    const whole = { title: titles.get("run"), field: "case", formatter: cell("case"), headerSort: false, resizable: false, widthGrow: 3 };
+    return NARROW.matches ? [whole, ...all] : all; // what is not in sight sorts too
+  }
+
+  /* ---- events ---- */
+
+  function changed(how) {
+    said.textContent = "";
+    remember(how);
+    apply();
+  }
+
+  form.addEventListener("change", (event) => { if (event.target !== form.text) changed("pushState"); });
+  form.addEventListener("input", (event) => {
+    if (event.target !== form.text) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => changed("replaceState"), PAUSE);
+  });
+  form.addEventListener("reset", () => setTimeout(() => changed("pushState")));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("popstate", () => { fill(); apply(); });
+
+  /* ---- start ---- */
+
+  fill();
+  table = new window.Tabulator(place, {
+    columns: columns(), data: [], layout: "fitColumns", height: "80vh", headerSortElement: () => "", placeholder: "",
+    columnHeaderVertAlign: "bottom", rowHeader: false, headerSortClickElement: "icon",
+  });
+  table.on("dataFiltered", () => setTimeout(tell));
+  table.on("tableBuilt", () => {
+    describe();
+    ready = true;
+    apply();
+  });
+  NARROW.addEventListener("change", () => table.setColumns(columns()));
+  fetchNeeded();
+})();

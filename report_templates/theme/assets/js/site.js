@@ -1,0 +1,45 @@
+/* What the pages that load data have in common: where the data are, where pages are, and the way to the other language. */
+window.plSite = (() => {
+  "use strict";
+
+  const script = document.currentScript.src;
+
+  /** The data of that name. A page from the disk may not fetch; the build for reading there has them as scripts too. */
+  function load(name) {
+    const address = (ending) => new URL("../../data/" + name + ending, script);
+    if (location.protocol !== "file:") {
+      return fetch(address(".json")).then((answer) => {
+        if (!answer.ok) throw new Error(String(answer.status));
+        return answer.json();
+      });
+    }
+    return new Promise((resolve, reject) => {
+      const data = Object.assign(document.createElement("script"), { src: address(".js").href });
+      data.onload = () => resolve(window["perfledger_" + name.replace("/", "_")]);
+      data.onerror = () => reject(new Error(name + ".js"));
+      document.head.append(data);
+    });
+  }
+
+  /** The address of a page of this site, however the site is built: with a folder or a file per page. */
+  function page(path, language) {
+    const asFiles = document.querySelector('a[href$="compare.html"], link[href$="compare.html"]') || /(?:^|\/)compare\.html$/.test(location.pathname);
+    const parted = path.split("#");
+    let target = parted[0];
+    if (asFiles) target = /^models\/[^/]+\/$/.test(target) ? target + "index.html" : target.replace(/\/$/, ".html");
+    else if (location.protocol === "file:") target += "index.html";
+    const root = new URL("../../" + (language === "en" ? "" : language + "/"), script);
+    return new URL(target, root).href + (parted[1] ? "#" + parted[1] : "");
+  }
+
+  /** The choice goes along to the other language. */
+  function switchLanguages(search) {
+    document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
+      const target = new URL(link.href);
+      target.search = search;
+      link.href = target.href;
+    });
+  }
+
+  return { load, page, switchLanguages };
+})();

@@ -1,0 +1,237 @@
+"""Logs read on a Dask cluster: the same bytes as here, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, write_run
+
+from ingest.record import batch, cluster
+from ingest.record.ledger import Shard
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+
+Ingest = Callable[..., Called]
+ROOT = Path(__file__).resolve().parents[2]
+#: So that a tree of small logs is many batches.
+SMALL = 1
+#: Ends a process that opens a file with this name, as a fault of a library or a lack of memory would.
+POISON = """
+import os, signal, sys
+def end(event, args):
+    if event == "open" and "poison" in str(args[0]) and str(args[0]).endswith("train.log"):
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(end)
+"""
+#: Says that a log is being read, and waits, in the processes that read batches.
+WAIT = """
+import os, pathlib, sys, time
+def wait(event, args):
+    if event == "open" and "ingest.record.batch" in sys.orig_argv and str(args[0]).endswith("case-05/1/train.log"):
+        pathlib.Path({marker!r}).write_text(str(os.getpid()))
+        time.sleep(600)
+sys.addaudithook(wait)
+"""
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Return a tree of a dozen cases."""
+    for at in range(12):
+        speeds = [4.0, 20.0 + at, 21.0, 22.0, 23.0, 24.0]
+        write_run(tmp_path / "logs", f"case-{at:02}/1", seg(speeds, batch=4), run=run_json(model=f"model {at}"))
+    return tmp_path / "logs"
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Any]:
+    """Yield a cluster of two workers, which are processes of their own, and are started again where they die."""
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made:
+        yield made
+
+
+def test_a_cluster_of_this_machine_gives_the_same_bytes(many: Path, ingest: Ingest) -> None:
+    here, there = ingest(many, "--json"), ingest(many, "--json", "--on", "dask", "--jobs", 2)
+    assert there.out == here.out
+    assert (there.code, there.err) == (here.code, here.err)
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
+    many: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[int] = []
+    result = cluster._result
+
+    def kill_one(*args: Any) -> Any:
+        found = result(*args)
+        if not killed:
+            killed.append(workers.workers[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+        return found
+
+    monkeypatch.setattr(cluster, "_LEAST", SMALL)
+    monkeypatch.setattr(cluster, "_result", kill_one)
+    there = ingest(many, "--json", "--on", workers.scheduler_address)
+    assert killed
+    assert there.out == ingest(many, "--json").out
+    assert there.code == 0
+
+
+def test_a_log_that_kills_its_reader_is_a_problem_of_that_log(
+    many: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = ingest(many, "--json").lines
+    write_run(many, "poison/1", seg([9.0] * 6, batch=4), run=run_json())
+    (tmp_path / "sitecustomize.py").write_text(POISON, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    called = ingest(many, "--json", "--on", "dask", "--jobs", 1)
+    (problem,) = called.problems
+    assert "poison/1/train.log" in problem
+    assert called.code == 1
+    others = [each for each in called.lines if "poison" not in each["path"]]
+    assert others == expected
+
+
+def test_of_a_batch_over_which_workers_die_the_shards_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Dask says it after a few workers: a batch that no worker survives is asked for again, shard by shard."""
+    shards = tuple(Shard(str(at), (), {}, {}, (), "", "perfledger") for at in range(3))
+
+    class Told:
+        def __init__(self, given: batch.LogBatch) -> None:
+            self.given = given
+
+        def result(self) -> list[list[Any]]:
+            if shards[1] in self.given.jobs:
+                raise distributed.KilledWorker("task", None, 4)
+            return [[each.folder] for each in self.given.jobs]
+
+    monkeypatch.setattr(cluster, "_submit", lambda _, given: Told(given))
+    given = batch.LogBatch(shards, "perfledger", "", "")
+    found = cluster._result(None, "dask", given, Told(given))  # type: ignore[arg-type]
+    assert found == [["0"], [], ["2"]]
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("tcp://127.0.0.1:9", "the cluster does not answer"), ("cluster", "give dask, or the address of a scheduler")],
+)
+def test_a_cluster_that_is_not_there_is_named(
+    many: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, where: str, said: str
+) -> None:
+    monkeypatch.setattr(cluster, "_ANSWER", 1)
+    called = ingest(many, "--out", tmp_path / "docs", "--on", where)
+    assert called.code == 2
+    assert f"--on {where}: " in called.err
+    assert said in called.err
+    assert not (tmp_path / "docs" / "data").exists()
+
+
+def test_without_dask_the_remedy_is_named(many: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    called = ingest(many, "--json", "--on", "dask")
+    assert called.code == 2
+    assert "pip install" in called.err
+
+
+def test_workers_of_another_version_read_nothing(
+    many: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "code_of", lambda _layout: "another")
+    called = ingest(many, "--json", "--on", workers.scheduler_address)
+    assert called.code == 2
+    assert "another version of Perfledger" in called.err
+    assert called.out == ""
+
+
+def test_workers_that_lack_the_logs_are_named(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    there = batch.stated(str(tmp_path), "perfledger", ("logs", "other"))
+    assert there.missing == ("other",)
+    assert batch.stated(str(tmp_path / "gone"), "perfledger", ("logs",)).missing == ("logs",)
+    assert there.code == batch.code_of("perfledger")
+
+
+def test_a_batch_of_another_version_is_not_read(many: Path) -> None:
+    """A worker may join the cluster after the versions were compared."""
+    with pytest.raises(batch.UsageError, match="another version"):
+        batch.read(batch.LogBatch((), "perfledger", str(many), "another"))
+
+
+def test_a_worker_without_the_folder_reads_what_needs_none() -> None:
+    """Logs in stores lie in no folder that workers share."""
+    assert batch.read(batch.LogBatch((), "perfledger", "/no/such/folder", batch.code_of("perfledger"))) == []
+
+
+def start(*arguments: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", *map(str, arguments)], cwd=ROOT, stderr=subprocess.PIPE)
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError(path)
+
+
+def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_written(
+    many: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "scheduler.json"
+    scheduler = start("distributed.cli.dask_scheduler", "--scheduler-file", told, "--port", 0, "--no-dashboard")
+    wait_for(told)
+    address = json.loads(told.read_text("utf-8"))["address"]
+    worker = start("distributed.cli.dask_worker", address, "--nthreads", 1, "--no-dashboard")
+    result = cluster._result
+
+    def end_scheduler(*args: Any) -> Any:
+        found = result(*args)
+        scheduler.kill()
+        return found
+
+    monkeypatch.setattr(cluster, "_LEAST", SMALL)
+    monkeypatch.setattr(cluster, "_result", end_scheduler)
+    try:
+        called = ingest(many, "--out", tmp_path / "docs", "--on", address)
+    finally:
+        for each in (scheduler, worker):
+            each.kill()
+            each.communicate()
+    assert called.code == 2
+    assert "the cluster does not answer" in called.err
+    assert not (tmp_path / "docs" / "data").exists()
+
+
+def test_an_interruption_leaves_everything_as_it_was_and_no_process(
+    many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, marker = tmp_path / "docs", tmp_path / "reading"
+    (tmp_path / "sitecustomize.py").write_text(WAIT.format(marker=str(marker)), "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ingest", str(many), "--out", str(out), "--on", "dask", "--jobs", "2"],
+        cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    wait_for(marker)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert b"interrupted; every file is either as before or complete" in said
+    assert b"Traceback" not in said
+    assert not (out / "data").exists()
+    reader = Path("/proc") / marker.read_text("utf-8")
+    for _ in range(100):
+        if not reader.exists():
+            break
+        time.sleep(0.1)
+    assert not reader.exists()

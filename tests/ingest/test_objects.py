@@ -1,0 +1,384 @@
+"""Logs in object stores: the same bytes as from a folder, fetched once, and every refusal of the store named."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, snapshot, write_run
+
+from ingest.read import objects
+from ingest.read.objects import Store, StoredObject
+
+pytest.importorskip("obstore", reason="obstore is not installed")
+
+Ingest = Callable[..., Called]
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+SECRET = "not-to-be-printed-1234567890"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Start a server of S3, and yield its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    if (program := shutil.which("moto_server")) is None:
+        pytest.skip("there is no moto_server, which serves S3")
+    command = [program, "-H", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            try:
+                request("GET", address)
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield address
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def s3(server: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, str], str]:
+    """Return a function that puts a folder into a bucket, and returns its address there."""
+    objects._client.cache_clear()
+    environment = {
+        "AWS_ENDPOINT_URL": server, "AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true",
+    }  # fmt: skip
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    request("POST", f"{server}/moto-api/reset")
+    request("PUT", f"{server}/bucket")
+
+    def put(folder: Path, name: str = "") -> str:
+        name = name or folder.name
+        for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+            key = quote(f"{name}/{path.relative_to(folder).as_posix()}")
+            request("PUT", f"{server}/bucket/{key}", path.read_bytes())
+        return f"s3://bucket/{name}"
+
+    return put
+
+
+def request(method: str, address: str, body: bytes | None = None) -> None:
+    headers = {"Content-Type": "application/octet-stream"}
+    with urllib.request.urlopen(urllib.request.Request(address, body, headers, method=method)) as answer:
+        answer.read()
+
+
+@pytest.fixture
+def rich(tree: Path) -> Path:
+    """Return a tree with what lies beside logs: telemetry, a run of two machines, a log that is none, odd names."""
+    telemetry = "timestamp, index, utilization.gpu [%]\n" + "".join(
+        f"2026/11/20 13:14:{at:02}.000, 0, 90 %\n" for at in range(30)
+    )
+    write_run(tree, "with telemetry/1", seg([9.0] * 8, batch=4), run=run_json(model="t"))
+    (tree / "with telemetry" / "1" / "telemetry.csv").write_text(telemetry, "utf-8")
+    (tree / "nodes" / "node-1").mkdir(parents=True)
+    write_run(tree, "nodes/1", seg([9.0] * 8, batch=4), run=run_json(model="n"))
+    (tree / "nodes" / "1" / "rank1.log").write_text("", "utf-8")
+    (tree / "LICENSE").write_text("none\n", "utf-8")
+    (tree / "ünï cöde%20#").mkdir()
+    (tree / "ünï cöde%20#" / "a.log").write_text("nothing\n", "utf-8")
+    (tree / "weights.pt").write_bytes(b"\0" * 10_000)
+    (tree / "alone").mkdir()
+    (tree / "alone" / "gpu.csv").write_text(telemetry, "utf-8")
+    return tree
+
+
+@pytest.mark.parametrize("options", [(), ("--jobs", 2), ("--on", "dask", "--jobs", 2)], ids=["here", "two", "dask"])
+def test_a_store_gives_the_same_bytes_as_the_folder(
+    rich: Path, ingest: Ingest, s3: Callable[..., str], options: tuple[object, ...]
+) -> None:
+    if "dask" in options:
+        pytest.importorskip("distributed", reason="Dask is not installed")
+    here, there = ingest(rich, "--json"), ingest(s3(rich), "--json", *options)
+    assert there.out == here.out
+    assert sorted(there.problems) == sorted(here.problems)
+    assert there.code == here.code
+    assert len(here.lines) > 5
+    assert here.problems
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared folder is missing")
+@pytest.mark.parametrize(("name", "layout"), [("paddle-perf", "paddle-perf"), ("mlperf-v5.1", "mlperf")])
+def test_the_corpus_gives_the_same_bytes(ingest: Ingest, s3: Callable[..., str], name: str, layout: str) -> None:
+    """MLPerf's logs have files that describe their systems in other folders."""
+    options = ("--layout", layout, "--json", "--verbose")
+    here, there = ingest(CORPUS / name, *options), ingest(s3(CORPUS / name), *options)
+    assert there.out == here.out
+    assert sorted(there.problems) == sorted(here.problems)
+
+
+def test_the_site_is_the_same_and_shows_the_lines_of_logs(
+    tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str]
+) -> None:
+    for where, out in ((tree, "here"), (s3(tree), "there")):
+        assert ingest(where, "--out", tmp_path / out / "docs").code == 0
+    here, there = (
+        {name: data for name, (data, _) in snapshot(tmp_path / each / "docs").items()} for each in ("here", "there")
+    )
+    assert there == here
+    assert any(name.startswith("logs/") for name in here)
+
+
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that each fetched object is added to."""
+    names: list[str] = []
+    fetch = Store.fetch
+
+    def counted(self: Store, objects: Sequence[StoredObject], folder: Path) -> Mapping[str, Exception]:
+        names.extend(each.name for each in objects)
+        return fetch(self, objects, folder)
+
+    monkeypatch.setattr(Store, "fetch", counted)
+    return names
+
+
+def test_what_has_not_changed_is_not_fetched_again(
+    tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]
+) -> None:
+    address, out = s3(tree), tmp_path / "out" / "docs"
+    assert ingest(address, "--out", out, "--jobs", 1).code == 0
+    assert "weights.pt" not in fetched
+    assert set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
+    before = snapshot(out)
+    fetched.clear()
+    assert ingest(address, "--out", out, "--jobs", 1).code == 0
+    assert fetched == []
+    assert snapshot(out) == before
+    log = next(path for path in sorted(tree.rglob("train.log")))
+    objects._client(address).put(log.relative_to(tree).as_posix(), log.read_bytes() + b"\n")
+    assert ingest(address, "--out", out, "--jobs", 1).code == 0
+    assert log.relative_to(tree).as_posix() in fetched
+    assert not set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
+
+
+def test_checkpoints_beside_logs_are_not_fetched(
+    rich: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]
+) -> None:
+    ingest(s3(rich), "--json", "--jobs", 1)
+    assert fetched
+    assert "weights.pt" not in fetched
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """Passes requests on to the server of S3, but not those for some objects."""
+
+    target = ""
+    refused: Callable[[str], int] = staticmethod(lambda _path: 0)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        if status := type(self).refused(self.path):
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
+        asked = urllib.request.Request(f"{self.target}{self.path}", headers=headers, method=self.command)
+        try:
+            answer = urllib.request.urlopen(asked)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            body = answer.read()
+        self.send_response(answer.status)
+        for name in ("ETag", "Last-Modified", "Content-Type"):
+            if name in answer.headers:
+                self.send_header(name, answer.headers[name])
+        self.send_header(
+            "Content-Length", answer.headers.get("Content-Length") if self.command == "HEAD" else str(len(body))
+        )
+        self.end_headers()
+        self.wfile.write(body if self.command != "HEAD" else b"")
+
+    do_HEAD = do_GET
+
+
+@pytest.fixture
+def refusing(
+    server: str, s3: object, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Callable[[str], int]], None]]:
+    """Return a function that says for which paths a store answers with which status; 0 for those that it gives."""
+    handler = type("Handler", (Refusing,), {"target": server})
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{proxy.server_port}")
+    monkeypatch.setattr(objects, "_RETRIES", 1)
+    objects._client.cache_clear()
+
+    def refuse(status: Callable[[str], int]) -> None:
+        handler.refused = staticmethod(status)  # type: ignore[attr-defined]
+
+    yield refuse
+    proxy.shutdown()
+    proxy.server_close()
+    objects._client.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "said"),
+    [(403, "unreadable", "access is denied"), (500, "unreadable", "500"), (404, "changing", "")],
+)
+def test_an_object_that_the_store_refuses_is_a_problem_of_that_log(
+    tree: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any, status: int, code: str, said: str
+) -> None:
+    address = s3(tree)
+    refusing(lambda path: status if "bs4/1/train.log" in path and "list-type" not in path else 0)
+    called = ingest(address, "--json", "--jobs", 1)
+    lost = [each for each in called.lines if each["path"].endswith("bs4/1/train.log")]
+    assert [[one["code"] for one in each["problems"]] for each in lost] == [[code]] * len(lost)
+    assert lost
+    assert said in called.err
+    assert SECRET not in called.err + called.out
+    others = [each for each in called.lines if each not in lost]
+    assert others == [each for each in ingest(tree, "--json").lines if not each["path"].endswith("bs4/1/train.log")]
+
+
+def test_without_its_run_json_no_log_is_read(tree: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any) -> None:
+    """What the document states might change the figure: it is not taken for missing."""
+    address = s3(tree)
+    refusing(lambda path: 503 if "bs4/1/run.json" in path else 0)
+    called = ingest(address, "--json", "--jobs", 1)
+    lost = [each for each in called.lines if "bs4/" in each["path"]]
+    assert lost
+    assert all([one["code"] for one in each["problems"]] == ["unreadable"] for each in lost)
+    assert "run.json" in called.err
+    assert not any(each["published"] for each in lost)
+
+
+def test_telemetry_without_logs_that_the_store_refuses_is_a_problem_and_is_asked_for_again(
+    rich: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
+) -> None:
+    address, out = s3(rich), tmp_path / "docs"
+    refusing(lambda path: 403 if "alone/gpu.csv" in path else 0)
+    for _ in range(2):
+        called = ingest(address, "--out", out, "--jobs", 1)
+        (problem,) = [each for each in called.problems if "alone/gpu.csv" in each]
+        assert "access is denied" in problem
+    refusing(lambda _path: 0)
+    called = ingest(address, "--out", out, "--jobs", 1)
+    (problem,) = [each for each in called.problems if "alone/gpu.csv" in each]
+    assert "access is denied" not in problem
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared folder is missing")
+def test_without_a_file_of_another_folder_no_log_that_needs_it_is_read(
+    ingest: Ingest, s3: Callable[..., str], refusing: Any
+) -> None:
+    """It is gone since the store was listed: what it states would be missing, and the run of another case."""
+    address = s3(CORPUS / "mlperf-v5.1")
+    refusing(lambda path: 404 if "Lambda/systems/" in path else 0)
+    called = ingest(address, "--layout", "mlperf", "--json", "--jobs", 1)
+    lost = [each for each in called.lines if "/Lambda/" in each["path"]]
+    assert lost
+    assert all([one["code"] for one in each["problems"]] == ["unreadable"] for each in lost)
+    assert "Lambda/systems/" in called.err
+
+
+def test_names_that_stand_for_folders_are_no_logs(tree: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
+    """Consoles make them: empty objects whose names end with a slash."""
+    address = s3(tree)
+    before = ingest(address, "--json").out
+    request("PUT", f"{os.environ['AWS_ENDPOINT_URL']}/bucket/logs/folder/")
+    assert any(each.name == "folder" for each in objects.store(address).listed())
+    assert ingest(address, "--json").out == before
+
+
+def test_a_folder_is_a_store_too(tree: Path, ingest: Ingest) -> None:
+    assert ingest(f"file://{tree}", "--json").out == ingest(tree, "--json").out
+
+
+def test_an_object_that_is_replaced_while_it_is_read_gives_no_figure(
+    tree: Path, s3: Callable[..., str], tmp_path: Path
+) -> None:
+    store = objects.store(s3(tree))
+    (first, *_) = [each for each in store.listed() if each.name.endswith("train.log")]
+    stale = StoredObject(first.name, first.size, '"0123456789abcdef0123456789abcdef"')
+    failed = store.fetch([first, stale], tmp_path / "fetched")
+    assert list(failed) == [first.name]
+    assert objects.has_changed(failed[first.name])
+    short = StoredObject(first.name, first.size + 1, first.tag)
+    assert objects.has_changed(store.fetch([short], tmp_path / "fetched")[first.name])
+    assert not (tmp_path / "fetched" / first.name).exists()
+
+
+def test_one_object_is_read_alone(tree: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
+    s3(tree)
+    log = next(iter(sorted(tree.rglob("train.log")))).relative_to(tree).as_posix()
+    called = ingest(f"s3://bucket/logs/{log}", "--json")
+    assert len(called.lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("ftp://host/logs", "of no kind that can be read"),
+        ("s3://user:secret@bucket/logs", "credentials in the environment"),
+        ("s3://bucket/logs?X-Amz-Signature=secret", "credentials in the environment"),
+        ("s3://", "names no bucket"),
+        ("s3://no-such-bucket/logs", "404"),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_without_its_secrets(
+    tmp_path: Path, ingest: Ingest, s3: object, address: str, said: str
+) -> None:
+    called = ingest(address, "--out", tmp_path / "docs")
+    assert called.code == 2
+    assert said in called.err
+    assert "secret" not in called.err
+    assert not (tmp_path / "docs").exists()
+
+
+def test_a_store_without_logs_is_said_so(tmp_path: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "a.pt").write_bytes(b"1")
+    called = ingest(s3(tmp_path / "empty"), "--json")
+    assert called.code == 2
+    assert "no logs" in called.err
+
+
+def test_stores_and_folders_are_read_together(
+    tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str]
+) -> None:
+    other = tmp_path / "other"
+    write_run(other, "more/1", seg([9.0] * 8, batch=4), run=run_json(model="more"))
+    both = ingest(tree, s3(other), "--json")
+    assert both.out == ingest(tree, other, "--json").out
+    assert both.code == 0
+
+
+def test_a_killed_server_is_named_and_what_was_written_stays(
+    tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], refusing: Any
+) -> None:
+    """The objects that cannot be had any more are problems; their figures of before stay."""
+    address, out = s3(tree), tmp_path / "docs"
+    assert ingest(address, "--out", out, "--jobs", 1).code == 0
+    before = (out / "data" / "results.json").read_bytes()
+    shutil.rmtree(tmp_path / ".perfledger")  # so that all would be fetched again
+    refusing(lambda path: 0 if "list-type" in path else 503)
+    called = ingest(address, "--out", out, "--jobs", 1)
+    assert called.code == 1
+    assert "503" in called.err
+    assert (out / "data" / "results.json").read_bytes() == before

@@ -1,0 +1,247 @@
+"""The data of the page of all runs: columns that agree with the runs, in parts that change with their own runs only."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.common import words
+from ingest.common.words import LANGUAGES
+from ingest.site.addresses import served
+from ingest.site.data import explorer
+from ingest.site.hardware_names import product
+from ingest.site.model import Site, named
+from ingest.site.pages import runs as page
+from ingest.site.render.text import plain
+from ingest.site.run_paging import cut
+from schema.records import Run
+from tests import builders
+from tests.site import markup
+from tests.site.test_scale import many, site_of
+
+WORDS = words.load()
+Rows = list[dict[str, Any]]
+
+
+def files(site: Site) -> dict[str, bytes]:
+    return explorer.files(site, WORDS)
+
+
+def column(given: Any, count: int) -> list[Any]:
+    """Return a column with an entry per run, as the page's script reads it."""
+    if isinstance(given, list):
+        return given
+    return [given["of"][place] for place in given.get("at", [0] * count)]
+
+
+def rows_of(document: Mapping[str, Any]) -> Rows:
+    count = len(document["id"]) if isinstance(document["id"], list) else 1
+    columns = {name: column(each, count) for name, each in document.items()}
+    assert {len(each) for each in columns.values()} == {count}
+    return [{name: each[index] for name, each in columns.items()} for index in range(count)]
+
+
+def rows(found: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Return what all parts hold, by the run's id."""
+    held = [row for content in found.values() for row in rows_of(json.loads(content))]
+    assert len({row["id"] for row in held}) == len(held)
+    return {row["id"]: row for row in held}
+
+
+def said(value: str | list[str], language: str) -> str:
+    return value if isinstance(value, str) else value[LANGUAGES.index(language)]
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explorer, "SIZE", 20)
+    monkeypatch.setattr(explorer, "MOST", 25)
+
+
+# ---- columns ----
+
+
+@pytest.mark.parametrize("runs", [builders.runs(), builders.hostile()], ids=["made up", "hostile"])
+def test_the_columns_say_what_the_runs_say(runs: list[Run]) -> None:
+    site = site_of(runs)
+    found = rows(files(site))
+    assert found.keys() == {run.id for run in runs}
+    for run in runs:
+        row, case = found[run.id], run.case
+        assert row["page"].replace("*", row["slug"] or run.id) == served(site.page(run))
+        assert (row["log"], row["outcome"]) == (plain(run.path), plain(run.outcome))
+        facts = (case.model, case.framework, case.hardware, case.precision)
+        assert [row[name] for name in ("model", "framework", "hardware", "precision")] == [
+            plain(each) for each in facts
+        ]
+        assert [row[name] for name in ("devices", "batch_size")] == [case.devices, case.batch_size]
+        assert row["machines"] is None
+        assert row["date"] == "2026-01-01"
+
+
+def test_facts_that_are_not_known_are_empty() -> None:
+    facts = dict.fromkeys(("model", "framework", "hardware", "devices", "batch_size", "precision"))
+    unknown = builders.edited(builders.run("unknown"), case=facts, start=None)
+    row = rows(files(site_of([unknown, builders.run("known")])))["unknown"]
+    assert [row[name] for name in ("model", "framework", "hardware", "precision")] == [""] * 4
+    assert [row[name] for name in ("devices", "batch_size", "date")] == [None] * 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_shown_of_a_run_is_what_its_page_shows(built: Path, language: str) -> None:
+    found = rows({each.name: each.read_bytes() for each in (built / "docs" / "data" / "explorer").iterdir()})
+    assert len(found) == len(builders.runs())
+    headlines = 0
+    for row in found.values():
+        text = (built / "docs" / language / "runs" / f"{row['id']}.md").read_text("utf-8")
+        visible = html.unescape(re.sub(r"<[^>]+>", "", text))
+        headline = re.search(r'class="pl-headline"><b>([^<]+)</b>([^<]*)', text)
+        if row["figure"] is None:
+            assert headline is None
+            assert said(row["why"], language).rstrip(".。") in visible, row["id"]
+        else:
+            headlines += 1
+            assert headline is not None, row["id"]
+            assert (headline[1], headline[2].split()[0]) == (row["figure"], row["unit"])
+        assert said(row["said"], language) in visible
+    assert headlines == len(found) - 2
+
+
+def test_options_and_outcomes_are_in_words_of_both_languages() -> None:
+    early = {"unit": "epoch", "done": 3, "total": 90}
+    run = builders.run("a", options={"dali": False, "threads": 2}, outcome="truncated", progress=early)
+    (row,) = rows(files(site_of([run]))).values()
+    assert row["options"] == ["DALI off, threads 2", "DALI 关、线程数 2"]
+    assert row["said"] == ["ended early: epoch 3 of 90", "提前结束：第 3 个 epoch，共 90 个"]
+
+
+def test_runs_on_several_machines_say_so() -> None:
+    run = builders.edited(builders.run("a", devices=16), case={"nodes": 2})
+    (row,) = rows(files(site_of([run]))).values()
+    assert row["machines"] == ["16 on 2 machines", "2 机共 16 个设备"]
+
+
+def test_a_run_of_a_list_leads_to_its_entry() -> None:
+    site = site_of(many(60))
+    listed = [run for run in site.runs if not site.has_page(run)]
+    assert len(listed) == 40
+    found = rows(files(site))
+    for run in listed:
+        assert found[run.id]["page"].endswith("/#run-*")
+        assert found[run.id]["page"].replace("*", run.id) == served(site.page(run))
+
+
+def test_what_many_runs_share_is_written_once() -> None:
+    (content,) = files(site_of(many(200))).values()
+    document = json.loads(content)
+    assert document["framework"] == {"of": ["PyTorch"]}
+    assert len(document["model"]["of"]) == 4
+    assert content.count(b"BERT-base") == 1
+    assert len(content) < 250 * 200
+
+
+# ---- parts ----
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_every_run_is_in_one_part_and_no_part_is_large() -> None:
+    site = site_of(many(500))
+    parts = explorer.parts(site)
+    assert 20 < len(parts) < 50
+    assert max(len(each.runs) for each in parts) <= 25
+    assert sorted(run.id for each in parts for run in each.runs) == [run.id for run in site.runs]
+    assert len({each.name for each in parts}) == len(parts)
+
+
+def test_parts_of_very_many_runs_are_neither_many_nor_large() -> None:
+    parts = list(cut([f"run-{number:06}" for number in range(40_000)], explorer.SIZE, explorer.MOST))
+    assert max(map(len, parts)) <= explorer.MOST == 5000
+    assert 8 <= len(parts) <= 20
+    assert [each for part in parts for each in part] == [f"run-{number:06}" for number in range(40_000)]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_the_parts_do_not_depend_on_the_order_in_which_runs_were_read() -> None:
+    runs = many(200)
+    first = files(site_of(runs))
+    site = Site(tuple(reversed(runs)), (), site_of([]).known, site_of([]).results, limits=site_of(runs).limits)
+    assert files(site) == first == files(site_of(runs))
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_changed_run_changes_its_part_alone() -> None:
+    runs = many(300)
+    before = files(site_of(runs))
+    assert len(before) > 10
+    for number in (0, 77, 299):
+        changed = [builders.edited(run, start="2026-05-01T00:00:00Z") if at == number else run
+                   for at, run in enumerate(runs)]  # fmt: skip
+        after = files(site_of(changed))
+        assert before.keys() == after.keys()
+        (name,) = [each for each in after if after[each] != before[each]]
+        assert runs[number].id in rows({name: after[name]})
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_one_more_run_changes_its_part_and_seldom_another() -> None:
+    runs = many(1000)
+    before = {each.name: each.runs for each in explorer.parts(site_of(runs))}
+    changes = []
+    for number in range(40):
+        added = builders.run(f"bert-base-case{number * 5:04}-added", model="BERT-base")
+        after = explorer.parts(site_of([*runs, added]))
+        changes.append(sum(before.get(each.name) != each.runs for each in after))
+    assert changes.count(1) >= 25
+    assert sum(changes) / len(changes) < 4
+
+
+# ---- the page ----
+
+
+def config_of(path: Path) -> dict[str, Any]:
+    (form,) = [each for each in markup.read(path).elements("form") if each.given.get("id") == "pl-explore"]
+    found: dict[str, Any] = json.loads(form.given["data-config"])
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_names_the_parts_that_are_there_and_what_they_hold(built: Path, language: str) -> None:
+    config = config_of(built / "docs" / language / "runs" / "index.md")
+    folder = built / "docs" / "data" / "explorer"
+    assert {f"{name}.json" for name, _, _ in config["parts"]} == {each.name for each in folder.iterdir()}
+    for name, count, models in config["parts"]:
+        held = rows_of(json.loads((folder / f"{name}.json").read_text("utf-8")))
+        assert len(held) == count
+        assert {row["model"] for row in held} == set(models)
+    assert config["language"] == language
+    assert {key.partition(".")[0] for key in config["words"]} == {"explorer"}
+
+
+def choice(found: Sequence[page.FactChoices], name: str) -> dict[str | int, str]:
+    (one,) = [each for each in found if each.name == name]
+    return {value: WORDS.say("en", text) for value, text in one.values}
+
+
+def test_each_fact_can_be_chosen_among_what_the_runs_have() -> None:
+    runs = [*builders.runs(), builders.edited(builders.run("no-precision"), case={"precision": None, "devices": None})]
+    found = page.choices(runs)
+    assert choice(found, "precision") == {"fp32": "FP32", "amp": "AMP", "": "not known"}
+    assert list(choice(found, "devices")) == [1, 8, ""]
+    assert list(choice(found, "outcome")) == ["completed", "oom"]
+    assert choice(found, "framework").keys() == {run.case.framework for run in runs}
+    for name, shown in (("model", named), ("hardware", product)):
+        values = {str(getattr(run.case, name)) for run in runs}
+        assert choice(found, name) == {each: WORDS.say("en", shown(each)) for each in values}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_scripts_the_page_of_few_runs_leads_to_each_of_them(built: Path, language: str) -> None:
+    text = (built / "docs" / language / "runs" / "index.md").read_text("utf-8")
+    below = text.partition('<div class="pl-explore-still"')[2]
+    assert sorted(set(re.findall(r'href="([\w-]+)\.md"', below))) == sorted(run.id for run in builders.runs())

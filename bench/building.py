@@ -98,11 +98,11 @@ def _built(folder: Path) -> tuple[Used, Used, str]:
     return ingest, mkdocs, f"{pages:,} pages, {size / 2**20:.0f} MiB"
 
 
-def _ingest(logs: str, out: str) -> None:
+def _ingest(logs: str, out: str, layout: str = "perfledger") -> None:
     from ingest.cli import main
 
     with contextlib.redirect_stdout(io.StringIO()):
-        code = main([logs, "--out", out])
+        code = main([logs, "--out", out, "--layout", layout])
     assert code < 2, code
 
 

@@ -133,7 +133,7 @@ def _read_and_record(root: str, out: str) -> None:
 
     state = build.read(build.Inputs((Path(root),), jobs=1, out=Path(out)))
     assert state.ledger.runs
-    ledger.write(state.ledger, Path(out))
+    ledger.write(state.ledger, state.place)
     build.remember(state)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ingest.read.plans import Plans
     from ingest.read.walk import FoundFiles
     from ingest.record.ledger import Ledger, ReadJobs
+    from ingest.record.ledger_files import LedgerPlace
     from ingest.record.remote import StoredFolder
     from ingest.site.builder import Built
 
@@ -32,7 +33,8 @@ _MANY_LOGS, _MANY_BYTES = 200, 64 << 20
 class Inputs:
     """What is read: logs or folders of logs, the layout of their names, and the folders of others' figures.
 
-    `stores` are addresses of folders in object stores, which are read beside the paths.
+    `stores` are addresses of folders in object stores, which are read beside the paths. `ledger` is the folder of the
+    ledger, or the address of one; empty, it lies with the data of the pages.
     `out` is the folder of the pages, which also holds the ledger of the last build. With `jobs` 0, as many processes
     read as pay off. `on` names a Dask cluster; empty, processes of this machine read.
     """
@@ -44,19 +46,21 @@ class Inputs:
     published: tuple[Path, ...] = ()
     on: str = ""
     stores: tuple[str, ...] = ()
+    ledger: str = ""
 
 
 @dataclass(frozen=True)
 class State:
     """Everything that was read and computed; nothing has been written yet.
 
-    `sources` is the state of the files that it was read from, `fresh` what the cache lacks of it, and `folders` are
-    those of object stores.
+    `place` is where the ledger lies, `sources` the state of the files that it was read from, `fresh` what the cache
+    lacks of it, and `folders` are those of object stores.
     """
 
     inputs: Inputs
     found: FoundFiles
     ledger: Ledger
+    place: LedgerPlace
     publications: Publications
     accelerators: Accelerators
     changes: ChangeNotes
@@ -87,12 +91,13 @@ def read(inputs: Inputs) -> State:
     from ingest.published import publications
     from ingest.read import accelerators, change_notes, layout, objects, plans
     from ingest.read.walk import labels, walk
-    from ingest.record import ledger, remote
+    from ingest.record import ledger, ledger_files, remote
+    from ingest.record.slim import Slimmer
 
     named = layout.load(inputs.layout)
     if inputs.out.exists() and not inputs.out.is_dir():
         raise UsageError(f"--out {inputs.out}: is a file; give a folder")
-    before = sources.state(inputs.paths, inputs.layout)
+    before, place = sources.state(inputs.paths, inputs.layout), ledger_files.place_of(inputs.ledger, inputs.out)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
     stores = [objects.store(each) for each in inputs.stores]
     names = labels([*inputs.paths, *(each.path for each in stores)])
@@ -102,29 +107,34 @@ def read(inputs: Inputs) -> State:
     changes, planned = change_notes.found(inputs.paths), plans.found(inputs.paths)
     found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems, *wrong))
     if not (found.inputs or folders):
-        return State(inputs, found, ledger.Ledger(), others, stated, changes, planned, found.problems, before, {})
+        nothing = ledger.Ledger()
+        return State(inputs, found, nothing, place, others, stated, changes, planned, found.problems, before, {})
+    logs = len(found.inputs) + sum(len(each.logs) for each in folders)
+    slimmer = Slimmer() if ledger.is_many(logs, place) else None
     with (
         Cache(_cache(inputs.out), read_only=True) as cached,
         _reader(inputs, found, folders) as reader,
-        _progress(len(found.inputs) + sum(len(each.logs) for each in folders)) as progress,
+        _progress(logs) as progress,
     ):
-        stored = remote.read(folders, cached, reader, progress)
+        stored = remote.read(folders, cached, reader, progress, slimmer)
         collected = ledger.collect(
             found.inputs,
             inputs.layout,
-            inputs.out,
+            place,
             cached,
             reader,
             progress,
             others.rules_of,
             found.beside,
             stored,
+            slimmer,
         )
     found = _with_problems(found, collected.problems)
     return State(
         inputs,
         found,
         collected,
+        place,
         others,
         stated,
         changes,
@@ -155,7 +165,7 @@ def write(state: State) -> Written:
         remove_unfinished([notes(out), *(out / each for each in WRITTEN_TO)])
         # Before the ledger: a mistake in a template or a word stops here, and nothing has been written then.
         built = _site(state, check=False)
-        written, removed = ledger.write(state.ledger, out)
+        written, removed = ledger.write(state.ledger, state.place)
         sources.record(out, state.sources)
         remember(state)
     except OSError as error:
@@ -167,37 +177,39 @@ def write(state: State) -> Written:
 
 
 def remember(state: State) -> None:
-    """Put into the cache what it lacks of what was read."""
+    """Keep in the cache what it lacks of what was read."""
     from ingest.common.cache import Cache
 
     with Cache(_cache(state.inputs.out)) as cache:
-        for key, value in state.fresh.items():
-            cache.put(key, value)
+        cache.keep(state.fresh)
 
 
 def stale(state: State) -> list[str]:
-    """Return the committed files, relative to the output folder, that are not what the logs say."""
+    """Return the paths of committed files that are not what the logs say."""
     from ingest.record import ledger
 
-    return [*ledger.stale(state.ledger, state.inputs.out), *_site(state, check=True).stale]
+    pages = _site(state, check=True).stale
+    return [*ledger.stale(state.ledger, state.place), *(str(state.inputs.out / each) for each in pages)]
 
 
 def _site(state: State, *, check: bool) -> Built:
     from ingest.site import builder
+    from ingest.site.run_paging import LIMITS, chosen
 
     return builder.build(
-        state.ledger.runs,
+        state.ledger.completed(chosen(state.ledger.runs, LIMITS)),
         state.found.problems,
         state.inputs.out,
         cache=_cache(state.inputs.out),
         check=check,
         published=state.publications,
         logs={} if check else {**_logs(state.found), **_stored_logs(state)},
-        shards=state.ledger.shards,
+        shards=state.ledger.shards if state.place.is_of_pages else {},
         passed_over=state.ledger.passed_over,
         accelerators=state.accelerators,
         changes=state.changes,
         plans=state.plans,
+        limits=LIMITS,
     )
 
 

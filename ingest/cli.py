@@ -145,22 +145,30 @@ _out_option = click.option(
 )
 
 
+_ledger_option = click.option(
+    "--ledger",
+    metavar="DIR|URL",
+    default="",
+    help="Folder of the ledger, here or in an object store, as a Parquet dataset [default: data/runs below the pages].",
+)
 _verbose_option = click.option("--verbose", is_flag=True, help="Print every problem, however many there are.")
 
 
 @commands.command()
 @_reads_logs
 @_out_option
+@_ledger_option
 @click.option("--strict", is_flag=True, help="Write nothing if any input was not recognized.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line per run; write no site unless --out is given.")
 @_verbose_option
-def build(inputs: Inputs, out: Path | None, strict: bool, as_json: bool, verbose: bool) -> int:
+def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: bool, verbose: bool) -> int:
     """Read logs and write the site.
 
     It writes pages in both languages, charts and data.
     """
     from ingest.common import lock
 
+    inputs = replace(inputs, ledger=ledger)
     if as_json and not out:
         return _build(inputs, out, strict, as_json, verbose)
     with lock.held(out or Path("docs")):
@@ -172,8 +180,8 @@ def _build(inputs: Inputs, out: Path | None, strict: bool, as_json: bool, verbos
 
     state = _read(inputs, out)
     if as_json:
-        for lines in state.ledger.files.values():
-            print(lines.decode(), end="")
+        for line in state.ledger.lines():
+            print(line)
     writes = bool(out or not as_json)
     _print_messages(state, verbose, state.inputs.out if writes and not strict else None)
     if _refused(state, strict):
@@ -188,24 +196,24 @@ def _build(inputs: Inputs, out: Path | None, strict: bool, as_json: bool, verbos
 @commands.command()
 @_reads_logs
 @_out_option
+@_ledger_option
 @click.option("--strict", is_flag=True, help="Fail if any input was not recognized, too.")
 @_verbose_option
-def check(inputs: Inputs, out: Path | None, strict: bool, verbose: bool) -> int:
+def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: bool) -> int:
     """Check that docs/data/ is what the logs say.
 
     It writes nothing, and fails where the committed data differ.
     """
     from ingest import build as builder
 
-    state = _read(inputs, out)
+    state = _read(replace(inputs, ledger=ledger), out)
     _print_messages(state, verbose)
     if _refused(state, strict):
         return NOTHING
     stale = builder.stale(state)
     for path in stale:
-        where = state.inputs.out / path
         print(
-            printable(f"{where}: is not what the logs say; run {PROGRAM} again and commit the result"), file=sys.stderr
+            printable(f"{path}: is not what the logs say; run {PROGRAM} again and commit the result"), file=sys.stderr
         )
     return NOTHING if stale else _status(state)
 
@@ -293,7 +301,8 @@ def diff(revision: str, out: Path | None, language: str) -> int:
 @commands.command()
 @click.argument("site", metavar="SITE", type=click.Path(path_type=Path))
 @_reads_logs
-def verify(site: Path, inputs: Inputs) -> int:
+@_ledger_option
+def verify(site: Path, inputs: Inputs, ledger: str) -> int:
     """Check that a built site's figures follow from its data and logs.
 
     SITE is the folder that `mkdocs build` writes. Figures are followed from the pages to results.json and to the
@@ -301,7 +310,7 @@ def verify(site: Path, inputs: Inputs) -> int:
     """
     from ingest import verify as chain
 
-    told = chain.verify(site, chain.read_anew(inputs) if inputs.paths or inputs.stores else None)
+    told = chain.verify(site, chain.read_anew(inputs) if inputs.paths or inputs.stores else None, ledger)
     for each in told.wrong:
         print(printable(each), file=sys.stderr)
     print(chain.summary(told))
@@ -317,9 +326,9 @@ def new_suite(name: str, out: Path | None) -> int:
     report_templates/suites/NAME.toml is filled from the runs of that model in docs/data.
     """
     from ingest import new_suite as creation
-    from ingest.record import ledger
+    from ingest.record.ledger_files import FOLDER
 
-    print(printable(creation.create(name, (out or Path("docs")) / ledger.FOLDER)))
+    print(printable(creation.create(name, (out or Path("docs")) / FOLDER)))
     return UNDERSTOOD
 
 

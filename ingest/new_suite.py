@@ -14,6 +14,7 @@ from ingest.common.errors import UsageError
 from ingest.common.files import write_if_changed
 from ingest.common.toml_file import display_path
 from ingest.common.words import LANGUAGES, load
+from ingest.record.ledger_files import LedgerFolder, lines_of
 from schema.records import Run, from_text
 
 #: The words that say something of one model alone; the others are true of most.
@@ -92,14 +93,22 @@ def _check(name: str, path: Path) -> None:
 
 def _without_suite(runs: Path) -> Iterator[Run]:
     """Yield the ledger's runs of models that no suite compares, without lines that cannot be read."""
-    for path in sorted(runs.glob("*.jsonl")):
-        for line in path.read_text("utf-8", "replace").splitlines():
+    place = LedgerFolder(runs, Path())
+    for name in place.names():
+        for line in _lines(name, place.get(name) or b""):
             try:
                 run = from_text(line, Run)
             except ValueError:
                 continue
             if run.case.model is not None and suites.suite_of_name(run.case.model) is None:
                 yield run
+
+
+def _lines(name: str, data: bytes) -> list[bytes]:
+    try:
+        return lines_of(name, data)
+    except ValueError:
+        return []
 
 
 def _facts_of_model(runs: Sequence[Run]) -> ModelFacts:

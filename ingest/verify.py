@@ -22,7 +22,7 @@ from msgspec import ValidationError
 from ingest.common import numbers
 from ingest.common.errors import UsageError
 from ingest.compute.results import results
-from ingest.record import ledger
+from ingest.record.ledger_files import LedgerPlace, place_of, runs_in
 from ingest.site import addresses, run_paging
 from schema.records import NoFigure, Run, from_text
 from schema.results import ResultRecord, ResultsDocument
@@ -61,17 +61,18 @@ class Verified:
     wrong: list[str] = field(default_factory=list)
 
 
-def verify(site: Path, state: State | None) -> Verified:
+def verify(site: Path, state: State | None, ledger: str = "") -> Verified:
     """Follow every figure of a built site as far as what is at hand allows.
 
     Args:
         site: the folder that `mkdocs build` wrote.
         state: what the logs give, read anew; None where there are none to compare with.
+        ledger: where the ledger lies, if not in the site.
 
     Raises:
         UsageError: the folder holds no built site, or its data cannot be read.
     """
-    found = _Site(site)
+    found = _Site(site, place_of(ledger, site))
     told = Verified(len(found.runs), len(found.results))
     told.wrong += _results(found)
     told.wrong += _pages(found, told)
@@ -110,12 +111,14 @@ def summary(told: Verified) -> str:
 class _Site:
     """The data of a built site."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, ledger: LedgerPlace) -> None:
+        self.folder, self.ledger = folder, ledger
         if not (folder / "index.html").is_file() or not (folder / _RESULTS).is_file():
             raise UsageError(f"verify {folder}: holds no built site; run mkdocs build, then give its folder")
         self.results = [each for each in self._document().results if each.origin == "measured"]
-        self.runs = {each.id: each for path in self._shards() for each in self._runs(path)}
+        if not (names := ledger.names()):
+            raise UsageError(f"verify {folder}: its ledger lies elsewhere; name its place with --ledger")
+        self.runs = {run.id: run for name in names for run in self._runs(name)}
 
     def _document(self) -> ResultsDocument:
         path = self.folder / _RESULTS
@@ -124,13 +127,11 @@ class _Site:
         except (OSError, ValueError, ValidationError) as error:
             raise UsageError(f"{path}: cannot be read ({error}); build the site again") from None
 
-    def _shards(self) -> list[Path]:
-        return sorted((self.folder / ledger.FOLDER).glob("*.jsonl"))
-
-    def _runs(self, path: Path) -> list[Run]:
+    def _runs(self, name: str) -> list[Run]:
         try:
-            return ledger.runs_in(path.read_bytes())
+            return list(runs_in(name, self.ledger.get(name) or b""))
         except (OSError, ValueError, ValidationError) as error:
+            path = f"{self.ledger.label}/{name}"
             raise UsageError(f"{path}: cannot be read ({error}); build the site again") from None
 
     @cached_property
@@ -252,8 +253,8 @@ def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
             yield f"{run.path}: has the SHA-256 {again.sha256}, but the site was made from {run.sha256}"
         else:
             told.logs += 1
-    at_site = with_fields(state, inputs=with_fields(state.inputs, out=site.folder))
-    yield from (f"{site.folder / each}: is not what the logs give" for each in builder.stale(at_site))
+    at_site = with_fields(state, inputs=with_fields(state.inputs, out=site.folder), place=site.ledger)
+    yield from (f"{each}: is not what the logs give" for each in builder.stale(at_site))
 
 
 class _Collector(HTMLParser):

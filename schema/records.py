@@ -1,6 +1,7 @@
 """The typed records of every document that crosses a package: run.json, environment.json, ledger lines and results.
 
-All are frozen. `to_json` and `from_json` give and take the documents themselves, whose keys are those of the fields.
+All are frozen; those that a run has by the dozen tell Python's collector of cycles that they are in none (`gc=False`).
+`to_json` and `from_json` give and take the documents themselves, whose keys are those of the fields.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ class WrongError(ValueError):
     """A value that a record refuses. The message is `.key` followed by what is wrong with it."""
 
 
-class Reason(Struct, frozen=True):
+class Reason(Struct, frozen=True, gc=False):
     """Why there is no figure: a code of the words' table `reason`, and what its sentence names."""
 
     code: str
     args: dict[str, Any] = {}
 
 
-class Problem(Struct, frozen=True):
+class Problem(Struct, frozen=True, gc=False):
     """What is wrong with an input: a code of the words' table `problem`. `line` is 0 where no line is meant."""
 
     code: str
@@ -54,7 +55,7 @@ class Problem(Struct, frozen=True):
     args: dict[str, Any] = {}
 
 
-class Figure(Struct, frozen=True):
+class Figure(Struct, frozen=True, gc=False):
     """One figure of one session under one rule: value in `unit` at `scope`, and what it rests on."""
 
     value: Annotated[float, Meta(gt=0)]
@@ -69,14 +70,14 @@ class Figure(Struct, frozen=True):
     resolution: float | UnsetType = UNSET
 
 
-class NoFigure(Struct, frozen=True):
+class NoFigure(Struct, frozen=True, gc=False):
     """Why a session has no figure under a rule."""
 
     reason: Reason
     value: None = None
 
 
-class Witness(Struct, frozen=True, omit_defaults=True):
+class Witness(Struct, frozen=True, omit_defaults=True, gc=False):
     """An independent way to the headline figure that the same log offers, and whether it agrees.
 
     `kind` is a key of `ingest.compute.witnesses.WITNESSES`; `verdict` is `agrees`, `disagrees`, `silent` (with the
@@ -108,7 +109,7 @@ class Figures(dict[str, Figure | NoFigure]):
     """Figures by rule. A class of its own because msgspec cannot tell two records in a union apart: `_decode` does."""
 
 
-class MetricFigure(Struct, frozen=True, omit_defaults=True):
+class MetricFigure(Struct, frozen=True, omit_defaults=True, gc=False):
     """A figure of one session other than throughput; `value` is None where there is none, or none that is finite.
 
     `source` is `log`, `telemetry` or `formula`. A loss has the value that was printed `first`, and says whether
@@ -126,7 +127,7 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
     reason: Reason | None = None
 
 
-class FactValue(Struct, frozen=True):
+class FactValue(Struct, frozen=True, gc=False):
     """A fact's plain value, the source that states it, and where in it.
 
     The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `format`, or `derived`

@@ -11,7 +11,8 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,8 @@ from typing import Self
 
 MOST_BYTES = 512 << 20
 _FLUSHED_ABOVE = 16 << 20
+#: Bytes of a value that is not worth packing, and the most that a packed one may have.
+_SHORT, _MOST_UNPACKED = 1 << 10, 1 << 30
 _TABLE = "entries (key TEXT PRIMARY KEY, value BLOB, checksum BLOB, used INTEGER)"
 #: Files that SQLite obeys if they lie beside its own: a journal may name any file, which SQLite then removes; a link in
 #: the place of one is written through. We make none: a change that is cut off costs the file, never a wrong value.
@@ -37,13 +40,33 @@ def key_of(*parts: str) -> str:
     return digest.hexdigest()
 
 
+def packed(value: bytes) -> bytes:
+    """Return a value as it is kept: lines of the ledger then take a sixth; what is short stays as it is."""
+    return b"=" + value if len(value) < _SHORT else b"z" + zlib.compress(value, 1)
+
+
+def unpacked(value: bytes) -> bytes:
+    """Return what was packed.
+
+    Raises:
+        zlib.error: it was not, or is larger than anything that is.
+    """
+    if value[:1] == b"=":
+        return value[1:]
+    reader = zlib.decompressobj()
+    found = reader.decompress(value[1:], _MOST_UNPACKED)
+    if value[:1] != b"z" or not reader.eof:
+        raise zlib.error("cut off, or too large")
+    return found
+
+
 class Cache:
     """Bytes by key; used as a context manager, which writes what was put and drops what was used longest ago."""
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES, *, read_only: bool = False) -> None:
         """Open the file; `read_only` neither makes nor changes it: what is put stays in `new`."""
         self.path, self.most_bytes, self.read_only = path, most_bytes, read_only
-        #: What was put and is not in the file yet.
+        #: What was put and is not in the file yet, packed.
         self.new: dict[str, bytes] = {}
         self._pending = 0
         self._used: set[str] = set()
@@ -61,8 +84,10 @@ class Cache:
 
     def get(self, key: str) -> bytes | None:
         """Return the value stored under the key; None if there is none, or if it is damaged."""
-        if key in self.new or self._connection is None:
-            return self.new.get(key)
+        if key in self.new:
+            return unpacked(self.new[key])
+        if self._connection is None:
+            return None
         try:
             with closing(self._connection.execute("SELECT value, checksum FROM entries WHERE key = ?", (key,))) as rows:
                 found = rows.fetchone()
@@ -71,12 +96,19 @@ class Cache:
         if found is None or not isinstance(found[0], bytes) or _checksum(key, found[0]) != found[1]:
             return None
         self._used.add(key)
-        return found[0]
+        try:
+            return unpacked(found[0])
+        except zlib.error:
+            return None
 
     def put(self, key: str, value: bytes) -> None:
         """Store a value; it is written on exit, or earlier if much is pending."""
-        self.new[key] = value
-        self._pending += len(value)
+        self.keep({key: packed(value)})
+
+    def keep(self, new: Mapping[str, bytes]) -> None:
+        """Store what another cache has in `new`."""
+        self.new |= new
+        self._pending += sum(map(len, new.values()))
         if self._pending > _FLUSHED_ABOVE:
             self._flush()
 

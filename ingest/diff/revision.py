@@ -14,7 +14,7 @@ from msgspec import ValidationError
 from msgspec.structs import replace
 
 from ingest.common.errors import UsageError
-from ingest.record.ledger import FOLDER
+from ingest.record.ledger_files import FOLDER, LINES, PART, LedgerFolder, lines_of
 from schema.records import Run, from_text
 
 _PUBLISHED = "published.csv"
@@ -57,15 +57,16 @@ def at(rev: str, out: Path) -> tuple[Commit, RecordedState]:
     _git(folder, "rev-parse", "--show-toplevel")
     commit = _commit(rev, folder)
     files = _blobs(folder, commit)
-    if not any(name.endswith(".jsonl") for name in files):
-        raise UsageError(f"diff {rev}: that revision holds no {out / FOLDER}/*.jsonl; name one that has pages")
+    if not any(map(_is_ledger, files)):
+        raise UsageError(f"diff {rev}: that revision holds no {out / FOLDER}/*{LINES}; name one that has pages")
     return commit, _state(files, f"{rev}:{out / FOLDER}/")
 
 
 def _files(out: Path) -> dict[str, bytes]:
     """Return the files below `out/data` by name."""
     folder = out / FOLDER
-    found = {f"{FOLDER.name}/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
+    place = LedgerFolder(out)
+    found = {f"{FOLDER.name}/{name}": place.get(name) or b"" for name in place.names()}
     if not found:
         raise UsageError(f"diff: {folder}/ holds no ledger; run python -m ingest raw_logs/ first, or name it by --out")
     table = folder.parent / _PUBLISHED
@@ -91,7 +92,7 @@ def _blobs(folder: Path, commit: Commit) -> dict[str, bytes]:
     listing = _git(folder, "ls-tree", "-r", "-z", commit.hash, "--", FOLDER.name, _PUBLISHED)
     entries = [each.split(b"\t", 1) for each in listing.split(b"\0") if each]
     names = {name.decode("utf-8", "replace"): about.split()[2] for about, name in entries if b" blob " in about}
-    wanted = {name: blob for name, blob in names.items() if name.endswith(".jsonl") or name == _PUBLISHED}
+    wanted = {name: blob for name, blob in names.items() if _is_ledger(name) or name == _PUBLISHED}
     if not wanted:
         return {}
     answer = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in wanted.values()))
@@ -128,13 +129,21 @@ def _called(folder: Path, *arguments: str, given: bytes | None = None) -> subpro
 
 
 def _state(files: Mapping[str, bytes], where: str) -> RecordedState:
-    ledger = {name: data for name, data in files.items() if name.endswith(".jsonl")}
-    runs = [run for name, data in ledger.items() for run in _runs(data, where + name.partition("/")[2])]
+    ledger = {name: data for name, data in files.items() if _is_ledger(name)}
+    runs = [run for name, data in ledger.items() for run in _runs(name, data, where + name.partition("/")[2])]
     return RecordedState(tuple(runs), tuple(files.get(_PUBLISHED, b"").splitlines()[1:]))
 
 
-def _runs(data: bytes, where: str) -> list[Run]:
-    return [_run(each, f"{where}:{number}") for number, each in enumerate(data.splitlines(), 1) if each.strip()]
+def _is_ledger(name: str) -> bool:
+    return name.endswith((LINES, PART))
+
+
+def _runs(name: str, data: bytes, where: str) -> list[Run]:
+    try:
+        lines = lines_of(name, data)
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}; run python -m ingest raw_logs/ again") from None
+    return [_run(each, f"{where}:{number}") for number, each in enumerate(lines, 1) if each.strip()]
 
 
 def _run(written: bytes, where: str) -> Run:

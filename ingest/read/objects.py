@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from ingest.common.errors import UsageError
@@ -28,6 +28,7 @@ _AT_ONCE = 16
 #: Attempts after errors of the server or the way to it, with growing pauses, and the seconds of all of them.
 _RETRIES, _RETRY_SECONDS = 5, 60
 _CHUNK = 8 << 20
+_Asked = TypeVar("_Asked")
 
 
 def is_url(text: str) -> bool:
@@ -76,6 +77,40 @@ class Store:
         except (BaseError, OSError) as error:
             raise UsageError(f"{self.url}: the store cannot be listed: {cause(error)}") from None
         return sorted((each for each in found if each.name), key=lambda each: each.name)
+
+    def get(self, name: str) -> bytes | None:
+        """Return the bytes of an object; None if there is none.
+
+        Raises:
+            UsageError: the store does not give it.
+        """
+        return self._asked(name, lambda client: bytes(client.get(name).bytes()))
+
+    def put(self, name: str, data: bytes) -> None:
+        """Write an object.
+
+        Raises:
+            UsageError: the store does not take it.
+        """
+        self._asked(name, lambda client: client.put(name, data))
+
+    def remove(self, name: str) -> None:
+        """Remove an object.
+
+        Raises:
+            UsageError: the store refuses.
+        """
+        self._asked(name, lambda client: client.delete(name))
+
+    def _asked(self, name: str, ask: Callable[[Any], _Asked]) -> _Asked | None:
+        from obstore.exceptions import BaseError, NotFoundError
+
+        try:
+            return ask(_client(self.url))
+        except (NotFoundError, FileNotFoundError):
+            return None
+        except (BaseError, OSError) as error:
+            raise UsageError(f"{self.url}/{name}: {cause(error)}") from None
 
     def fetch(self, objects: Sequence[StoredObject], folder: Path) -> Mapping[str, Exception]:
         """Write objects below a folder, each as it was listed; return why some could not be had, by name."""

@@ -1,7 +1,8 @@
-"""The ledger: `docs/data/runs/<shard>.jsonl`, one line per run.
+"""The ledger: one line per run, in the files that `ledger_files` describes.
 
-A shard is one folder of logs (for our own tree, one case), the unit of reading and of replacement. What a shard's logs
-give is cached by content: by the hashes of its files and of the code that reads them.
+A shard is one folder of logs (for our own tree, one case), the unit of reading. What a shard's logs give is cached by
+content: by the hashes of its files and of the code that reads them. Of many logs, only what pages of many runs show of
+each stays in memory.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import hashlib
 import json
 import os
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -24,21 +25,21 @@ import msgspec
 from msgspec.structs import replace
 
 from ingest.common import processes
-from ingest.common.below import refuse_ways_out
-from ingest.common.cache import Cache, key_of
+from ingest.common.cache import Cache, key_of, packed, unpacked
 from ingest.common.faults import guarded
-from ingest.common.files import file_hash, is_settled, stamp, write_if_changed
+from ingest.common.files import file_hash, is_settled, stamp
 from ingest.read import layout as layouts
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
-from ingest.record import duplicates, telemetry
+from ingest.record import duplicates, ledger_files, telemetry
+from ingest.record.ledger_files import MANY_LOGS, LedgerPlace
 from ingest.record.run import identify, runs_of
+from ingest.record.slim import Slimmer
 from parsers.engine.registry import formats, telemetry_formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
 from schema.redaction.redact import redact_record, redacted
 
-FOLDER = Path("data") / "runs"
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
 #: What a log costs besides its bytes, in bytes.
 EACH = 64 << 10
@@ -84,13 +85,39 @@ class Shard:
 
 
 @dataclass(frozen=True)
+class FolderRuns:
+    """The runs of a folder; of many logs slim ones, and `lines` are then all of them, packed, in the same order."""
+
+    runs: list[Run]
+    lines: tuple[bytes, ...] = ()
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], slimmer: Slimmer | None) -> FolderRuns:
+        """Return runs as they are, or slim, and then as their lines say: so are those that a later call reads."""
+        if slimmer is None:
+            return cls(list(runs))
+        lines = _lines(runs)
+        return cls(_slim(_runs_of_lines(lines), slimmer), (packed(lines),))
+
+    def __add__(self, other: FolderRuns) -> FolderRuns:
+        """Return both."""
+        return FolderRuns([*self.runs, *other.runs], (*self.lines, *other.lines))
+
+    def whole(self) -> list[Run]:
+        """Return the runs with all that is known of them."""
+        if not self.lines:
+            return self.runs
+        return [run for each in self.lines for run in _runs_of_lines(unpacked(each))]
+
+
+@dataclass(frozen=True)
 class StoredRuns:
     """What logs gave that are read a folder at a time: runs by folder, problems of files of no run, and no logs.
 
     `keys` are those of the folders in the cache, and `read_logs` counts logs that were not in it.
     """
 
-    by_folder: Mapping[str, list[Run]] = field(default_factory=dict)
+    by_folder: Mapping[str, FolderRuns] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     passed_over: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -125,62 +152,94 @@ class Ledger:
     """All runs, and the files of the ledger by name.
 
     `read_logs` counts logs that were not in the cache; `problems` are those of files of which no run speaks; `shards`
-    names the file of each run, by the run's id; `passed_over` are files that turned out to be no logs.
+    names the file of each run, by the run's id; `passed_over` are files that turned out to be no logs. Where `many`,
+    the runs are slim, and `completed` reads more of some.
     """
 
     runs: list[Run] = field(default_factory=list)
-    files: dict[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
     read_logs: int = 0
     problems: tuple[Problem, ...] = ()
-    shards: dict[str, str] = field(default_factory=dict)
+    shards: Mapping[str, str] = field(default_factory=dict)
     passed_over: tuple[str, ...] = ()
+    many: bool = False
+
+    def completed(self, ids: Collection[str]) -> list[Run]:
+        """Return the runs, those of these ids with all that is known of them."""
+        if not self.many:
+            return self.runs
+        wanted: dict[str, list[str]] = defaultdict(list)
+        for each in ids:
+            wanted[self.shards[each]].append(each)
+        whole = {
+            run.id: run for name in wanted for run in ledger_files.runs_named(name, self.files[name], wanted[name])
+        }
+        return [whole.get(run.id, run) for run in self.runs]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the line of each run, file by file."""
+        for name, data in self.files.items():
+            yield from (line.decode() for line in ledger_files.lines_of(name, data))
+
+
+def is_many(logs: int, place: LedgerPlace) -> bool:
+    """Return whether a ledger of so many logs is a dataset; one in a place that the user names always is."""
+    return logs > MANY_LOGS or not place.is_of_pages
 
 
 def collect(
     inputs: Sequence[Input],
     layout: str,
-    out: Path,
+    place: LedgerPlace,
     cached: Cache,
     read: ReadJobs | None = None,
     progress: Any = None,
     extra_rules: Callable[[str], tuple[str, ...]] = lambda _name: (),
     beside: Sequence[Input] = (),
     stored: StoredRuns | None = None,
+    slimmer: Slimmer | None = None,
 ) -> Ledger:
     """Read the logs that are not in the cache, and put all runs together.
 
     Args:
         inputs: all logs.
         layout: name or file of the layout.
-        out: the folder that holds `data/runs`.
+        place: where the ledger of an earlier call lies.
         cached: what earlier calls read.
         read: reads logs; here, one after the other, if None.
         progress: called with the number of logs read.
         extra_rules: name of a log to further rules, by which others computed what they published of it.
         beside: files that are no logs, and may be telemetry of some.
         stored: what the logs in object stores gave.
+        slimmer: makes runs slim, for a ledger of many logs; None for JSON lines.
     """
     remote = stored or StoredRuns()
     hashes = _hashes([*inputs, *beside], cached)
     told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, code_of(layout)))
     shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
     keys = [*(each.key for each in shards), *remote.keys]
-    whole = key_of("ledger", *keys) if all(keys) else ""
-    named = _file_names(sorted({*(each.folder for each in shards), *remote.by_folder})).values()
-    files, read_logs = _previous_files(cached.get(whole) if whole else None, set(named), out), remote.read_logs
+    whole = key_of("ledger", str(slimmer is not None), *keys) if all(keys) else ""
+    folders = sorted({*(each.folder for each in shards), *remote.by_folder})
+    logs = len(inputs) + sum(len(each.runs) for each in remote.by_folder.values())
+    names = ledger_files.part_names(folders, logs) if slimmer else ledger_files.file_names(folders)
+    files = _previous_files(cached.get(whole) if whole else None, set(names.values()), place)
+    read_logs, by_file = remote.read_logs, dict[str, list[Run]]()
     if files is None:
-        by_folder, read_here = _runs_by_folder(shards, hashes, cached, read, progress)
+        by_folder, read_here = _runs_by_folder(shards, hashes, cached, read, progress, slimmer)
         read_logs += read_here
-        files = _marked({**by_folder, **remote.by_folder}, out)
-        if whole and not any(map(passes, (*by_folder.values(), *remote.by_folder.values()))):
+        by_folder = _with_previous({**by_folder, **remote.by_folder}, place, slimmer)
+        by_file, files = _marked(by_folder, names, place, cached)
+        if whole and not any(passes(each.runs) for each in by_folder.values()):
             cached.put(whole, json.dumps({name: _sha256(data) for name, data in files.items()}).encode())
-    # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
-    by_file = {name: runs_in(data) for name, data in files.items()}
+    if not (slimmer and by_file):
+        # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
+        by_file = {name: _slim(ledger_files.runs_in(name, data), slimmer) for name, data in files.items()}
     everything = [run for runs in by_file.values() for run in runs]
-    names = {run.id: name for name, runs in by_file.items() for run in runs}
+    owners = {run.id: name for name, runs in by_file.items() for run in runs}
     paths = {run.path for run in everything}
     passed_over = (*(name for each in told.logs if (name := redacted(each.name)) not in paths), *remote.passed_over)
-    return Ledger(everything, files, read_logs, (*told.problems, *remote.problems), names, passed_over)
+    problems = (*told.problems, *remote.problems)
+    return Ledger(everything, files, read_logs, problems, owners, passed_over, slimmer is not None)
 
 
 def read_logs(
@@ -194,37 +253,40 @@ def read_logs(
     hashes = _hashes([*inputs, *beside], cached)
     told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, code_of(layout)))
     shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
-    found = {each.folder: each.read() for each in shards}
-    paths = {run.path for runs in found.values() for run in runs}
+    found = {each.folder: FolderRuns(each.read()) for each in shards}
+    paths = {run.path for each in found.values() for run in each.runs}
     passed_over = tuple(name for each in told.logs if (name := redacted(each.name)) not in paths)
     return StoredRuns(found, told.problems, passed_over)
 
 
-def _previous_files(known: bytes | None, names: Set[str], out: Path) -> dict[str, bytes] | None:
+def _previous_files(known: bytes | None, names: Set[str], place: LedgerPlace) -> dict[str, bytes] | None:
     """Return the ledger that an earlier call wrote of the same logs; None if it is not known, or not there any more."""
     try:
         hashes = msgspec.json.decode(known or b"", type=dict[str, str])
-        if not hashes.keys() <= names:
-            return None
-        files = {name: (out / FOLDER / name).read_bytes() for name in hashes}
-    except (ValueError, OSError, RecursionError):
+    except (ValueError, RecursionError):
         return None
+    if not hashes.keys() <= names:
+        return None
+    files = {name: place.get(name) or b"" for name in hashes}
     return files if all(_sha256(data) == hashes[name] for name, data in files.items()) else None
 
 
 def _runs_by_folder(
-    shards: Sequence[Shard], hashes: Mapping[str, str], cached: Cache, read: ReadJobs | None, progress: Any
-) -> tuple[dict[str, list[Run]], int]:
+    shards: Sequence[Shard], hashes: Mapping[str, str], cached: Cache, read: ReadJobs | None, progress: Any,
+    slimmer: Slimmer | None,
+) -> tuple[dict[str, FolderRuns], int]:  # fmt: skip
     """Return the runs of each folder, read or as cached, and how many logs were read."""
     found = {
-        each.folder: runs for each in shards if each.key and (runs := _known_runs(cached.get(each.key))) is not None
+        each.folder: FolderRuns.of(runs, slimmer)
+        for each in shards
+        if each.key and (runs := _known_runs(cached.get(each.key))) is not None
     }
     missing = [each for each in shards if each.folder not in found]
     for shard, told in zip(missing, (read or one_by_one)(missing), strict=True):
         runs = _without_changed(told, shard, hashes, cached)
         if shard.key and not passes(runs):
-            cached.put(shard.key, _bytes(runs))
-        found[shard.folder] = runs
+            cached.put(shard.key, _lines(runs))
+        found[shard.folder] = FolderRuns.of(runs, slimmer)
         if progress:
             progress(len(shard.inputs))
     return found, sum(len(each.inputs) for each in missing)
@@ -235,62 +297,82 @@ def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
     return any(each.code in _PASSING for each in (*problems, *(one for run in runs for one in run.problems)))
 
 
-def _marked(by_folder: Mapping[str, list[Run]], out: Path) -> dict[str, bytes]:
-    """Return the files of the ledger: each run with its id, and marked where it is recorded twice."""
-    names = _file_names(sorted(by_folder))
-    found = {name: _with_previous(by_folder[folder], name, out) for folder, name in names.items()}
-    marked = iter(identify(duplicates.mark([run for runs in found.values() for run in runs])))
-    groups = {name: [next(marked) for _ in runs] for name, runs in found.items()}
-    return {name: _bytes(runs) for name, runs in groups.items() if runs}
+def _marked(
+    by_folder: Mapping[str, FolderRuns], names: Mapping[str, str], place: LedgerPlace, cached: Cache
+) -> tuple[dict[str, list[Run]], dict[str, bytes]]:
+    """Return the runs of each file and its content: each run with its id, and marked where it is recorded twice."""
+    folders = sorted(by_folder)
+    marked = iter(identify(duplicates.mark([run for each in folders for run in by_folder[each].runs])))
+    told = {each: [next(marked) for _ in by_folder[each].runs] for each in folders}
+    by_file, files = dict[str, list[Run]](), dict[str, bytes]()
+    for name, mine in ledger_files.grouped(names, folders).items():
+        if runs := [run for each in mine for run in told[each]]:
+            by_file[name] = runs
+            files[name] = _content(name, [by_folder[each] for each in mine], runs, place, cached)
+    return by_file, files
+
+
+def _content(
+    name: str, folders: Sequence[FolderRuns], marked: Sequence[Run], place: LedgerPlace, cached: Cache
+) -> bytes:
+    """Return the content of a file; of a dataset, that which is there if it says the same."""
+    if not any(each.lines for each in folders):
+        return ledger_files.content(name, marked)
+    marks = [[each.id, each.published, each.duplicate_of, *map(text_of, each.problems)] for each in marked]
+    key = key_of("part", json.dumps(marks), *(_sha256(lines) for each in folders for lines in each.lines))
+    known = cached.get(key)
+    if known and (there := place.get(name)) and _sha256(there).encode() == known:
+        return there
+    whole = [run for each in folders for run in each.whole()]
+    data = ledger_files.content(name, [_with_marks(*each) for each in zip(whole, marked, strict=True)])
+    cached.put(key, _sha256(data).encode())
+    return data
+
+
+def _with_marks(run: Run, marked: Run) -> Run:
+    """Return a run with what marking changes: compare `identify` and `duplicates.mark`."""
+    marks = {name: getattr(marked, name) for name in ("id", "published", "duplicate_of", "problems")}
+    return replace(run, **marks)
 
 
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def runs_in(data: bytes) -> list[Run]:
-    """Return the runs of a file of the ledger.
+def _slim(runs: Iterable[Run], slimmer: Slimmer | None) -> list[Run]:
+    return [slimmer.slim(each) for each in runs] if slimmer else list(runs)
 
-    Raises:
-        ValueError: a line is no JSON.
-        msgspec.ValidationError: a line is no run.
-    """
-    return [from_text(each, Run) for each in data.splitlines()]
+
+def _runs_of_lines(data: bytes) -> Iterator[Run]:
+    return (from_text(each, Run) for each in data.splitlines())
 
 
 def _known_runs(data: bytes | None) -> list[Run] | None:
     """Return the runs that a call before this one wrote; None if there are none, or if they cannot be read."""
     try:
-        return None if data is None else runs_in(data)
+        return None if data is None else list(_runs_of_lines(data))
     except (ValueError, msgspec.MsgspecError, RecursionError):
         return None
 
 
-def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
-    """Write the shards that changed and remove those without logs.
+def write(ledger: Ledger, place: LedgerPlace) -> tuple[list[str], list[str]]:
+    """Write the files that changed and remove those without logs.
 
     Returns:
-        (written, removed), as paths below `out`.
+        (written, removed), with the place's label.
     """
-    folder = out / FOLDER
-    refuse_ways_out(out, [str(FOLDER / "any")])
-    written = [name for name, data in ledger.files.items() if write_if_changed(folder / name, data)]
-    removed = [path.name for path in sorted(folder.glob("*.jsonl")) if path.name not in ledger.files]
+    written = [name for name, data in ledger.files.items() if place.put(name, data)]
+    removed = [name for name in place.names() if name not in ledger.files]
     for name in removed:
-        (folder / name).unlink()
-    return [str(FOLDER / each) for each in written], [str(FOLDER / each) for each in removed]
+        place.remove(name)
+    return [f"{place.label}/{each}" for each in written], [f"{place.label}/{each}" for each in removed]
 
 
-def stale(ledger: Ledger, out: Path) -> list[str]:
-    """Shards that `write` would change, as paths below `out`."""
-    folder = out / FOLDER
-    changed = [name for name, data in ledger.files.items() if not _holds(folder / name, data)]
-    gone = [path.name for path in folder.glob("*.jsonl") if path.name not in ledger.files]
-    return sorted(str(FOLDER / each) for each in [*changed, *gone])
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == data
+def stale(ledger: Ledger, place: LedgerPlace) -> list[str]:
+    """Files that `write` would change, with the place's label."""
+    changed = [name for name, data in ledger.files.items() if not ledger_files.same(name, data, place.get(name))]
+    gone = [name for name in place.names() if name not in ledger.files]
+    return sorted(f"{place.label}/{each}" for each in [*changed, *gone])
 
 
 def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
@@ -367,19 +449,6 @@ def folder_of(name: str, *, beside_run: bool) -> str:
 
 def _known_hash(path: Path, known: Mapping[str, str]) -> str:
     return known.get(str(path.absolute()), "")
-
-
-def _file_names(folders: Sequence[str]) -> dict[str, str]:
-    """Shards are named after their folders, without what must not be published."""
-    slugs = {each: _slug(redacted(each)) for each in folders}
-    alike = {slug for slug, times in Counter(slugs.values()).items() if times > 1 or not slug}
-    digest = {each: hashlib.sha256(each.encode()).hexdigest()[:8] for each in folders}
-    return {each: f"{slug}-{digest[each]}.jsonl" if slug in alike else f"{slug}.jsonl" for each, slug in slugs.items()}
-
-
-def _slug(folder: str) -> str:
-    below = folder.partition("/")[2] or folder
-    return re.sub(r"[^a-z0-9]+", "-", below.lower()).strip("-")[:120]
 
 
 def _shard(
@@ -470,20 +539,42 @@ def unread(given: Input, sha256: str, code: str, **args: object) -> Run:
     return redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(problem,)))
 
 
-def _with_previous(runs: list[Run], name: str, out: Path) -> list[Run]:
+def _with_previous(
+    by_folder: Mapping[str, FolderRuns], place: LedgerPlace, slimmer: Slimmer | None
+) -> dict[str, FolderRuns]:
     """Return, for logs that cannot be read now, what an earlier call read of them, with the problem added."""
-    path = out / FOLDER / name
-    lost = {run.path for run in runs if run.format is None and any(each.code in _KEPT for each in run.problems)}
-    if not lost or not path.is_file():
-        return runs
-    before = [run for run in _known_runs(path.read_bytes()) or () if run.format]
-    found = []
-    for run in runs:
-        earlier = [replace(each, problems=run.problems) for each in before if each.path == run.path]
-        found += earlier or [run]
+    lost = {folder: paths for folder, each in by_folder.items() if (paths := _lost(each.runs))}
+    if not lost:
+        return dict(by_folder)
+    before = _earlier(place, {path for paths in lost.values() for path in paths})
+    found = dict(by_folder)
+    for folder in lost:
+        runs = by_folder[folder].whole()
+        earlier = ([replace(each, problems=run.problems) for each in before.get(run.path, ())] for run in runs)
+        found[folder] = FolderRuns.of(
+            [one for run, others in zip(runs, earlier, strict=True) for one in others or [run]], slimmer
+        )
     return found
 
 
-def _bytes(runs: Sequence[Run]) -> bytes:
-    ordered = sorted(runs, key=lambda each: (each.path, each.session))
-    return b"".join(text_of(each).encode() + b"\n" for each in ordered)
+def _lost(runs: Sequence[Run]) -> set[str]:
+    """Return the logs of which all that is known is that they cannot be read now."""
+    return {run.path for run in runs if run.format is None and any(each.code in _KEPT for each in run.problems)}
+
+
+def _earlier(place: LedgerPlace, paths: Set[str]) -> dict[str, list[Run]]:
+    """Return what the ledger of an earlier call says of these logs."""
+    found: dict[str, list[Run]] = defaultdict(list)
+    for name in place.names():
+        try:
+            runs = list(ledger_files.runs_in(name, place.get(name) or b""))
+        except (ValueError, msgspec.MsgspecError, RecursionError):
+            continue
+        for run in runs:
+            if run.path in paths and run.format:
+                found[run.path].append(run)
+    return found
+
+
+def _lines(runs: Sequence[Run]) -> bytes:
+    return ledger_files.content("", runs)

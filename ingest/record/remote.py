@@ -26,7 +26,8 @@ from ingest.read.objects import Store, StoredObject, cause, has_changed
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import COMPANIONS, PUBLISHED_FOLDER, SOURCES, Input, may_be_log, may_be_telemetry, walk
 from ingest.record import ledger
-from ingest.record.ledger import EACH, unread
+from ingest.record.ledger import EACH, FolderRuns, unread
+from ingest.record.slim import Slimmer
 from schema.records import Problem, Run, from_text, text_of
 from schema.redaction.redact import redacted
 
@@ -104,7 +105,7 @@ class StoredFolder:
         inputs, beside = ([each for each in some if each.name in own] for some in (found.inputs, found.beside))
         with Cache(root / "cache.sqlite", read_only=True) as nothing:
             told = ledger.read_logs(inputs, beside, self.layout, nothing, lambda name: self.extra_rules.get(name, ()))
-        runs = [run for mine in told.by_folder.values() for run in mine]
+        runs = [run for mine in told.by_folder.values() for run in mine.runs]
         problems = [*(each for each in found.problems if each.code != "no_logs"), *told.problems]
         return RemoteRead(runs, problems, list(told.passed_over))
 
@@ -223,24 +224,25 @@ def _named(wanted: str, known: Mapping[str, StoredObject]) -> list[str]:
 
 
 def read(
-    found: Sequence[StoredFolder], cached: Cache, reader: ledger.ReadJobs | None, progress: Any
+    found: Sequence[StoredFolder],
+    cached: Cache,
+    reader: ledger.ReadJobs | None,
+    progress: Any,
+    slimmer: Slimmer | None = None,
 ) -> ledger.StoredRuns:
     """Return what the folders give, from the cache where they have not changed."""
-    if not found:
-        return ledger.StoredRuns()
-    known = {each.key: told for each in found if (told := _known(cached.get(each.key))) is not None}
+    known = {each.key: _of_folder(each, told, slimmer) for each in found if (told := _known(cached.get(each.key)))}
     missing = [each for each in found if each.key not in known]
-    for folder, read_now in zip(missing, (reader or ledger.one_by_one)(missing), strict=True):
-        if not ledger.passes(read_now.runs, read_now.problems):
-            cached.put(folder.key, text_of(read_now).encode())
-        known[folder.key] = read_now
+    for folder, told in zip(missing, (reader or ledger.one_by_one)(missing), strict=True):
+        if not ledger.passes(told.runs, told.problems):
+            cached.put(folder.key, text_of(told).encode())
+        known[folder.key] = _of_folder(folder, told, slimmer)
         if progress:
             progress(len(folder.logs))
-    by_folder: dict[str, list[Run]] = defaultdict(list)
+    by_folder: dict[str, FolderRuns] = {}
     for each in found:
-        places = _places(each)
-        for run in known[each.key].runs:
-            by_folder[places[run.path]].append(run)
+        for name, runs in known[each.key].by_folder.items():
+            by_folder[name] = by_folder[name] + runs if name in by_folder else runs
     return ledger.StoredRuns(
         by_folder,
         tuple(problem for each in found for problem in known[each.key].problems),
@@ -248,6 +250,16 @@ def read(
         tuple(each.key for each in found),
         sum(len(each.logs) for each in missing),
     )
+
+
+def _of_folder(folder: StoredFolder, told: RemoteRead, slimmer: Slimmer | None) -> ledger.StoredRuns:
+    """Return what a folder gave, by folders of the ledger."""
+    by_folder: dict[str, list[Run]] = defaultdict(list)
+    places = _places(folder)
+    for run in told.runs:
+        by_folder[places[run.path]].append(run)
+    runs = {name: FolderRuns.of(each, slimmer) for name, each in by_folder.items()}
+    return ledger.StoredRuns(runs, tuple(told.problems), tuple(told.passed_over))
 
 
 def _known(data: bytes | None) -> RemoteRead | None:

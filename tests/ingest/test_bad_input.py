@@ -32,6 +32,7 @@ from made_trees import ROOT, Called, make_tree, write_run
 
 import parsers.engine.scan
 from ingest.cli import main
+from ingest.record import ledger
 
 Ingest = Callable[..., Called]
 Broken = Callable[[Callable[[Path], object]], Called]
@@ -495,10 +496,12 @@ def test_an_unreadable_run_json(broken: Broken, tree: Path, monkeypatch: pytest.
     assert not line_of(called)["published"]
 
 
+@pytest.mark.parametrize("most", [2, 5000], ids=["dataset", "lines"])
 def test_a_log_that_becomes_unreadable_keeps_its_figure(
-    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+    most: int, tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What an earlier call read of it stays in the ledger, with the problem beside it."""
+    monkeypatch.setattr(ledger, "MANY_LOGS", most)
     out, log = tree.parent / "docs", tree / "seg/paddleseg/bs2/1/train.log"
     assert ingest(tree, "--out", out).code == 0
     os.utime(log, (1, 1))

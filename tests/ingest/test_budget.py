@@ -20,6 +20,7 @@ from ingest.common.cache import Cache
 from ingest.read.walk import walk
 from ingest.record import ledger
 from ingest.record import run as record_run
+from ingest.record.ledger_files import LedgerFolder
 
 Ingest = Callable[..., Called]
 _read = record_run.read
@@ -69,7 +70,9 @@ def test_it_is_read_anew_the_next_time(with_slow: Path, monkeypatch: pytest.Monk
     problems = []
     for _ in range(2):
         with Cache(kept) as cached:
-            found = ledger.collect(walk([with_slow]).inputs, "perfledger", with_slow.parent / "docs", cached)
+            found = ledger.collect(
+                walk([with_slow]).inputs, "perfledger", LedgerFolder(with_slow.parent / "docs"), cached
+            )
         problems.append(
             [each.code for run in found.runs for each in run.problems if run.path.endswith("slow/1/train.log")]
         )

@@ -16,6 +16,7 @@ from made_trees import Called, contents, make_tree, snapshot, write_run
 from ingest.cli import main
 from ingest.common.files import write_if_changed
 from ingest.record import ledger, run
+from ingest.record.ledger_files import LedgerFolder
 from schema.records import Run
 
 Ingest = Callable[..., Called]
@@ -77,7 +78,7 @@ def test_an_edited_ledger_is_not_taken_for_that_of_the_last_build(tree: Path, ou
 
 @pytest.mark.parametrize("known", ['{"../a": ""}', '{"other.jsonl": ""}', "[]", "{", '{"a": 1}', "[" * 2000])
 def test_what_the_cache_says_of_the_ledger_is_checked(out: Path, known: str) -> None:
-    assert ledger._previous_files(known.encode(), set(), out) is None
+    assert ledger._previous_files(known.encode(), set(), LedgerFolder(out)) is None
 
 
 def test_a_second_call_takes_the_ledger_as_it_was_written(

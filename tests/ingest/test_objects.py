@@ -139,6 +139,26 @@ def test_the_site_is_the_same_and_shows_the_lines_of_logs(
     assert any(name.startswith("logs/") for name in here)
 
 
+def test_the_ledger_may_lie_in_a_store(tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
+    """A second call writes nothing there, a log that is gone leaves nothing, and the pages are the same."""
+    logs, place = s3(tree), "s3://bucket/ledger/of/mine"
+    out, plain = tmp_path / "out" / "docs", tmp_path / "plain" / "docs"
+    assert ingest(logs, "--out", out, "--ledger", place).code == 0
+    assert ingest(tree, "--out", plain).code == 0
+    (first,) = objects.store(place).listed()
+    assert first.name.endswith(".parquet")
+    assert not (out / "data" / "runs").exists()
+    assert (out / "data/results.json").read_bytes() == (plain / "data/results.json").read_bytes()
+    called = ingest(logs, "--out", out, "--ledger", place)
+    assert "0 logs read" in called.out
+    assert objects.store(place).listed() == [first]
+    assert ingest("check", logs, "--out", out, "--ledger", place).code == 0
+    shutil.rmtree(tree / "seg/paddleseg/fast")
+    assert ingest("check", tree, "--out", out, "--ledger", place).code == 2
+    ingest(tree, "--out", out, "--ledger", place)
+    assert objects.store(place).listed() != [first]
+
+
 @pytest.fixture
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that each fetched object is added to."""
@@ -235,6 +255,18 @@ def refusing(
     proxy.shutdown()
     proxy.server_close()
     objects._client.cache_clear()
+
+
+def test_a_ledger_that_the_store_refuses_ends_the_command(
+    tree: Path, tmp_path: Path, ingest: Ingest, refusing: Any, s3: Callable[..., str]
+) -> None:
+    s3(tree)
+    refusing(lambda _path: 403)
+    called = ingest(tree, "--out", tmp_path / "docs", "--ledger", "s3://bucket/ledger")
+    assert called.code == 2
+    assert "403" in called.err
+    assert SECRET not in called.err
+    assert not (tmp_path / "docs").exists()
 
 
 @pytest.mark.parametrize(

@@ -237,10 +237,15 @@ def test_a_link_to_nowhere_is_shown_with_its_page_under_a_banner(served: Served)
 
 
 def quiet(served: Served) -> str:
-    """Return the server's output once it stays the same for several rounds of looking for changes."""
-    said, deadline = "", time.monotonic() + 120
-    while said != (said := served.said()) and time.monotonic() < deadline:
-        time.sleep(4)
+    """Return the server's output once it stays the same for several rounds of looking for changes, and for a build.
+
+    On a busy machine a build alone takes seconds without a word.
+    """
+    said, since, deadline = served.said(), time.monotonic(), time.monotonic() + 120
+    while time.monotonic() < min(since + 12, deadline):
+        time.sleep(1)
+        if said != (said := served.said()):
+            since = time.monotonic()
     return said
 
 

@@ -1,0 +1,264 @@
+"""The files of the ledger: where they lie, and their two forms.
+
+Up to some thousand logs, a file of JSON lines per folder of logs, whose changes git shows; beyond, or in a place that
+the user names, a dataset of Parquet files, of which one changed log rewrites one. Both hold the same lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ingest.common.below import refuse_ways_out
+from ingest.common.errors import UsageError
+from ingest.common.files import write_if_changed
+from ingest.read.objects import Store, is_url, store
+from schema.records import Run, from_text, text_of
+from schema.redaction.redact import redacted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FOLDER = Path("data") / "runs"
+LINES, PART = ".jsonl", ".parquet"
+#: From so many logs on, the ledger is a dataset.
+MANY_LOGS = 5_000
+#: Runs of a file of the dataset, at most on average.
+_RUNS_OF_PART = 1_000
+#: Written into each file of a dataset; another one is not read.
+VERSION = 1
+#: What a query can select by; `line` is the whole record, which the schema `run.schema.json` types.
+_TEXTS = ("id", "path", "sha256", "format", "outcome", "model", "framework", "hardware", "precision")
+_COUNTS = ("session", "nodes", "devices", "batch_size")
+
+
+class LedgerPlace(Protocol):
+    """Where files of the ledger lie.
+
+    `label` is their folder or address, and `is_of_pages` says whether that is the folder of the pages' data.
+    """
+
+    @property
+    def label(self) -> str: ...  # noqa: D102
+
+    @property
+    def is_of_pages(self) -> bool: ...  # noqa: D102
+
+    def names(self) -> list[str]: ...  # noqa: D102
+
+    def get(self, name: str) -> bytes | None: ...  # noqa: D102
+
+    def put(self, name: str, data: bytes) -> bool: ...  # noqa: D102
+
+    def remove(self, name: str) -> None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class LedgerFolder:
+    """A folder of this machine, by default that of the pages' data."""
+
+    top: Path
+    below: Path = FOLDER
+
+    @property
+    def label(self) -> str:
+        """The folder."""
+        return str(self.top / self.below)
+
+    @property
+    def is_of_pages(self) -> bool:
+        """Whether readers of the pages can load its files."""
+        return self.below == FOLDER
+
+    def names(self) -> list[str]:
+        """Return the names of the ledger's files."""
+        folder = self.top / self.below
+        return sorted(path.name for form in (LINES, PART) for path in folder.glob(f"*{form}"))
+
+    def get(self, name: str) -> bytes | None:
+        """Return the content of a file; None if there is none that can be read."""
+        try:
+            return (self.top / self.below / name).read_bytes()
+        except OSError:
+            return None
+
+    def put(self, name: str, data: bytes) -> bool:
+        """Write a file; return False if it holds these bytes already."""
+        refuse_ways_out(self.top, [str(self.below / name)])
+        return write_if_changed(self.top / self.below / name, data)
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        refuse_ways_out(self.top, [str(self.below / name)])
+        (self.top / self.below / name).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class LedgerStore:
+    """A folder of an object store."""
+
+    store: Store
+
+    @property
+    def label(self) -> str:
+        """The address."""
+        return self.store.url
+
+    @property
+    def is_of_pages(self) -> bool:
+        """No: whoever reads the pages may not read the store."""
+        return False
+
+    def names(self) -> list[str]:
+        """Return the names of the ledger's files."""
+        return [each.name for each in self.store.listed() if "/" not in each.name and each.name.endswith((LINES, PART))]
+
+    def get(self, name: str) -> bytes | None:
+        """Return the content of an object; None if there is none that can be read."""
+        return self.store.get(name)
+
+    def put(self, name: str, data: bytes) -> bool:
+        """Write an object; return False if it holds these bytes already."""
+        if self.get(name) == data:
+            return False
+        self.store.put(name, data)
+        return True
+
+    def remove(self, name: str) -> None:
+        """Remove an object."""
+        self.store.remove(name)
+
+
+def place_of(given: str, out: Path) -> LedgerPlace:
+    """Return the place that the user names; without a name, the folder of the pages' data.
+
+    Raises:
+        UsageError: it is a file, or no address that can be used, or a store that refuses to list it.
+    """
+    if not given:
+        return LedgerFolder(out)
+    if is_url(given):
+        found = LedgerStore(store(given))
+        found.names()
+        return found
+    if Path(given).exists() and not Path(given).is_dir():
+        raise UsageError(f"--ledger {given}: is a file; give a folder, or the address of one in an object store")
+    return LedgerFolder(Path(given), Path())
+
+
+def file_names(folders: Sequence[str]) -> dict[str, str]:
+    """Return the file of JSON lines of each folder, without what must not be published."""
+    slugs = {each: _slug(redacted(each)) for each in folders}
+    alike = {slug for slug, times in Counter(slugs.values()).items() if times > 1 or not slug}
+    digest = {each: hashlib.sha256(each.encode()).hexdigest()[:8] for each in folders}
+    return {
+        each: f"{slug}-{digest[each]}{LINES}" if slug in alike else f"{slug}{LINES}" for each, slug in slugs.items()
+    }
+
+
+def _slug(folder: str) -> str:
+    below = folder.partition("/")[2] or folder
+    return re.sub(r"[^a-z0-9]+", "-", below.lower()).strip("-")[:120]
+
+
+def part_names(folders: Collection[str], logs: int) -> dict[str, str]:
+    """Return the file of the dataset that holds each folder; their number doubles as the logs do."""
+    count = 1
+    while logs > count * _RUNS_OF_PART:
+        count *= 2
+    places = {each: int(hashlib.sha256(each.encode()).hexdigest()[:8], 16) % count for each in folders}
+    return {each: f"runs-{place + 1:05d}-of-{count:05d}{PART}" for each, place in places.items()}
+
+
+def grouped(names: Mapping[str, str], folders: Sequence[str]) -> dict[str, list[str]]:
+    """Return the folders of each file, in their order."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for each in folders:
+        found[names[each]].append(each)
+    return found
+
+
+def content(name: str, runs: Sequence[Run]) -> bytes:
+    """Return the content of a file with these runs, in the form that its name says."""
+    ordered = sorted(runs, key=lambda each: (each.path, each.session))
+    lines = [text_of(each).encode() for each in ordered]
+    return _part(ordered, lines) if name.endswith(PART) else b"".join(each + b"\n" for each in lines)
+
+
+def lines_of(name: str, data: bytes) -> list[bytes]:
+    """Return the lines of a file of the ledger.
+
+    Raises:
+        ValueError: it is no file of a dataset, or of another version.
+    """
+    if not name.endswith(PART):
+        return data.splitlines()
+    return [each.encode() for each in _table(data, ["line"])["line"].to_pylist()]
+
+
+def runs_in(name: str, data: bytes) -> Iterator[Run]:
+    """Yield the runs of a file of the ledger.
+
+    Raises:
+        ValueError: a line is no JSON, or the file is no dataset.
+        msgspec.ValidationError: a line is no run.
+    """
+    return (from_text(each, Run) for each in lines_of(name, data))
+
+
+def runs_named(name: str, data: bytes, ids: Collection[str]) -> list[Run]:
+    """Return those of a file of a dataset that have one of the ids."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    table = _table(data, ["id", "line"])
+    chosen = table.filter(compute.is_in(table["id"], pa.array(sorted(ids), pa.string())))
+    return [from_text(each.encode(), Run) for each in chosen["line"].to_pylist()]
+
+
+def same(name: str, one: bytes, other: bytes | None) -> bool:
+    """Return whether two contents of a file hold the same lines; versions of Parquet's library differ in bytes."""
+    if one == other or other is None or not name.endswith(PART):
+        return one == other
+    try:
+        return lines_of(name, one) == lines_of(name, other)
+    except ValueError:
+        return False
+
+
+def _part(runs: Sequence[Run], lines: Sequence[bytes]) -> bytes:
+    """Return runs as Parquet: what queries select by, and the whole line."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    fields = [(each, pa.string()) for each in _TEXTS] + [(each, pa.int64()) for each in _COUNTS]
+    schema = pa.schema([*fields, ("line", pa.string())], metadata={"perfledger": str(VERSION)})
+    columns = [pa.array([_fact(run, name) for run in runs], kind) for name, kind in fields]
+    stream = io.BytesIO()
+    table = pa.Table.from_arrays([*columns, pa.array(lines, pa.string())], schema=schema)
+    parquet.write_table(table, stream, compression="zstd", use_dictionary=[name for name, _ in fields])
+    return stream.getvalue()
+
+
+def _fact(run: Run, name: str) -> Any:
+    return getattr(run, name, None) if name in run.__struct_fields__ else getattr(run.case, name)
+
+
+def _table(data: bytes, columns: list[str]) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = parquet.read_table(pa.BufferReader(data), columns=columns)
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise ValueError(f"is no file of the ledger: {error}") from None
+    version = (table.schema.metadata or {}).get(b"perfledger", b"").decode("ascii", "replace")
+    if version != str(VERSION):
+        raise ValueError(f"is of version {version or 'unknown'} of the ledger, and this is {VERSION}: build it again")
+    return table

@@ -1,0 +1,225 @@
+"""The ledger of many logs, as a Parquet dataset: the same site as from JSON lines, and as little written and held."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, contents, snapshot, write_run
+
+from ingest.cli import main
+from ingest.record import ledger, ledger_files
+from ingest.record.slim import Slimmer
+from ingest.site import run_paging
+from ingest.site.run_paging import Limits
+from schema.records import Run, from_text
+
+Ingest = Callable[..., Called]
+RUNS = Path("data") / "runs"
+OURS = Path(__file__).resolve().parents[2] / "raw_logs" / "pplcnet"
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few logs be many: a dataset of small parts."""
+    monkeypatch.setattr(ledger, "MANY_LOGS", 2)
+    monkeypatch.setattr(ledger_files, "_RUNS_OF_PART", 2)
+
+
+def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let two runs have a page, so that the others are held without what only pages show."""
+    monkeypatch.setattr(run_paging, "LIMITS", Limits(pages=2))
+
+
+def parts(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def pages(out: Path) -> dict[str, bytes]:
+    """Return what readers see, without the names of the ledger's files, which differ by form."""
+    found = {name: data for name, data in contents(out).items() if not name.startswith(f"{RUNS}/")}
+    return {name: data for name, data in found.items() if not name.startswith("data/explorer/")}
+
+
+def without_ledger_names(data: bytes, folder: Path) -> bytes:
+    for name in parts(folder):
+        data = data.replace(name.encode(), b"LEDGER")
+    return data
+
+
+@pytest.mark.parametrize("logs", ["tree", "ours"])
+def test_the_site_is_that_of_json_lines(
+    logs: str, tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own logs have traces, witnesses, metrics and telemetry, of which most runs here hold a part only."""
+    root = tree if logs == "tree" else OURS
+    few_pages(monkeypatch)
+    found = {}
+    for form in ("lines", "dataset"):
+        if form == "dataset":
+            monkeypatch.setattr(ledger, "MANY_LOGS", 2)
+            monkeypatch.setattr(ledger_files, "_RUNS_OF_PART", 2)
+        out = tmp_path / form / "docs"
+        assert ingest(root, "--out", out).code in (0, 1)
+        assert {Path(each).suffix for each in parts(out / RUNS)} == {".jsonl" if form == "lines" else ".parquet"}
+        found[form] = {name: without_ledger_names(data, out / RUNS) for name, data in pages(out).items()}
+    assert found["dataset"].keys() == found["lines"].keys()
+    differ = [name for name, data in found["lines"].items() if found["dataset"][name] != data]
+    assert differ == []
+
+
+@pytest.mark.usefixtures("many")
+def test_a_second_call_reads_no_log_and_touches_no_file(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+    out = tmp_path / "site" / "docs"
+    ingest(tree, "--out", out)
+    before = snapshot(out)
+    called = ingest(tree, "--out", out)
+    assert "0 files written" in called.out
+    assert "0 logs read" in called.out
+    assert snapshot(out) == before
+    assert ingest("check", tree, "--out", out).code == 0
+
+
+@pytest.mark.usefixtures("many")
+def test_a_changed_log_rewrites_its_part_alone(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+    out = tmp_path / "site" / "docs"
+    ingest(tree, "--out", out)
+    before = snapshot(out / RUNS)
+    assert len(before) > 1
+    write_run(tree, "seg/paddleseg/fast/1", seg([8.0] * 6, batch=3), run=run_json(model="FastSCNN", batch_size=3))
+    ingest(tree, "--out", out)
+    after = snapshot(out / RUNS)
+    assert after.keys() == before.keys()
+    assert sum(after[name] != before[name] for name in before) == 1
+
+
+@pytest.mark.usefixtures("many")
+def test_a_damaged_part_is_written_again(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+    out = tmp_path / "site" / "docs"
+    ingest(tree, "--out", out)
+    before = contents(out)
+    path = out / RUNS / parts(out / RUNS)[0]
+    for harm in (b"", b"PAR1", path.read_bytes()[:-9]):
+        path.write_bytes(harm)
+        assert ingest("check", tree, "--out", out).code == 2
+        assert ingest(tree, "--out", out).code == 0
+        assert contents(out) == before
+
+
+def test_the_form_follows_the_number_of_logs(
+    tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "site" / "docs"
+    for most, form in ((5, ".jsonl"), (4, ".parquet"), (5, ".jsonl")):
+        monkeypatch.setattr(ledger, "MANY_LOGS", most)
+        ingest(tree, "--out", out)
+        assert {Path(each).suffix for each in parts(out / RUNS)} == {form}
+
+
+def test_a_ledger_in_another_folder_is_a_dataset(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+    out, place = tmp_path / "site" / "docs", tmp_path / "ledger"
+    for _ in range(2):
+        assert ingest(tree, "--out", out, "--ledger", place).code == 0
+        assert not (out / RUNS).exists()
+        assert [Path(each).suffix for each in parts(place)] == [".parquet"]
+        assert ingest("check", tree, "--out", out, "--ledger", place).code == 0
+    (place / parts(place)[0]).unlink()
+    called = ingest("check", tree, "--out", out, "--ledger", place)
+    assert called.code == 2
+    assert str(place) in called.err
+
+
+def test_a_file_is_no_place_for_a_ledger(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    called = ingest(tree, "--out", tmp_path / "docs", "--ledger", tmp_path / "file")
+    assert called.code == 2
+    assert "is a file; give a folder" in called.err
+
+
+def test_what_reads_a_committed_ledger_reads_both_forms(
+    tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A difference between a revision of JSON lines and a dataset that says the same is none."""
+    project = tmp_path / "project"
+    out = project / "docs"
+    git = ("git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@b")
+    ingest(tree, "--out", out)
+    for command in (("init", "-q"), ("add", "docs/data"), ("commit", "-q", "-m", "lines")):
+        subprocess.run((*git, *command), check=True)
+    monkeypatch.setattr(ledger, "MANY_LOGS", 2)
+    ingest(tree, "--out", out)
+    assert {Path(each).suffix for each in parts(out / RUNS)} == {".parquet"}
+    same = ingest("diff", "HEAD", "--out", out)
+    subprocess.run((*git, "add", "docs/data"), check=True)
+    subprocess.run((*git, "commit", "-q", "-m", "dataset"), check=True)
+    write_run(tree, "seg/paddleseg/fast/1", seg([8.0] * 6, batch=3), run=run_json(model="FastSCNN", batch_size=3))
+    ingest(tree, "--out", out)
+    moved = ingest("diff", "HEAD", "--out", out)
+    assert (same.code, moved.code) == (0, 0)
+    assert "FastSCNN" not in same.out
+    assert "FastSCNN" in moved.out
+
+
+@pytest.mark.usefixtures("many")
+def test_a_part_of_another_version_is_not_read(
+    tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "site" / "docs"
+    ingest(tree, "--out", out)
+    name = parts(out / RUNS)[0]
+    data = (out / RUNS / name).read_bytes()
+    assert list(ledger_files.runs_in(name, data))
+    monkeypatch.setattr(ledger_files, "VERSION", 2)
+    with pytest.raises(ValueError, match=r"is of version 1 of the ledger, and this is 2"):
+        list(ledger_files.runs_in(name, data))
+
+
+@pytest.mark.usefixtures("many")
+def test_queries_find_a_run_by_its_columns(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    out = tmp_path / "site" / "docs"
+    ingest(tree, "--out", out)
+    asked = f"select line from '{out / RUNS}/*.parquet' where model = 'FastSCNN' and outcome = 'completed'"
+    ((line,),) = duckdb.sql(asked).fetchall()
+    assert json.loads(line)["path"].endswith("fast/1/train.log")
+
+
+def test_slim_runs_share_what_is_alike_and_keep_every_value(tmp_path: Path) -> None:
+    assert main([str(OURS), "--out", str(tmp_path / "docs")]) in (0, 1)
+    slimmer, found = Slimmer(), []
+    for path in sorted((tmp_path / "docs" / RUNS).glob("*.jsonl")):
+        runs = [from_text(each, Run) for each in path.read_bytes().splitlines()]
+        found += [(run, slimmer.slim(run)) for run in runs]
+    assert any(run.trace for run, _ in found)
+    for run, slim in found:
+        assert slim.trace is None
+        assert slim.case == run.case
+        assert slim.facts == run.facts
+        assert slim.headline == run.headline
+        values = {rule: each.value for rule, each in run.figures.items()}
+        assert {rule: each.value for rule, each in slim.figures.items()} == values
+        assert [(each.kind, each.verdict, each.value) for each in slim.witnesses] == [
+            (each.kind, each.verdict, each.value) for each in run.witnesses
+        ]
+    alike = [slim for run, slim in found if run.case == found[0][0].case]
+    assert len(alike) > 1
+    assert len({id(slim.case) for slim in alike}) == 1
+
+
+def test_a_fact_of_another_type_is_not_shared() -> None:
+    """True and 1 are equal, and so are 1 and 1.0: each stays what its log says."""
+    slimmer = Slimmer()
+    texts = [f'{{"path": "a", "sha256": "", "facts": {{"x": {{"value": {each}}}}}}}' for each in ("1", "true", "1.0")]
+    values = [slimmer.slim(from_text(each, Run)).facts["x"].value for each in texts]
+    assert [type(each) for each in values] == [int, bool, float]
+
+
+def test_parts_double_with_the_logs() -> None:
+    folders = [f"logs/{n}" for n in range(5000)]
+    few, more = (set(ledger_files.part_names(folders, logs).values()) for logs in (4_000, 8_000))
+    assert (len(few), len(more)) == (4, 8)
+    assert sorted(few)[0] == "runs-00001-of-00004.parquet"

@@ -1,4 +1,4 @@
-"""`python -m bench [NAME...] [--gib N]`: run the measurements and print one table of ratios."""
+"""`python -m bench [NAME...] [--gib N] [--logs N...]`: run the measurements and print one table of ratios."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
-from bench import building, explorer, front_page, reading, redaction
+from bench import building, explorer, front_page, reading, redaction, scale
 from bench.measure import Row
 
 MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
     "log": reading.long_log,
     "tree": reading.tree,
-    "logs": reading.logs,
+    "scale": scale.scale,
+    "workers": scale.workers,
     "formats": reading.formats,
     "redaction": redaction.redaction,
     "changes": building.changes,
@@ -29,13 +30,14 @@ HEAD = ("what", "seconds", "against", "seconds", "ratio", "goal", "peak MiB")
 @click.command(epilog=f"The measurements: {', '.join(MEASUREMENTS)}.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", type=click.Choice(list(MEASUREMENTS)))
 @click.option("--gib", default=1.0, show_default=True, help="Size of the long log in GiB.")
-def main(names: tuple[str, ...], gib: float) -> None:
+@click.option("--logs", multiple=True, type=int, help="Numbers of logs of `scale` [default: 1000 and 10000].")
+def main(names: tuple[str, ...], gib: float, logs: tuple[int, ...]) -> None:
     """Run the named measurements, or all of them, and print one table of ratios."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names or MEASUREMENTS:
             click.echo(f"measuring {name} ...", err=True)
-            options = {"gib": gib} if name == "log" else {}
+            options = {"gib": gib} if name == "log" else {"counts": logs} if name == "scale" and logs else {}
             rows += MEASUREMENTS[name](Path(folder), **options)
     click.echo(tabulate([each.cells() for each in rows], headers=HEAD, floatfmt=".2f"))
 

@@ -39,7 +39,7 @@ ACCELERATORS = 45
 #: Facts of a configuration that the names state.
 _STATED = ("model", "framework", "nodes", "devices", "batch_size", "precision")
 #: The last digit of a figure: copies of a log differ in these.
-_LAST_DIGIT = re.compile(rb"(?<=[ :=]\d)(?<!\d\d)(\d*\.\d+)\d(?=[\s,)/}\]]|\Z)|(?<=\.\d\d)\d(?=[\s,)/}\]]|\Z)")
+_LAST_DIGIT = re.compile(rb"(?<=\.\d\d)\d(?=[\s,)/}\]]|\Z)")
 LAYOUT = "layout.toml"
 
 
@@ -77,6 +77,22 @@ def scale(folder: Path, counts: Sequence[int] = (1_000, 10_000)) -> list[Row]:
         rows += [row(f"{name}, mkdocs build: {pages:,} pages, {size / 2**20:.0f} MiB", used)]
         shutil.rmtree(site)
     return rows
+
+
+def workers(folder: Path, count: int = 10_000) -> list[Row]:
+    """Compare two Dask workers with one, by the clock: reading logs of all kinds, with nothing cached."""
+    write_tree(folder / "workers", count)
+    used = [child(_read_on_dask, folder / "workers", folder / f"by{number}", number) for number in (1, 2)]
+    shutil.rmtree(folder / "workers")
+    return [Row(f"{count:,} logs on two Dask workers", used[1].wall, "on one", used[0].wall, "0.59")]
+
+
+def _read_on_dask(root: str, out: str, number: str) -> None:
+    from ingest import build
+
+    layout = str(Path(root) / LAYOUT)
+    state = build.read(build.Inputs((Path(root),), layout, jobs=int(number), out=Path(out) / "docs", on="dask"))
+    assert state.ledger.read_logs
 
 
 def write_tree(folder: Path, count: int) -> None:
@@ -141,8 +157,7 @@ def _toml(facts: Mapping[str, str | int]) -> str:
 
 
 def _other_digit(more: int, found: re.Match[bytes]) -> bytes:
-    text = found[0]
-    return text[:-1] + b"%d" % ((text[-1] - 48 + 1 + more % 9) % 10)
+    return b"%d" % ((int(found[0]) + 1 + more % 9) % 10)
 
 
 def _row(base: Used, what: str, used: Used, logs: int = 0) -> Row:

@@ -31,7 +31,7 @@ from ingest.common.files import file_hash, is_settled, stamp
 from ingest.read import layout as layouts
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
-from ingest.record import duplicates, ledger_files, telemetry
+from ingest.record import duplicates, format_changes, ledger_files, telemetry
 from ingest.record.ledger_files import MANY_LOGS, LedgerPlace
 from ingest.record.run import identify, runs_of
 from ingest.record.slim import Slimmer
@@ -218,22 +218,22 @@ def collect(
     told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, code_of(layout)))
     shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
     keys = [*(each.key for each in shards), *remote.keys]
-    whole = key_of("ledger", str(slimmer is not None), *keys) if all(keys) else ""
+    whole = key_of("ledger", code_of(layout), str(slimmer is not None), *keys) if all(keys) else ""
     folders = sorted({*(each.folder for each in shards), *remote.by_folder})
     logs = len(inputs) + sum(len(each.runs) for each in remote.by_folder.values())
     names = ledger_files.part_names(folders, logs) if slimmer else ledger_files.file_names(folders)
     files = _previous_files(cached.get(whole) if whole else None, set(names.values()), place)
-    read_logs, by_file = remote.read_logs, dict[str, list[Run]]()
+    read_logs = remote.read_logs
     if files is None:
         by_folder, read_here = _runs_by_folder(shards, hashes, cached, read, progress, slimmer)
         read_logs += read_here
         by_folder = _with_previous({**by_folder, **remote.by_folder}, place, slimmer)
-        by_file, files = _marked(by_folder, names, place, cached)
+        files = _marked(by_folder, names, place, cached)
         if whole and not any(passes(each.runs) for each in by_folder.values()):
             cached.put(whole, json.dumps({name: _sha256(data) for name, data in files.items()}).encode())
-    if not (slimmer and by_file):
-        # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
-        by_file = {name: _slim(ledger_files.runs_in(name, data), slimmer) for name, data in files.items()}
+        del by_folder
+    # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
+    by_file = {name: _slim(ledger_files.runs_in(name, data), slimmer) for name, data in files.items()}
     everything = [run for runs in by_file.values() for run in runs]
     owners = {run.id: name for name, runs in by_file.items() for run in runs}
     paths = {run.path for run in everything}
@@ -276,20 +276,34 @@ def _runs_by_folder(
     slimmer: Slimmer | None,
 ) -> tuple[dict[str, FolderRuns], int]:  # fmt: skip
     """Return the runs of each folder, read or as cached, and how many logs were read."""
-    found = {
-        each.folder: FolderRuns.of(runs, slimmer)
-        for each in shards
-        if each.key and (runs := _known_runs(cached.get(each.key))) is not None
-    }
+    concerned = format_changes.Concerned(cached)
+    found = dict[str, FolderRuns]()
+    for each in shards:
+        if each.key and (runs := _known_runs(each, cached, concerned)) is not None:
+            found[each.folder] = FolderRuns.of(runs, slimmer)
     missing = [each for each in shards if each.folder not in found]
     for shard, told in zip(missing, (read or one_by_one)(missing), strict=True):
         runs = _without_changed(told, shard, hashes, cached)
         if shard.key and not passes(runs):
-            cached.put(shard.key, _lines(runs))
+            cached.put(shard.key, concerned.mark + _lines(runs))
         found[shard.folder] = FolderRuns.of(runs, slimmer)
         if progress:
             progress(len(shard.inputs))
     return found, sum(len(each.inputs) for each in missing)
+
+
+def _known_runs(shard: Shard, cached: Cache, concerned: format_changes.Concerned) -> list[Run] | None:
+    """Return the runs that an earlier call read; None if none did, or formats have changed that concern the logs."""
+    mark, _, lines = (cached.get(shard.key) or b"").partition(b"\n")
+    runs = _runs_known(lines) if mark else None
+    if runs is None or mark + b"\n" == concerned.mark:
+        return runs
+    # Without records, the start of a program tells the format, which need not hold a marker.
+    told = bool(runs) and all(run.format and run.observations for run in runs)
+    if not told or concerned.by_changes(mark, [each.path for each in shard.inputs]):
+        return None
+    cached.put(shard.key, concerned.mark + lines)
+    return runs
 
 
 def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
@@ -299,17 +313,16 @@ def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
 
 def _marked(
     by_folder: Mapping[str, FolderRuns], names: Mapping[str, str], place: LedgerPlace, cached: Cache
-) -> tuple[dict[str, list[Run]], dict[str, bytes]]:
-    """Return the runs of each file and its content: each run with its id, and marked where it is recorded twice."""
+) -> dict[str, bytes]:
+    """Return the files of the ledger: each run with its id, and marked where it is recorded twice."""
     folders = sorted(by_folder)
     marked = iter(identify(duplicates.mark([run for each in folders for run in by_folder[each].runs])))
     told = {each: [next(marked) for _ in by_folder[each].runs] for each in folders}
-    by_file, files = dict[str, list[Run]](), dict[str, bytes]()
+    files = dict[str, bytes]()
     for name, mine in ledger_files.grouped(names, folders).items():
         if runs := [run for each in mine for run in told[each]]:
-            by_file[name] = runs
             files[name] = _content(name, [by_folder[each] for each in mine], runs, place, cached)
-    return by_file, files
+    return files
 
 
 def _content(
@@ -347,10 +360,10 @@ def _runs_of_lines(data: bytes) -> Iterator[Run]:
     return (from_text(each, Run) for each in data.splitlines())
 
 
-def _known_runs(data: bytes | None) -> list[Run] | None:
-    """Return the runs that a call before this one wrote; None if there are none, or if they cannot be read."""
+def _runs_known(data: bytes) -> list[Run] | None:
+    """Return the runs that a call before this one wrote; None if they cannot be read."""
     try:
-        return None if data is None else list(_runs_of_lines(data))
+        return list(_runs_of_lines(data))
     except (ValueError, msgspec.MsgspecError, RecursionError):
         return None
 
@@ -465,7 +478,7 @@ def _shard(
     content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
     named = [*chain.from_iterable(map(_files, inputs)), *(each.given.path for each in files)]
     readable = all(_known_hash(path, known) for path in named if os.path.lexists(path))
-    key = key_of("runs", code_of(layout), content) if readable else ""
+    key = key_of("runs", core_of(layout), content) if readable else ""
     sampled = {each.given.name: _known_hash(each.given.path, known) for each in files}
     return Shard(folder, inputs, mine | sampled, rules, files, key, layout)
 
@@ -473,6 +486,12 @@ def _shard(
 @cache
 def code_of(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
+    return key_of(core_of(layout), format_changes.now().digest)
+
+
+@cache
+def core_of(layout: str) -> str:
+    """Hash of the same without the modules of formats, each of which matters to some logs only."""
     top = Path(__file__).resolve().parents[2]
     files = [
         *top.glob("parsers/**/*.py"),
@@ -483,7 +502,7 @@ def code_of(layout: str) -> str:
     ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
-    for path in sorted(files):
+    for path in sorted({*files} - {*format_changes.modules()}):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

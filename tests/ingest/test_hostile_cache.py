@@ -221,7 +221,7 @@ def test_hashes_of_files_that_are_not_ours_are_not_followed(known: bytes) -> Non
 
 @pytest.mark.parametrize("content", [b"\xff", b"{}\n", b"[" * 99999, b'{"id": "../x"}'])
 def test_a_ledger_that_cannot_be_read_counts_as_none(content: bytes) -> None:
-    assert ledger._known_runs(content) is None
+    assert ledger._runs_known(content) is None
 
 
 def test_nothing_is_read_that_could_run_code() -> None:

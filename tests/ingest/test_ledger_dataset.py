@@ -14,7 +14,7 @@ from made_trees import Called, contents, snapshot, write_run
 from ingest.cli import main
 from ingest.record import ledger, ledger_files
 from ingest.record.slim import Slimmer
-from ingest.site import run_paging
+from ingest.site import builder, run_paging
 from ingest.site.run_paging import Limits
 from schema.records import Run, from_text
 
@@ -73,15 +73,21 @@ def test_the_site_is_that_of_json_lines(
 
 
 @pytest.mark.usefixtures("many")
-def test_a_second_call_reads_no_log_and_touches_no_file(tree: Path, tmp_path: Path, ingest: Ingest) -> None:
+def test_a_second_call_reads_no_log_and_renders_no_page(
+    tree: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two copies of a run that disagree have problems that marking adds; they are part of what pages are made of."""
+    other = run_json(batch_size=2, repeat=1, model="Other")
+    write_run(tree, "seg/paddleseg/again/1", (tree / "seg/paddleseg/bs2/1/train.log").read_bytes(), run=other)
     out = tmp_path / "site" / "docs"
-    ingest(tree, "--out", out)
+    assert "contradiction" in ingest(tree, "--out", out, "--json").out
     before = snapshot(out)
+    monkeypatch.setattr(builder, "_pages", lambda *_: pytest.fail("pages were rendered again"))
     called = ingest(tree, "--out", out)
     assert "0 files written" in called.out
     assert "0 logs read" in called.out
     assert snapshot(out) == before
-    assert ingest("check", tree, "--out", out).code == 0
+    assert ingest("check", tree, "--out", out).code == 1
 
 
 @pytest.mark.usefixtures("many")

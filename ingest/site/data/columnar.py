@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ingest.compute.results import version
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 RESULTS, RUNS = "data/results.parquet", "data/runs.parquet"
 #: Written into each file, and raised where a column is removed or changes its meaning.
 VERSION = 1
+#: Rows that are written at once, so that few are in memory twice.
+_ROWS = 10_000
 _COUNTS = frozenset({
     "nodes", "devices", "batch_size", "repeats", "hosts", "session", "bytes", "lines", "observations",
 })  # fmt: skip
@@ -67,11 +70,12 @@ def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes
     import pyarrow as pa
     from pyarrow import parquet
 
-    listed = list(rows)
     schema = pa.schema([(name, _type(name)) for name in columns], metadata={"perfledger": str(VERSION)})
-    arrays = [pa.array([row.get(name) for row in listed], schema.field(name).type) for name in columns]
-    stream = io.BytesIO()
-    parquet.write_table(pa.Table.from_arrays(arrays, schema=schema), stream, compression="zstd")
+    stream, left = io.BytesIO(), iter(rows)
+    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
+        for some in iter(lambda: list(islice(left, _ROWS)), []):
+            arrays = [pa.array([row.get(name) for row in some], schema.field(name).type) for name in columns]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     return stream.getvalue()
 
 

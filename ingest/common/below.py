@@ -16,13 +16,14 @@ def refuse_ways_out(top: Path, names: Iterable[str]) -> None:
         OSError: a folder is a link.
         ValueError: a name is absolute, or leads upwards; we make none.
     """
-    folders = {folder for name in names for folder in _inside(PurePosixPath(name)).parents}
+    holding = {_inside(name).rpartition("/")[0] for name in names}
+    folders = {folder for each in holding - {""} for folder in (PurePosixPath(each), *PurePosixPath(each).parents)}
     for folder in sorted(folders - {PurePosixPath(".")}):
         if (top / folder).is_symlink():
             raise OSError(errno.ELOOP, "is a link, which may lead to files of others: remove it", str(top / folder))
 
 
-def _inside(name: PurePosixPath) -> PurePosixPath:
-    if name.is_absolute() or ".." in name.parts:
+def _inside(name: str) -> str:
+    if name.startswith("/") or ".." in name.split("/"):
         raise ValueError(f"{name} does not lie within our folder")
     return name

@@ -237,7 +237,8 @@ def collect(
     everything = [run for runs in by_file.values() for run in runs]
     owners = {run.id: name for name, runs in by_file.items() for run in runs}
     paths = {run.path for run in everything}
-    passed_over = (*(name for each in told.logs if (name := redacted(each.name)) not in paths), *remote.passed_over)
+    without = (each.name for each in told.logs if each.name not in paths)  # few names have something to redact
+    passed_over = (*(name for each in without if (name := redacted(each)) not in paths), *remote.passed_over)
     problems = (*told.problems, *remote.problems)
     return Ledger(everything, files, read_logs, problems, owners, passed_over, slimmer is not None)
 

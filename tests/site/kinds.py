@@ -47,6 +47,7 @@ KINDS: Mapping[str, str] = {
     "audit": "audit/",
     "problems": "problems/",
     "data": "data/",
+    "scale": "scale/",
 }
 #: So few that some runs stand in lists.
 LIMITS = Limits(pages=19, listed=10, lists=4)

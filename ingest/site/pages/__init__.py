@@ -20,12 +20,13 @@ from ingest.site.pages import (
     rounds,
     run,
     runs,
+    scale,
     summary,
 )
 
 KINDS = (
     summary, models, model, history, frameworks, hardware, reports, rounds, compare, runs, run, log, audit, problems,
-    formats, glossary, guides,
+    formats, glossary, guides, scale,
 )  # fmt: skip
 
 

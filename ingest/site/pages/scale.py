@@ -1,0 +1,89 @@
+"""The page on many logs: what was measured, and what ten million would cost by these figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingest.common import numbers
+from ingest.common.words import Text, phrase
+from ingest.site import addresses
+from ingest.site.model import Page, Site
+from ingest.site.render.table import Cell, Column, Table, cell
+
+
+@dataclass(frozen=True)
+class MeasuredScale:
+    """What `python -m bench scale` measured for so many logs: seconds of one core, and peak memory in MiB."""
+
+    logs: int
+    read: float
+    unchanged: float
+    pages: float
+    memory: float
+    ledger_mb: float
+
+
+#: Measured on two cores, on logs made from public ones, of 84 kB on average.
+MEASURED = (
+    MeasuredScale(1_000, 11.0, 2.0, 30.0, 160, 0.6),
+    MeasuredScale(10_000, 100.0, 3.0, 40.0, 220, 5.4),
+    MeasuredScale(100_000, 1_000.0, 25.0, 100.0, 800, 54),
+)
+#: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
+SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300
+#: What is estimated: so many logs, so many bytes, read by so many cores, over so many bytes a second.
+LOGS, BYTES, CORES, BYTES_A_SECOND = 10_000_000, 50 * 10**12, 100, 2 * 10**9
+_NAMES_OF_LISTING = 1_000
+_HOUR, _GB = 3_600, 10**9
+
+
+def pages(site: Site) -> list[Page]:
+    """Return the page."""
+    described = phrase("nav.scale"), phrase("describe.scale")
+    context = {"measured": measured(), "estimated": estimated(), "limits": site.limits}
+    return [Page(addresses.SCALE, "scale", *described, lambda: context)]
+
+
+def measured() -> Table:
+    """Return what was measured, by the number of logs."""
+    names = ("logs", "read", "read_each", "unchanged", "pages", "memory", "ledger")
+    head = tuple(Column(phrase(f"scale.{each}"), True) for each in names)
+    return Table(head, tuple(_line(each) for each in MEASURED), name="measured")
+
+
+def _line(found: MeasuredScale) -> tuple[Cell, ...]:
+    each = 1000 * found.read / found.logs
+    amounts = (found.read, each, found.unchanged, found.pages, found.memory, found.ledger_mb)
+    return (cell(numbers.count(found.logs)), *(cell(_written(each)) for each in amounts))
+
+
+def _written(amount: float) -> str:
+    return numbers.grouped(amount, 0 if amount >= 100 else 1)
+
+
+def estimated() -> Table:
+    """Return what `LOGS` of `BYTES` would cost, each line by a figure that was measured."""
+    few, most = MEASURED[-2:]
+    read = most.read / most.logs * LOGS + (BYTES / _GB) * SECONDS_OF_GIGABYTE
+    gigabyte = _written(SECONDS_OF_GIGABYTE)
+    held = (most.memory - few.memory) / (most.logs - few.logs) * 2**20
+    lines: tuple[tuple[Text, float, Text], ...] = (
+        (phrase("scale.listings"), LOGS / _NAMES_OF_LISTING, phrase("scale.by_listings")),
+        (phrase("scale.listing_memory"), LOGS * BYTES_LISTED / _GB, phrase("scale.by_object", bytes=BYTES_LISTED)),
+        (
+            phrase("scale.core_hours"),
+            read / _HOUR,
+            phrase("scale.by_core_hours", seconds=gigabyte),
+        ),
+        (phrase("scale.cluster_hours", cores=CORES), read / _HOUR / CORES, phrase("scale.by_cores")),
+        (phrase("scale.transfer"), BYTES / BYTES_A_SECOND / _HOUR, phrase("scale.by_rate")),
+        (phrase("scale.ledger_size"), most.ledger_mb / most.logs * LOGS / 1000, phrase("scale.by_ledger")),
+        (phrase("scale.build_memory"), held * LOGS / _GB, phrase("scale.by_run", kb=_written(held / 1000))),
+        (phrase("scale.again"), most.unchanged / most.logs * LOGS / _HOUR, phrase("scale.by_unchanged")),
+    )
+    head = (Column(phrase("scale.what")), Column(phrase("scale.amount"), True), Column(phrase("scale.by")))
+    return Table(
+        head,
+        tuple((cell(what), cell(_written(float(f"{amount:.2g}"))), cell(by)) for what, amount, by in lines),
+        name="estimated",
+    )

@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -21,7 +21,6 @@ from ingest.common import numbers
 from ingest.common.words import LANGUAGES, Text, Words, phrase
 from ingest.compute.contrast import Measured, contrast
 from ingest.compute.rules import HEADLINE
-from ingest.read.accelerators import Accelerator
 from ingest.site import addresses, answers
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
@@ -79,10 +78,9 @@ class Matrix:
     columns: tuple[MatrixColumn, ...]
     best: Mapping[tuple[str, MatrixColumn], Row]
 
-    @property
-    def by_column(self) -> Mapping[MatrixColumn, Sequence[int]]:
-        """The rows that have a result in each column."""
-        return {each: [n for n, name in enumerate(self.hardware) if (name, each) in self.best] for each in self.columns}
+    def there(self, column: MatrixColumn) -> list[str]:
+        """Return the hardware with a result in a column."""
+        return [name for name in self.hardware if (name, column) in self.best]
 
     @property
     def reference(self) -> str:
@@ -97,7 +95,7 @@ def matrices(site: Site) -> tuple[Matrix, ...]:
         best = found.setdefault(key, {})
         best[at] = max(best.get(at, row), row, key=lambda each: (each.value or 0, each.run_ids))
     made = [Matrix(key, _hardware(best), _columns(best), best) for key, best in found.items()]
-    enough = (each for each in made if any(len(there) >= FEWEST for there in each.by_column.values()))
+    enough = (each for each in made if any(len(each.there(column)) >= FEWEST for column in each.columns))
     return tuple(sorted(enough, key=lambda each: (-len(each.best), each.key)))
 
 
@@ -147,19 +145,12 @@ def views(site: Site) -> tuple[View, ...]:
     return tuple(found)
 
 
-#: By what a figure is divided, per device, in each view; None where nobody states it.
-_PER: Mapping[str, Callable[[Accelerator | None], float | None]] = {
-    THROUGHPUT: lambda _: None,
-    "per_watt": lambda stated: stated and stated.watts,
-    "per_price": lambda stated: stated and stated.price,
-}
-
-
 def _figure(site: Site, row: Row, view: str) -> Measured | None:
-    """Return a result's figure in a view; of power and prices, those of all its devices count."""
-    found, per = measured(site, row, THROUGHPUT), _PER[view](site.accelerators.of(row.hardware or ""))
+    """Return a result's figure in a view; power and prices are those of all its devices."""
+    found, stated = measured(site, row, THROUGHPUT), site.accelerators.of(row.hardware or "")
     if found is None or view == THROUGHPUT:
         return found
+    per = stated and (stated.watts if view == "per_watt" else stated.price)
     return _divided(found, per * (row.devices or 1)) if per else None
 
 
@@ -259,26 +250,32 @@ def first(site: Site) -> Mapping[str, Any]:
 
 def content(site: Site, found: Matrix, shown: Sequence[View]) -> dict[str, Any]:
     """Return a matrix as plain data: columns, and rows with their cells (None where there is no result)."""
-    figures = {
+    figures: dict[str, _Figures] = {
         view.key: {at: told for at, row in found.best.items() if (told := _figure(site, row, view.key))}
         for view in shown
     }
     close = {view: _close(found, told) for view, told in figures.items()}
-    columns = [_column(site, found, each, shown, figures) for each in found.columns]
-    rows = []
-    for name in found.hardware:
-        cells = []
-        for column in found.columns:
-            at = (name, column)
-            row = found.best.get(at)
-            told = {
-                view: _written(row, each[at], close[view].get(at, ()))
-                for view, each in figures.items()
-                if row and at in each
+
+    def cell(name: str, column: MatrixColumn) -> Mapping[str, Any] | None:
+        at = name, column
+        row = found.best.get(at)
+        if row is None:
+            return None
+        known = {view: told[at] for view, told in figures.items() if at in told}
+        written = {view: _written(row, each, close[view].get(at, ())) for view, each in known.items()}
+        return _cell(site, row, column, written)
+
+    return {
+        "columns": [_column(site, found, each, shown, figures) for each in found.columns],
+        "rows": [
+            {
+                "name": product(name),
+                "page": addresses.hardware_page(site, name),
+                "cells": [cell(name, each) for each in found.columns],
             }
-            cells.append(_cell(site, row, column, told) if row else None)
-        rows.append({"name": product(name), "page": addresses.hardware_page(site, name), "cells": cells})
-    return {"columns": columns, "rows": rows}  # fmt: skip
+            for name in found.hardware
+        ],
+    }
 
 
 def _close(found: Matrix, figures: _Figures) -> Mapping[tuple[str, MatrixColumn], Sequence[int]]:
@@ -286,10 +283,10 @@ def _close(found: Matrix, figures: _Figures) -> Mapping[tuple[str, MatrixColumn]
     close: dict[tuple[str, MatrixColumn], list[int]] = {}
     for column in found.columns:
         there = [(place, (name, column)) for place, name in enumerate(found.hardware) if (name, column) in figures]
-        for (first, one), (second, other) in itertools.combinations(there, 2):
+        for (upper, one), (lower, other) in itertools.combinations(there, 2):
             if contrast(figures[one], figures[other]).grade == "close":
-                close.setdefault(one, []).append(second)
-                close.setdefault(other, []).append(first)
+                close.setdefault(one, []).append(lower)
+                close.setdefault(other, []).append(upper)
     return close
 
 
@@ -297,7 +294,8 @@ def _column(
     site: Site, found: Matrix, column: MatrixColumn, shown: Sequence[View], figures: Mapping[str, _Figures]
 ) -> Mapping[str, Any]:
     suite = site.shown[column.order]
-    row = next(row for (_, each), row in found.best.items() if each == column)
+    there = found.there(column)
+    row = found.best[there[0], column]
     about = [suite.workload_words(row.model, row.options)]
     about += [] if column.rule == HEADLINE else [phrase("metric.summary")]
     asked = urlencode({"devices": found.key.devices, "precision": found.key.group})
@@ -306,10 +304,10 @@ def _column(
         "about": listed(about),
         "page": addresses.model_page(suite),
         "asked": asked,
-        "compared": len(found.by_column[column]) >= FEWEST,
+        "compared": len(there) >= FEWEST,
         "units": {view.key: column.unit + str(view.unit) for view in shown},
         "most": {
-            view: max((each.value for (_, at), each in told.items() if at == column), default=0)
+            view: max((told[name, column].value for name in there if (name, column) in told), default=0)
             for view, told in figures.items()
         },
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from ingest.common import numbers
+from ingest.read.accelerators import Accelerator, Accelerators
 from ingest.site import builder
 from ingest.site.run_paging import Limits
 from tests.builders import edited, run
@@ -19,6 +21,13 @@ from tests.site.conftest import BLANK, Shared, served
 
 ACCELERATORS, MODELS = 45, 15
 ROUND = {"round": {"value": "v5.1", "source": "layout", "where": "the path"}}
+#: What a file states of two of them.
+STATED = Accelerators(
+    {
+        f"accelerator 0{n} of 80 gb": Accelerator(dt.date(2026, 11, 1), 100.0 * n, "https://example.org/watts")
+        for n in (1, 2)
+    }
+)
 
 
 def _run(hardware: int, model: int, **other: Any) -> Any:
@@ -40,7 +49,7 @@ def _runs() -> list[Any]:
 def _of_many(folder: Path, cache: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builder, "drawn", lambda *_: BLANK)
-        builder.build(_runs(), [], folder / "docs", cache=cache, limits=Limits(pages=4))
+        builder.build(_runs(), [], folder / "docs", cache=cache, limits=Limits(pages=4), accelerators=STATED)
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +189,19 @@ def test_a_round_is_named_and_stands_apart(matrix: Any) -> None:
     assert offered == [named(1), named(2)]
 
 
+def test_throughput_per_watt_where_it_is_stated(matrix: Any) -> None:
+    matrix.goto("hardware/")
+    before = values(look(matrix), 1)
+    found = choose(matrix, reference=named(2), figure="per_watt")
+    assert found["caption"].startswith("Throughput per watt · ")
+    assert all(head[1] == ["images/s/W"] for head in found["heads"][1:])
+    watts = {named(n): before[named(n)] / (100.0 * n) for n in (1, 2)}
+    assert {name: each for name, each in values(found, 1).items() if each} == pytest.approx(watts)
+    texts = {row[0][0]: row[1][0] for row in found["rows"]}
+    assert texts[named(1)].startswith(numbers.ratio(watts[named(1)] / watts[named(2)]))
+    assert asked(matrix) == {"reference": [named(2)], "figure": ["per_watt"]}
+
+
 def test_what_a_choice_makes_impossible_is_replaced(matrix: Any) -> None:
     matrix.goto("hardware/")
     assert "8 devices" in choose(matrix, devices="8")["caption"]
@@ -247,3 +269,13 @@ def test_data_are_loaded_when_they_are_asked_for_and_are_small(matrix: Any, many
     assert len(json.loads(files[-1].read_text("utf-8"))["rows"]) == ACCELERATORS
     packed = [len(gzip.compress(path.read_bytes(), 6)) for path in (files[-1], many / "hardware" / "index.html")]
     assert max(packed) < 40_000
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("", "Compare 45 kinds of hardware over 15 models"), ("zh/", "对比 45 种硬件、15 个模型")]
+)
+def test_the_front_page_leads_there(matrix: Any, language: str, words: str) -> None:
+    matrix.goto(language)
+    matrix.get_by_role("link", name=words).click()
+    matrix.wait_for_url(f"**/{language}hardware/#matrix")
+    assert len(look(matrix)["rows"]) == ACCELERATORS

@@ -395,7 +395,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequenc
         high=(row.high or 0) / (most or 1) if apart else None,
         about=_about(suite, row, rows, with_unit=known and most is None),
         tag=witness_tables.tag(row.witnesses),
-        cautions=tuple(mark.text for mark in _of_figure(site, suite, row)) if known else (),
+        cautions=cautions(site, suite, row) if known else (),
         differs=_differs_in(suite, row, shown),
     )
 
@@ -413,7 +413,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
     about += [precision_name(row.precision)] if several else []
     about.append(_switches(suite, row))
     if row.repeats:
-        about.append(_times(row))
+        about.append(times(row))
     about += spread_marks(row)
     about += [phrase("metric.diverged")] if row.diverged else []
     about += unproven(row)
@@ -432,7 +432,8 @@ def _differs_in(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]
     return tuple(each for name, each in facts.items() if each and name not in same)
 
 
-def _times(row: Row) -> Text:
+def times(row: Row) -> Text:
+    """Return how often a result was measured, and on how many machines if on several."""
     if row.hosts > 1:
         return phrase("table.hosts_of", hosts=row.hosts, n=row.repeats)
     return phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats)
@@ -533,6 +534,11 @@ def _of_figure(site: Site, suite: Suite, row: Row) -> list[Mark]:
         share = numbers.signed_percent(steadiness.difference(run) or 0)
         found.append(Mark(phrase("front.uneven", name=name, difference=share), _page(suite, "notes")))
     return found
+
+
+def cautions(site: Site, suite: Suite, row: Row) -> tuple[Text, ...]:
+    """Return what speaks against one figure by itself."""
+    return tuple(mark.text for mark in _of_figure(site, suite, row))
 
 
 def _witnesses_page(site: Site, row: Row) -> str:

@@ -31,7 +31,7 @@ from ingest.published.publications import table as published_table
 from ingest.read.accelerators import Accelerators
 from ingest.read.change_notes import ChangeNotes
 from ingest.read.plans import Plans
-from ingest.site import addresses
+from ingest.site import addresses, hardware_tables
 from ingest.site.data import badges, columnar, explorer, results
 from ingest.site.data import changes as changes_data
 from ingest.site.model import Site, suites
@@ -52,14 +52,14 @@ COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
 #: Where files of ours lie that are not committed, perhaps beside files of others.
-FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER)
+FOLDERS = ("en", "zh", "charts", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)
 #: Below these a run that was killed may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="pl-log"'}
 
 #: By whose names those are known that hold tables and JSON of ours.
-JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER)))
+JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)))
 
 Files = dict[str, bytes]
 
@@ -138,7 +138,7 @@ def build(
         records = results.records(site, words)
         files = {**_pages(site, words, cached), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
-        files |= {**columnar.files(site, records), **explorer.files(site, words)}
+        files |= {**columnar.files(site, records), **explorer.files(site, words), **hardware_tables.files(site, words)}
         built = _written(files, out)
         if _shows_all_logs(site, files):
             cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())

@@ -1,147 +1,143 @@
-"""Accelerators side by side: the fastest result of every model on each, at the batch size that suits it.
+"""Hardware by model: the fastest result of every model on each hardware, over that of a hardware that readers choose.
 
-One table per precision group and number of devices. A reader may have every column divided by the figure of one
-accelerator; where a file states power and prices, the same figures stand there per watt and per price of an hour.
+One matrix per precision group, number of devices and machines, and benchmark round, so that none mixes rounds. In it
+every hardware has the batch size, framework and settings that suit it best; each figure says which. A column is one
+workload in one unit under one rule. Where a file states power and prices, the same figures stand there per watt and
+per price of an hour. The page holds the first matrix; a file holds each, and a script shows it in the same place.
 """
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
 
 from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.read.accelerators import Accelerator
-from ingest.site import addresses, witness_tables
-from ingest.site.hardware_names import product
-from ingest.site.model import Row, Site, Suite, group_name
-from ingest.site.render.table import Cell, Column, Entry, Table, View, absent, cell
-from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
+from ingest.common.words import LANGUAGES, Text, Words, phrase
+from ingest.compute.contrast import Measured, contrast
+from ingest.compute.rules import HEADLINE
+from ingest.site import addresses, answers
+from ingest.site.data.measured import date_of
+from ingest.site.hardware_names import is_accelerator, product
+from ingest.site.model import Row, Site, Suite, group_name, precision_name
+from ingest.site.options import in_words, listed
+from ingest.site.render.table import View
+from ingest.site.render.text import digest, plain
+from ingest.site.result_tables import representative, sections, spread_marks
 from ingest.site.run_tables import unproven
+from ingest.site.table_metrics import THROUGHPUT, measured
 
-#: With fewer accelerators, what each of them gives says it all.
-FEWEST = 3
+FOLDER = "data/matrix"
+#: So much hardware must have a result in one column; otherwise there is nothing to compare.
+FEWEST = 2
+_Figures = Mapping[tuple[str, "MatrixColumn"], Measured]
+SCRIPTS = (addresses.SITE_SCRIPT, "assets/js/matrix.js")
+
+
+@dataclass(frozen=True, order=True)
+class MatrixKey:
+    """What a reader chooses; `round` is empty for results of no round."""
+
+    group: str
+    devices: int
+    nodes: int
+    round: str
+
+    @property
+    def size(self) -> str:
+        """The devices, with the machines where there are several, as an address has them."""
+        return str(self.devices) if self.nodes == 1 else f"{self.devices}-on-{self.nodes}"
+
+    @property
+    def file(self) -> str:
+        """The name of the file that holds the matrix."""
+        return digest(json.dumps([self.group, self.size, self.round]))[:12]
+
+
+@dataclass(frozen=True, order=True)
+class MatrixColumn:
+    """A workload of a model, in one unit and under one rule; `order` is the model's place among all."""
+
+    order: int
+    workload: str
+    unit: str
+    rule: str
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """The table of a precision group and a number of devices of one machine."""
+    """The fastest result of each column on each hardware; `hardware` is in the order of the rows."""
 
-    group: Text
-    devices: int
-    table: Table
+    key: MatrixKey
+    hardware: tuple[str, ...]
+    columns: tuple[MatrixColumn, ...]
+    best: Mapping[tuple[str, MatrixColumn], Row]
 
+    def there(self, column: MatrixColumn) -> list[str]:
+        """Return the hardware with a result in a column."""
+        return [name for name in self.hardware if (name, column) in self.best]
 
-@dataclass(frozen=True)
-class _Place:
-    """What a column compares: a model with what makes another workload of it, in one unit."""
-
-    name: str
-    workload: str
-    unit: str
-    suite: Suite = field(compare=False)
-
-
-_Cells = Mapping[_Place, Mapping[str, Sequence[Row]]]
+    @property
+    def reference(self) -> str:
+        """The hardware that a page begins with: that with results in most columns, the first of several."""
+        return max(self.hardware, key=lambda name: sum((name, each) in self.best for each in self.columns))
 
 
 def matrices(site: Site) -> tuple[Matrix, ...]:
-    """Return the tables with enough accelerators: those with most figures first."""
-    places: dict[tuple[str, int], dict[_Place, dict[str, list[Row]]]] = {}
-    for suite in site.shown:
+    """Return the matrices with enough hardware: those with most figures first."""
+    found: dict[MatrixKey, dict[tuple[str, MatrixColumn], Row]] = {}
+    for key, at, row in _results(site):
+        best = found.setdefault(key, {})
+        best[at] = max(best.get(at, row), row, key=lambda each: (each.value or 0, each.run_ids))
+    made = [Matrix(key, _hardware(best), _columns(best), best) for key, best in found.items()]
+    enough = (each for each in made if any(len(each.there(column)) >= FEWEST for column in each.columns))
+    return tuple(sorted(enough, key=lambda each: (-len(each.best), each.key)))
+
+
+def _results(site: Site) -> Iterable[tuple[MatrixKey, tuple[str, MatrixColumn], Row]]:
+    for order, suite in enumerate(site.shown):
         for hardware, group, rows in sections(site, suite):
             for row in rows:
-                if hardware and numbers.known(row.value) and row.devices and (row.nodes or 1) == 1:
-                    place = _Place(suite.id, suite.row_key(row)[3], row.unit, suite)
-                    columns = places.setdefault((group, row.devices), {})
-                    columns.setdefault(place, {}).setdefault(hardware, []).append(row)
-    enough = {key: cells for key, cells in places.items() if len(_hardware(cells)) >= FEWEST}
-    keys = sorted(enough, key=lambda key: (-sum(map(len, enough[key].values())), key))
-    return tuple(Matrix(group_name(group), devices, _table(site, enough[group, devices])) for group, devices in keys)
+                if hardware and row.devices and numbers.known(row.value) and (row.value or 0) > 0:
+                    workload = suite.workload_text(row.model, row.options)
+                    column = MatrixColumn(order, workload, row.unit, row.rule)
+                    yield MatrixKey(group, row.devices, row.nodes or 1, row.round or ""), (hardware, column), row
 
 
-def _hardware(cells: _Cells) -> list[str]:
-    """Return the accelerators, the fastest first: by the mean share of the fastest in the columns that each has."""
+def _columns(best: Iterable[tuple[str, MatrixColumn]]) -> tuple[MatrixColumn, ...]:
+    """Return the columns: those in which most hardware is compared, then by model, the house rule before others."""
+    counted = Counter(column for _, column in best)
+    return tuple(
+        sorted(counted, key=lambda each: (-counted[each], each.order, each.workload, each.rule != HEADLINE, each))
+    )
+
+
+def _hardware(best: Mapping[tuple[str, MatrixColumn], Row]) -> tuple[str, ...]:
+    """Return the hardware, accelerators first, then the fastest: by the mean share of the fastest of each column."""
+    most: dict[MatrixColumn, float] = {}
+    for (_, column), row in best.items():
+        most[column] = max(most.get(column, 0), row.value or 0)
     shares: dict[str, list[float]] = {}
-    for by_hardware in cells.values():
-        best = {name: _value(_fastest(rows)) for name, rows in by_hardware.items()}
-        for name, value in best.items():
-            shares.setdefault(name, []).append(math.log(value / max(best.values())))
-    return sorted(shares, key=lambda name: (-sum(shares[name]) / len(shares[name]), name))
-
-
-def _value(row: Row) -> float:
-    return row.value or math.nan
-
-
-def _fastest(rows: Sequence[Row]) -> Row:
-    return max(rows, key=lambda row: (_value(row), row.run_ids))
-
-
-def _table(site: Site, cells: _Cells) -> Table:
-    hardware = _hardware(cells)
-    shown = _views(site, hardware)
-    head = [Column(phrase("table.hardware")), *(_column(site, each) for each in cells)]
-    body = []
-    for name in hardware:
-        figures = (_cell(site, name, by[name], by) if name in by else Cell() for by in cells.values())
-        body.append((cell(product(name)), *figures))
-    notes = tuple(_sources(site, hardware)) if len(shown) > 1 else ()
-    return Table(tuple(head), tuple(body), views=shown, notes=notes, name="accelerators", relative=len(hardware) > 1)
-
-
-def _column(site: Site, place: _Place) -> Column:
-    title = (
-        phrase("hardware.column", model=place.suite.title, workload=place.workload)
-        if place.workload
-        else place.suite.title
+    for (name, column), row in best.items():
+        shares.setdefault(name, []).append(math.log((row.value or 0) / most[column]))
+    return tuple(
+        sorted(shares, key=lambda name: (not is_accelerator(name), -sum(shares[name]) / len(shares[name]), name))
     )
-    return Column(title, True, addresses.model_page(place.suite), unit=place.unit, switched=True)
 
 
-def _cell(site: Site, hardware: str, rows: Sequence[Row], column: Mapping[str, Sequence[Row]]) -> Cell:
-    """Return the fastest figure of a model on an accelerator, and what the views make of it."""
-    row, others = _fastest(rows), [_fastest(each) for each in column.values()]
-    stated = site.accelerators.of(hardware)
-    views = {key: _entry(site, row, others, per(row, stated)) for key, (_, per) in _PER.items()}
-    known = tuple(
-        (key, Cell((entry,)) if entry else absent(phrase("hardware.not_stated"))) for key, entry in views.items()
-    )
-    return Cell((_entry(site, row, others, row.value) or Entry(numbers.ABSENT),), views=known)
+# ---- power and prices ----
 
 
-def _entry(site: Site, row: Row, others: Sequence[Row], value: float | None) -> Entry | None:
-    if value is None:
-        return None
-    marks: list[Text] = [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
-    marks += [row.framework or ""] if len({each.framework for each in others}) > 1 else []
-    marks += [*summary_mark(row), *version_marks(row, others), *spread_marks(row), *unproven(row)]
-    page, small = site.page(representative(site, row)), tuple(each for each in marks if each)
-    text = numbers.figure(value, row.spread, row.resolution or 0.0)
-    return Entry(text, page, small, value=value, tag=witness_tables.tag(row.witnesses))
-
-
-def _per_watt(row: Row, stated: Accelerator | None) -> float | None:
-    return _value(row) / (stated.watts * (row.devices or 1)) if stated and stated.watts else None
-
-
-def _per_price(row: Row, stated: Accelerator | None) -> float | None:
-    return _value(row) / (stated.price * (row.devices or 1)) if stated and stated.price else None
-
-
-#: View to what must be stated for it, and its figure.
-_PER: Mapping[str, tuple[str, Callable[[Row, Accelerator | None], float | None]]] = {
-    "per_watt": ("watts", _per_watt),
-    "per_price": ("price", _per_price),
-}
-
-
-def _views(site: Site, hardware: Sequence[str]) -> tuple[View, ...]:
-    """Return the views of a table: the figures, and what the stated power and prices of at least one make of them."""
-    stated = [each for name in hardware if (each := site.accelerators.of(name))]
+def views(site: Site) -> tuple[View, ...]:
+    """Return the figures that a reader chooses from: throughput, and what stated power and prices make of it."""
+    stated = site.accelerators.by_name.values()
     currencies = {each.currency for each in stated if each.currency}
-    found = [View("throughput", phrase("table.view_throughput"), "", "higher")]
+    found = [View(THROUGHPUT, phrase("table.view_throughput"), "", "higher")]
     if any(each.watts for each in stated):
         found.append(View("per_watt", phrase("hardware.per_watt"), "/W", "higher"))
     if len(currencies) == 1:
@@ -149,30 +145,220 @@ def _views(site: Site, hardware: Sequence[str]) -> tuple[View, ...]:
     return tuple(found)
 
 
-def _sources(site: Site, hardware: Sequence[str]) -> list[Text]:
-    """Say of each accelerator what was stated, when, and where."""
+def _figure(site: Site, row: Row, view: str) -> Measured | None:
+    """Return a result's figure in a view; power and prices are those of all its devices."""
+    found, stated = measured(site, row, THROUGHPUT), site.accelerators.of(row.hardware or "")
+    if found is None or view == THROUGHPUT:
+        return found
+    per = stated and (stated.watts if view == "per_watt" else stated.price)
+    return _divided(found, per * (row.devices or 1)) if per else None
+
+
+def _divided(found: Measured, by: float) -> Measured:
+    return replace(
+        found,
+        value=found.value / by,
+        low=found.low / by,
+        high=found.high / by,
+        groups=tuple(tuple(each / by for each in group) for group in found.groups),
+        rules={name: each / by for name, each in found.rules.items()},
+    )
+
+
+def sources(site: Site) -> list[Text]:
+    """Say of each accelerator in a matrix what was stated, when, and where."""
     notes: list[Text] = []
-    for name in hardware:
+    for name in sorted({each for found in site.once(matrices) for each in found.hardware}):
         stated = site.accelerators.of(name)
         if stated and stated.watts:
-            notes.append(
-                phrase(
-                    "hardware.watts_of",
-                    name=name,
-                    watts=numbers.quantity(stated.watts),
-                    source=stated.watts_source,
-                    date=stated.date.isoformat(),
-                )
-            )
+            watts = numbers.quantity(stated.watts)
+            told = {"name": name, "source": stated.watts_source, "date": stated.date.isoformat()}
+            notes.append(phrase("hardware.watts_of", watts=watts, **told))
         if stated and stated.price:
-            notes.append(
-                phrase(
-                    "hardware.price_of",
-                    name=name,
-                    price=numbers.quantity(stated.price),
-                    currency=stated.currency or "",
-                    source=stated.price_source,
-                    date=stated.date.isoformat(),
-                )
-            )
+            price, currency = numbers.quantity(stated.price), stated.currency or ""
+            told = {"name": name, "source": stated.price_source, "date": stated.date.isoformat()}
+            notes.append(phrase("hardware.price_of", price=price, currency=currency, **told))
     return notes
+
+
+# ---- for the page and its script ----
+
+
+def offers(site: Site) -> Mapping[str, Sequence[tuple[str, Text]]]:
+    """Return what a reader may choose, by field: values with their names."""
+    found = site.once(matrices)
+    keys = [each.key for each in found]
+    hardware = {name for each in found for name in each.hardware}
+    names = sorted(hardware, key=lambda each: (not is_accelerator(each), each))
+    sizes = sorted({(each.devices, each.nodes, each.size) for each in keys})
+    return {
+        "reference": [(each, product(each)) for each in names],
+        "precision": [(each, group_name(each)) for each in dict.fromkeys(each.group for each in keys)],
+        "devices": [(size, _size_name(devices, nodes)) for devices, nodes, size in sizes],
+        "round": [(each, _round_name(each)) for each in sorted({each.round for each in keys})],
+        "figure": [(each.key, each.title) for each in views(site)],
+    }  # fmt: skip
+
+
+def _round_name(name: str) -> Text:
+    return phrase("hardware.in_round", round=name) if name else phrase("hardware.no_round")
+
+
+def _size_name(devices: int, nodes: int) -> Text:
+    if nodes > 1:
+        return phrase("front.machines", devices=devices, nodes=nodes)
+    return phrase("front.one_device") if devices == 1 else phrase("front.devices", n=devices)
+
+
+def config(site: Site) -> Mapping[str, Any]:
+    """Return which matrices there are, with the file and the first reference of each, for the script."""
+    return {
+        "matrices": [
+            {
+                "file": each.key.file,
+                "precision": each.key.group,
+                "devices": each.key.size,
+                "round": each.key.round,
+                "hardware": each.hardware,
+                "reference": each.reference,
+            }
+            for each in site.once(matrices)
+        ]
+    }
+
+
+def files(site: Site, words: Words) -> dict[str, bytes]:
+    """Return a file per matrix, by its path: figures and texts as the page shows them."""
+    shown = views(site)
+    return {
+        f"{FOLDER}/{each.key.file}.json": (
+            json.dumps(spoken(words, content(site, each, shown)), ensure_ascii=False, separators=(",", ":")) + "\n"
+        ).encode()
+        for each in site.once(matrices)
+    }
+
+
+def first(site: Site) -> Mapping[str, Any]:
+    """Return the matrix that the page begins with, relative to its reference, as plain data with texts."""
+    found = site.once(matrices)[0]
+    data = content(site, found, views(site)[:1])
+    at = found.hardware.index(found.reference)
+    base = [data["rows"][at]["cells"][place] for place in range(len(data["columns"]))]
+    figures = [each and each["figures"][THROUGHPUT]["value"] for each in base]
+    return {**data, "key": found.key, "reference": found.reference, "at": at, "base": figures}
+
+
+def content(site: Site, found: Matrix, shown: Sequence[View]) -> dict[str, Any]:
+    """Return a matrix as plain data: columns, and rows with their cells (None where there is no result)."""
+    figures: dict[str, _Figures] = {
+        view.key: {at: told for at, row in found.best.items() if (told := _figure(site, row, view.key))}
+        for view in shown
+    }
+    close = {view: _close(found, told) for view, told in figures.items()}
+
+    def cell(name: str, column: MatrixColumn) -> Mapping[str, Any] | None:
+        at = name, column
+        row = found.best.get(at)
+        if row is None:
+            return None
+        known = {view: told[at] for view, told in figures.items() if at in told}
+        written = {view: _written(row, each, close[view].get(at, ())) for view, each in known.items()}
+        return _cell(site, row, column, written)
+
+    return {
+        "columns": [_column(site, found, each, shown, figures) for each in found.columns],
+        "rows": [
+            {
+                "name": product(name),
+                "page": addresses.hardware_page(site, name),
+                "cells": [cell(name, each) for each in found.columns],
+            }
+            for name in found.hardware
+        ],
+    }
+
+
+def _close(found: Matrix, figures: _Figures) -> Mapping[tuple[str, MatrixColumn], Sequence[int]]:
+    """Return the rows whose figure in the same column is too close to a figure to call."""
+    close: dict[tuple[str, MatrixColumn], list[int]] = {}
+    for column in found.columns:
+        there = [(place, (name, column)) for place, name in enumerate(found.hardware) if (name, column) in figures]
+        for (upper, one), (lower, other) in itertools.combinations(there, 2):
+            if contrast(figures[one], figures[other]).grade == "close":
+                close.setdefault(one, []).append(lower)
+                close.setdefault(other, []).append(upper)
+    return close
+
+
+def _column(
+    site: Site, found: Matrix, column: MatrixColumn, shown: Sequence[View], figures: Mapping[str, _Figures]
+) -> Mapping[str, Any]:
+    suite = site.shown[column.order]
+    there = found.there(column)
+    row = found.best[there[0], column]
+    about = [suite.workload_words(row.model, row.options)]
+    about += [] if column.rule == HEADLINE else [phrase("metric.summary")]
+    asked = urlencode({"devices": found.key.devices, "precision": found.key.group})
+    return {
+        "title": suite.title,
+        "about": listed(about),
+        "page": addresses.model_page(suite),
+        "asked": asked,
+        "compared": len(there) >= FEWEST,
+        "units": {view.key: column.unit + str(view.unit) for view in shown},
+        "most": {
+            view: max((told[name, column].value for name in there if (name, column) in told), default=0)
+            for view, told in figures.items()
+        },
+    }
+
+
+def _written(row: Row, figure: Measured, close: Sequence[int]) -> Mapping[str, Any]:
+    text = numbers.figure(figure.value, row.spread, _resolution(row, figure.value))
+    return {"value": figure.value, "text": text, "close": close}
+
+
+def _resolution(row: Row, value: float) -> float:
+    """Return the resolution of what was printed, in the unit of a figure that is computed from it."""
+    return (row.resolution or 0.0) * value / (row.value or 1)
+
+
+def _cell(site: Site, row: Row, column: MatrixColumn, figures: Mapping[str, Any]) -> Mapping[str, Any]:
+    suite = site.shown[column.order]
+    return {
+        "page": site.page(representative(site, row)),
+        "about": listed(_about(site, suite, row)),
+        "caution": listed(answers.cautions(site, suite, row)),
+        "figures": figures,
+    }
+
+
+def _about(site: Site, suite: Suite, row: Row) -> Iterable[Text]:
+    """Yield how a figure was measured: what a reader sees of it who points at it."""
+    runs = [site.by_id[each] for each in row.run_ids]
+    value, devices = row.value or 0, row.devices or 1
+    yield phrase("front.cell", figure=numbers.figure(value, row.spread, row.resolution or 0.0), unit=row.unit)
+    if devices > 1:
+        each = numbers.figure(value / devices, row.spread, _resolution(row, value / devices))
+        yield phrase("hardware.each", figure=each)
+    yield phrase("front.batch", n=row.batch_size) if row.batch_size else ""
+    yield " ".join(filter(None, (row.framework, row.version)))
+    yield precision_name(row.precision)
+    yield in_words(suite.other_options(row))
+    yield row.round or ""
+    yield max((day for run in runs if (day := date_of(run))), default=None) or phrase("stated.undated")
+    yield answers.times(row)
+    yield from spread_marks(row)
+    yield from unproven(row)
+
+
+def spoken(words: Words, data: Any) -> Any:
+    """Return plain data with each text in both languages, once where they are the same, and addresses as served."""
+    if isinstance(data, Mapping):
+        return {name: addresses.served(each) if name == "page" else spoken(words, each) for name, each in data.items()}
+    if isinstance(data, list | tuple):
+        return [spoken(words, each) for each in data]
+    if data is None or isinstance(data, int | float):
+        return data
+    said = [plain(words.say(language, data)) for language in LANGUAGES]
+    return said[0] if len(set(said)) == 1 else {"en": said[0], "zh": said[1]}

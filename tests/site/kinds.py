@@ -129,8 +129,9 @@ def build(folder: Path, problem: Problem, cache: Path) -> None:
     assert found.rows
     assert not found.problems
     run, log = logged(folder)
+    other = builders.run("other-hardware-1", hardware="Other accelerator (made up)", speed=401.0)
     builder.build(
-        [*builders.runs(), run], [problem], folder / "docs", cache=cache,
+        [*builders.runs(), run, other], [problem], folder / "docs", cache=cache,
         published=found, logs={run.path: (log,)}, limits=LIMITS, plans=Plans({"planned": PLAN}),
     )  # fmt: skip
     (folder / "docs" / "data" / "changes.json").write_text(json.dumps({"version": 1, "changes": CHANGES}), "utf-8")

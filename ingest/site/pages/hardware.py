@@ -9,7 +9,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import phrase
 from ingest.compute.results import counts
-from ingest.site import addresses, answers, heat, scorecards
+from ingest.site import addresses, answers, hardware_tables, heat, scorecards
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product, raw
 from ingest.site.model import Page, Site, framework_of, group_name, named
@@ -25,13 +25,26 @@ def pages(site: Site) -> list[Page]:
 
 
 def _index(site: Site, names: Sequence[str]) -> Page:
+    def context() -> Mapping[str, Any]:
+        found = {"hardware": _list(site, names) if names else None, "matrix": None}
+        if not site.once(hardware_tables.matrices):
+            return found
+        return {
+            **found,
+            "matrix": hardware_tables.first(site),
+            "config": hardware_tables.config(site),
+            "offers": hardware_tables.offers(site),
+            "stated": hardware_tables.sources(site),
+        }
+
     return Page(
         addresses.HARDWARE,
         "hardware_list",
         phrase("nav.hardware"),
         phrase("describe.hardware_list"),
-        lambda: {"hardware": _list(site, names) if names else None},
+        context,
         order=0,
+        scripts=hardware_tables.SCRIPTS if site.once(hardware_tables.matrices) else (),
     )
 
 

@@ -44,7 +44,8 @@ def _context(site: Site) -> Mapping[str, Any]:
         "heats": found,
         "shown": _shown(found),
         "hits": [hit for each in found for hit in heat.hits(each)],
-        "matrices": hardware_tables.matrices(site),
+        "hardware_compared": _hardware_compared(site),
+        "matrix_page": addresses.section(addresses.HARDWARE, "matrix"),
         "changes": latest(site),
         "with_others": bool(site.published.rows),
         "others": (published_there := others(site)),
@@ -56,6 +57,14 @@ def _context(site: Site) -> Mapping[str, Any]:
         "group_name": group_name,
         **answers.LIMITS,
     }
+
+
+def _hardware_compared(site: Site) -> Text | None:
+    """Return how much hardware the page of hardware compares, and by how many models; None where it cannot."""
+    found = site.once(hardware_tables.matrices)
+    hardware = {name for each in found for name in each.hardware}
+    models = {column.order for each in found for column in each.columns}
+    return phrase("hardware.compared", hardware=len(hardware), models=len(models)) if found else None
 
 
 def _shown(found: Sequence[heat.Heat]) -> Sequence[heat.Heat]:

@@ -100,7 +100,6 @@ class Writer:
                 "prose": table.prose,
                 "views": [Markup(escape_html(each.key)) for each in views],
                 "titles": [self.say(each.title) for each in views],
-                "relative": table.relative,
                 "filtered": len(table.visible) > FILTERED_ABOVE and not table.prose,
                 "heads": list(self._heads(table)),
                 "rows": list(itertools.zip_longest(map(attributes, table.facets[: len(rows)]), rows, fillvalue="")),

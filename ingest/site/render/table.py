@@ -132,9 +132,9 @@ class Table:
     """Columns, rows of as many cells, and a caption if the text around does not say it.
 
     The first of `views` is what the cells' own entries show. `name` is that of its files, numbered within a page.
-    `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. Of a `relative`
-    table, a reader may choose a row that the figures of the others are divided by. `best` says what bold figures are.
-    `facets` are those of each row, if any; with `rest`, the page shows the first rows only, and the files all.
+    `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. `best` says
+    what bold figures are. `facets` are those of each row, if any; with `rest`, the page shows the first rows only, and
+    the files all.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.
@@ -147,7 +147,6 @@ class Table:
     views: tuple[View, ...] = ()
     name: str = "table"
     prose: bool = False
-    relative: bool = False
     best: Text = BEST_OF_ROW
     facets: tuple[Facets, ...] = ()
     rest: Rest | None = None

@@ -1,6 +1,6 @@
 // Tables: sorting, filtering, switching between figures, and footnotes that lead back to where they were tapped;
 // and what scrolls.
-// Every figure stands in the page already; all that is computed here are ratios to a row that the reader chooses.
+// Every figure stands in the page already.
 (() => {
   "use strict";
 
@@ -137,46 +137,6 @@
     tools.prepend(group);
   }
 
-  // Relative figures: each number over that of the chosen row in the same column and view.
-  function writtenIn(part) {
-    const link = part.querySelector("a") || part;
-    return link.querySelector(".pl-v") || link;
-  }
-
-  function relate(box, base) {
-    const views = viewsOf(box).length ? viewsOf(box) : [""];
-    for (const row of box.plRows) {
-      [...row.cells].forEach((cell, index) => {
-        for (const view of views) {
-          const part = partOf(cell, view);
-          const own = numberIn(part);
-          if (own === null) continue;
-          const shown = writtenIn(part);
-          shown.dataset.own ??= shown.textContent;
-          const over = base && numberIn(partOf(base.cells[index], view));
-          const ratio = over ? `${(own / over).toFixed(2)}×` : "–";
-          shown.textContent = base ? ratio : shown.dataset.own;
-        }
-      });
-    }
-    box.classList.toggle("pl-relative", Boolean(base));
-    if (box.plFilter) box.plFilter();
-  }
-
-  const partOf = (cell, view) => (view && cell.querySelector(`:scope > [data-view="${view}"]`)) || cell;
-
-  function numberIn(part) {
-    const stated = part.dataset.value !== undefined && !part.querySelector("[data-view]") ? part : part.querySelector("[data-value]");
-    return stated && Number(stated.dataset.value) > 0 ? Number(stated.dataset.value) : null;
-  }
-
-  function addRelative(box, tools) {
-    const select = make("select", {}, make("option", { value: "", textContent: say("table_own") }));
-    box.plRows.forEach((row, index) => select.append(make("option", { value: index, textContent: row.cells[0].textContent.trim() })));
-    select.addEventListener("change", () => relate(box, select.value === "" ? null : box.plRows[Number(select.value)]));
-    tools.append(make("label", { className: "pl-base" }, `${say("table_relative")} `, select));
-  }
-
   function show(box, asked) {
     const views = viewsOf(box);
     if (!views.length) return;
@@ -262,7 +222,6 @@
     const many = addHeads(box);
     if (tools && many) addFilter(box, tools);
     if (tools && tools.dataset.views) addViews(box, tools, number);
-    if (tools && box.dataset.relative !== undefined) addRelative(box, tools);
   });
   window.plTables = { renew };
   addNotes();

@@ -136,8 +136,9 @@ class _Site:
 
     @cached_property
     def addresses(self) -> Mapping[str, str]:
-        """Runs by the address of their page or entry, which both languages share."""
-        pages = {addresses.served(run_paging.run_page(each)) or "": each for each in self.runs}
+        """Runs by the addresses that show them, which both languages share."""
+        places = (run_paging.run_page, run_paging.run_on_demand)
+        pages = {addresses.served(place(each)) or "": each for each in self.runs for place in places}
         return pages | {each.page: each.id for one in self.results for each in one.runs if each.page}
 
     @cached_property

@@ -5,6 +5,7 @@ Only those of runs are in `run_paging`, which `Site.page` and `Site.log_page` as
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,9 +32,9 @@ def served(page: str | None) -> str | None:
     """Return the address of a page on the built site: `runs/x.md#y` is served as `runs/x/#y`."""
     if page is None:
         return None
-    path, mark, anchor = page.partition("#")
+    path = re.split("[?#]", page, maxsplit=1)[0]
     folder, _, last = path.removesuffix(".md").rpartition("/")
-    return "".join(f"{each}/" for each in (folder, "" if last == "index" else last) if each) + mark + anchor
+    return "".join(f"{each}/" for each in (folder, "" if last == "index" else last) if each) + page[len(path) :]
 
 
 def model_folder(suite: Suite) -> str:

@@ -20,15 +20,21 @@ from schema.vocabulary import NO_FIGURE
 
 
 def differences(site: Site, suite: Suite) -> Table | None:
-    """Return the runs whose headline differs from the median of the printed figures, the largest difference first."""
+    """Return the runs whose headline differs from the median of the printed figures, the largest difference first.
+
+    There are as many as runs have pages, so that the page of a model does not grow with its repeats.
+    """
     runs = [run for run in site.runs_of(suite) if run.published and difference(run)]
     found = sorted(runs, key=lambda run: -abs(steadiness.difference(run) or 0))
     columns = tuple(
         Column(phrase(f"table.{each}"), each not in ("run", "cause"))
         for each in ("run", "sustained", "median", "difference", "cause")
     )
-    facets = tuple(run_facets(suite, run) for run in found)
-    return Table(columns, tuple(_line(site, run) for run in found), name="notes", facets=facets) if found else None
+    shown = found[: site.limits.pages]
+    facets = tuple(run_facets(suite, run) for run in shown)
+    more = (phrase("notes.more", n=numbers.count(len(found) - len(shown))),) if len(found) > len(shown) else ()
+    rows = tuple(_line(site, run) for run in shown)
+    return Table(columns, rows, name="notes", facets=facets, notes=more) if found else None
 
 
 def _line(site: Site, run: Run) -> tuple[Cell, ...]:

@@ -23,7 +23,7 @@ from ingest.site import run_paging
 from ingest.site.options import in_words, listed
 from ingest.site.render.share import Picture
 from ingest.site.render.text import slugs
-from ingest.site.run_paging import LIMITS, Limits, Listed
+from ingest.site.run_paging import LIMITS, Limits
 from schema.plans import Plan
 from schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
 from schema.vocabulary import PRECISION_GROUPS
@@ -202,21 +202,13 @@ class Site:
         keys = sorted(unique, key=lambda key: (unique[key].path, unique[key].line, key))
         return tuple(unique[key] for key in keys)
 
-    @cached_property
-    def lists(self) -> tuple[Listed, ...]:
-        """The pages that list runs: those of a site with more runs than have a page of their own."""
-        return run_paging.lists(self._ids_by_suite, self.limits)
-
     def has_page(self, run: Run) -> bool:
-        """Return whether a run has a page of its own, and not only an entry in a list."""
+        """Return whether a run has a page of its own, and is not only shown on demand."""
         return run.id in self._chosen
 
     def page(self, run: Run) -> str:
-        """Return the address of a run: its own page, or its entry in a list."""
-        identifier = run.id
-        if identifier in self._chosen:
-            return run_paging.run_page(identifier)
-        return run_paging.run_entry(self._list_of[identifier], identifier)
+        """Return the address of a run: its own page, or where it is shown on demand."""
+        return run_paging.run_page(run.id) if self.has_page(run) else run_paging.run_on_demand(run.id)
 
     @cached_property
     def runs_at(self) -> Mapping[str, Sequence[Run]]:
@@ -259,10 +251,6 @@ class Site:
     @cached_property
     def _chosen(self) -> frozenset[str]:
         return run_paging.chosen(self.runs, self.limits)
-
-    @cached_property
-    def _list_of(self) -> Mapping[str, str]:
-        return {identifier: each.path for each in self.lists for identifier in each.runs}
 
     def _find(self, run: Run, by_name: Mapping[str, Suite], generic: Mapping[str, str]) -> Suite:
         model = run.case.model

@@ -180,6 +180,12 @@ def log_lines_text(first: int, last: int) -> Text:
     return phrase("log.lines", first=numbers.count(first), last=numbers.count(last))
 
 
+def used_text(run: Run, found: Figure) -> Text:
+    """Return how many records a figure is made of, and how many before them are warm-up."""
+    paused = run.pauses.records if run.pauses else 0
+    return phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped - paused))
+
+
 def fact_line(fact: FactValue) -> int:
     """Return the line of the run's own log that states a fact; 0 where something else states it."""
     found = _LINE.fullmatch(fact.where)

@@ -37,7 +37,6 @@ KINDS: Mapping[str, str] = {
     "runs": "runs/",
     "run": "runs/logged-1/",
     "log": "runs/logged-1/log/",
-    "list": "runs/list-resnet50/",
     "reports": "reports/",
     "report": "reports/perf-2021/",
     "method": "method/",
@@ -49,8 +48,8 @@ KINDS: Mapping[str, str] = {
     "data": "data/",
     "scale": "scale/",
 }
-#: So few that some runs stand in lists.
-LIMITS = Limits(pages=19, listed=10, lists=4)
+#: So few that some runs have no page.
+LIMITS = Limits(pages=19)
 #: The smallest of the tables of published figures that are kept here: two of the reports are of it.
 TABLE = "paddle-2019-2021.csv"
 #: A log of the ordinary fixture.

@@ -197,6 +197,20 @@ def test_the_table_of_all_runs_keeps_the_rules_while_it_is_sorted_and_filtered(
 
 
 @both_sizes
+def test_a_run_that_is_shown_on_demand_keeps_the_rules(opened: Any, check: Check, language: str) -> None:
+    opened.goto_below(f"{language}runs/")
+    opened.wait_for_selector("#pl-explore-table[aria-busy=false]")
+    opened.locator("#pl-explore-table a[href*='?run=']:visible").first.click()
+    opened.wait_for_selector("#pl-explore-run[open]")
+    for name in ("default", "slate"):
+        scheme(opened, name)
+        broken = check(opened)
+        assert not broken, "\n".join(broken)
+    assert opened.evaluate("document.activeElement.id") == "pl-explore-name"
+    assert opened.evaluate("document.documentElement.scrollWidth") <= opened.viewport_size["width"]
+
+
+@both_sizes
 def test_a_comparison_keeps_the_rules_with_a_choice_and_what_forbids_it(
     opened: Any, check: Check, language: str
 ) -> None:

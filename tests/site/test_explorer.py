@@ -13,13 +13,14 @@ import pytest
 
 from ingest.common import words
 from ingest.common.words import LANGUAGES
+from ingest.site import run_tables
 from ingest.site.addresses import served
 from ingest.site.data import explorer
 from ingest.site.hardware_names import product
 from ingest.site.model import Site, named
 from ingest.site.pages import runs as page
-from ingest.site.render.text import plain
-from ingest.site.run_paging import cut
+from ingest.site.render.text import file_slug, plain
+from ingest.site.run_paging import Limits
 from schema.records import Run
 from tests import builders
 from tests.site import markup
@@ -47,9 +48,10 @@ def rows_of(document: Mapping[str, Any]) -> Rows:
     return [{name: each[index] for name, each in columns.items()} for index in range(count)]
 
 
-def rows(found: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
-    """Return what all parts hold, by the run's id."""
-    held = [row for content in found.values() for row in rows_of(json.loads(content))]
+def rows(found: Mapping[str, bytes], *, details: bool = False) -> dict[str, dict[str, Any]]:
+    """Return what all parts of the table hold, or those of details, by the run's id."""
+    chosen = [content for name, content in found.items() if ("details-" in name) is details]
+    held = [row for content in chosen for row in rows_of(json.loads(content))]
     assert len({row["id"] for row in held}) == len(held)
     return {row["id"]: row for row in held}
 
@@ -127,18 +129,87 @@ def test_runs_on_several_machines_say_so() -> None:
     assert row["machines"] == ["16 on 2 machines", "2 机共 16 个设备"]
 
 
-def test_a_run_of_a_list_leads_to_its_entry() -> None:
+def test_a_run_without_a_page_leads_to_where_it_is_shown() -> None:
     site = site_of(many(60))
-    listed = [run for run in site.runs if not site.has_page(run)]
-    assert len(listed) == 40
+    others = [run for run in site.runs if not site.has_page(run)]
+    assert len(others) == 40
     found = rows(files(site))
-    for run in listed:
-        assert found[run.id]["page"].endswith("/#run-*")
+    for run in others:
+        assert found[run.id]["page"] == "runs/?run=*"
         assert found[run.id]["page"].replace("*", run.id) == served(site.page(run))
 
 
+# ---- what is shown on demand ----
+
+
+def shown(site: Site) -> dict[str, dict[str, Any]]:
+    """Return the details of all runs that have some, by the run's id."""
+    return rows(explorer.files(site, WORDS), details=True)
+
+
+def test_details_are_of_the_runs_without_a_page_and_of_no_others() -> None:
+    site = site_of([*many(60), *builders.hostile()])
+    assert shown(site).keys() == {run.id for run in site.runs if not site.has_page(run)}
+    assert not shown(site_of(many(20)))
+
+
+def test_details_say_what_leads_from_a_figure_to_the_lines_of_its_log() -> None:
+    site = site_of(many(60), shards={run.id: "made-up.jsonl" for run in many(60)})
+    found = shown(site)
+    for identifier, row in found.items():
+        run = site.by_id[identifier]
+        figure = run.figure("sustained")
+        assert figure is not None
+        assert (row["log"], row["sha256"], row["arithmetic"]) == (run.path, run.sha256[:12], figure.arithmetic)
+        assert (row["figure"], row["unit"]) == (f"{figure.value:.1f}", figure.unit)
+        assert row["window"] == [
+            "lines 12–43, 32 records used, 8 excluded as warm-up",
+            "第 12–43 行、采用 32 条记录，另有 8 条作为预热不计入",
+        ]
+        assert row["command"] == f"python -m ingest explain {run.path}"
+        assert (row["shard"], row["session"], row["problems"]) == ("made-up.jsonl", None, None)
+        assert said(row["tables"], "en") == "included"
+    assert found["bert-base-case0009-2"]["report"] == "models/bert/"
+    assert found["bert-base-case0009-2"]["title"] == [
+        "PyTorch, BERT-base pre-training, 1 × Test accelerator (made up), FP32, batch size 64, Configuration 9, run 2",
+        "PyTorch、BERT-base 预训练、1 × Test accelerator (made up)、FP32、单设备 batch size 64、配置 9、第 2 次",
+    ]
+
+
+def test_details_of_a_run_without_a_figure_say_why_and_what_is_wrong() -> None:
+    path = "raw_logs/a b/train.log"
+    troubles = ({"code": "empty", "path": path, "args": {}}, {"code": "binary", "path": path, "line": 3, "args": {}})
+    run = builders.run(
+        "z-last", figures={"sustained": builders.absent("no_reported_figure")}, problems=list(troubles), path=path,
+        session=2, sessions=3, published=False,
+    )  # fmt: skip
+    site = site_of([*many(60), run], Limits(pages=1))
+    row = shown(site)["z-last"]
+    assert [row[name] for name in ("figure", "window", "arithmetic", "rule")] == [None] * 4
+    assert row["session"] == ["session 2 of 3", "第 2 个会话（共 3 个）"]
+    assert row["command"] == f"python -m ingest explain '{path}'"
+    for language in LANGUAGES:
+        first, second = said(row["problems"], language).split("\n")
+        assert first.startswith(path)
+        assert second.startswith(f"{path}:3")
+        assert said(row["why"], language) == WORDS.say(language, run_tables.why_absent(run) or "")
+    assert said(row["tables"], "en") == "not included"
+
+
+def test_parts_of_details_are_small_and_in_the_order_of_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explorer, "DETAILED", 20)
+    monkeypatch.setattr(explorer, "MOST_DETAILED", 25)
+    parts = explorer.details(site_of(many(500)))
+    assert 20 < len(parts) < 50
+    assert max(len(each.runs) for each in parts) <= 25
+    names = [file_slug(run.id) for each in parts for run in each.runs]
+    assert names == sorted(names)
+    assert [each.first for each in parts] == [file_slug(each.runs[0].id) for each in parts]
+    assert len({each.details for each in parts}) == len(parts)
+
+
 def test_what_many_runs_share_is_written_once() -> None:
-    (content,) = files(site_of(many(200))).values()
+    (content,) = files(site_of(many(200), Limits())).values()
     document = json.loads(content)
     assert document["framework"] == {"of": ["PyTorch"]}
     assert len(document["model"]["of"]) == 4
@@ -160,7 +231,7 @@ def test_every_run_is_in_one_part_and_no_part_is_large() -> None:
 
 
 def test_parts_of_very_many_runs_are_neither_many_nor_large() -> None:
-    parts = list(cut([f"run-{number:06}" for number in range(40_000)], explorer.SIZE, explorer.MOST))
+    parts = list(explorer.cut([f"run-{number:06}" for number in range(40_000)], explorer.SIZE, explorer.MOST))
     assert max(map(len, parts)) <= explorer.MOST == 5000
     assert 8 <= len(parts) <= 20
     assert [each for part in parts for each in part] == [f"run-{number:06}" for number in range(40_000)]
@@ -184,7 +255,10 @@ def test_a_changed_run_changes_its_part_alone() -> None:
                    for at, run in enumerate(runs)]  # fmt: skip
         after = files(site_of(changed))
         assert before.keys() == after.keys()
-        (name,) = [each for each in after if after[each] != before[each]]
+        changes = sorted(each for each in after if after[each] != before[each])
+        assert len(changes) <= 2
+        name, *details = changes
+        assert all("/details-" in each for each in details)
         assert runs[number].id in rows({name: after[name]})
 
 

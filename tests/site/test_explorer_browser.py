@@ -1,4 +1,4 @@
-"""The page of all runs in a real browser: filter, sort, address, parts, both languages, phone, keyboard, no scripts."""
+"""The page of all runs in a real browser: filter, sort, address, parts, runs on demand, phone, keyboard, no scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ from tests import builders
 from tests.site.conftest import BLANK, html, served
 from tests.site.test_scale import SMALL, many, site_of
 
-RUNS = [*many(130), *builders.runs()]
+#: Of the last, the log tells no figure, and what is wrong with it.
+ODD = builders.run(
+    "test-net-7-odd", model="Test net 7", outcome="failed", session=2, sessions=3, published=False, precision="amp",
+    figures={"sustained": builders.absent("no_reported_figure")}, path="raw_logs/odd one/train.log",
+    options={"case": 99},
+)  # fmt: skip
+RUNS = [*many(130), *builders.runs(), ODD]
+SHARDS = {run.id: "made-up.jsonl" for run in RUNS}
+SITE = site_of(RUNS)
+#: A run without a page, whose name is neither the first nor the last of its part.
+SHOWN = next(run for run in RUNS if not SITE.has_page(run) and run.id.startswith("test-net-7-case0007"))
 PHONE = {"width": 390, "height": 800}
 #: What the table shows: the columns in sight, and a text per cell.
 CELLS = """() => {
@@ -38,7 +48,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patched.setattr(builder, "drawn", lambda *_: BLANK)
         patched.setattr(explorer, "SIZE", 40)
         patched.setattr(explorer, "MOST", 50)
-        builder.build(RUNS, [], folder / "docs", cache=folder / "cache.sqlite", limits=SMALL)
+        patched.setattr(explorer, "DETAILED", 10)
+        patched.setattr(explorer, "MOST_DETAILED", 12)
+        builder.build(RUNS, [], folder / "docs", cache=folder / "cache.sqlite", limits=SMALL, shards=SHARDS)
+    ledger = folder / "docs" / "data" / "runs"
+    ledger.mkdir()
+    (ledger / "made-up.jsonl").write_text("{}\n", "utf-8")
     return html(folder)
 
 
@@ -249,16 +264,140 @@ def test_runs_that_do_not_say_are_chosen_by_an_empty_value(browser: Any, tmp_pat
         page.close()
 
 
-def test_a_link_leads_to_the_page_or_the_entry_of_a_run(view: Any, start: str) -> None:
-    site = site_of(RUNS)
-    for own in (True, False):
-        run = next(each for each in site.runs if site.has_page(each) is own)
-        view.open(f"zh/runs/?text={run.id}")
-        assert [row["run"].split("\n")[0] for row in rows(view)] == [run.id]
-        view.locator(".tabulator-cell a").click()
-        view.wait_for_url(f"{start}zh/{addresses.served(site.page(run))}")
-        shown = view.locator("article" if own else f"tr:has(#run-{run.id})")
-        assert run.id in shown.inner_text()
+def panel(page: Any) -> dict[str, str]:
+    """Return what the open panel shows, by what it says it of; nothing where none is open."""
+    found: dict[str, str] = page.locator("#pl-explore-run[open]").evaluate_all(
+        """all => all.length ? Object.fromEntries([
+            ["name", all[0].querySelector("[role=heading]").innerText],
+            ["id", all[0].querySelector(".pl-slug").innerText],
+            ...[...all[0].querySelectorAll("[data-of]")].filter(each => each.checkVisibility()).map(
+                each => [each.dataset.of, each.querySelector("dd").innerText])]) : {}"""
+    )
+    return found
+
+
+def until_open(page: Any) -> dict[str, str]:
+    page.wait_for_selector("#pl-explore-run[open]")
+    return panel(page)
+
+
+def test_a_link_leads_to_the_page_of_a_run_that_has_one(view: Any, start: str) -> None:
+    run = next(each for each in SITE.runs if SITE.has_page(each))
+    view.open(f"zh/runs/?text={run.id}")
+    assert [row["run"].split("\n")[0] for row in rows(view)] == [run.id]
+    view.locator(".tabulator-cell a").click()
+    view.wait_for_url(f"{start}zh/{addresses.served(SITE.page(run))}")
+    assert run.id in view.locator("article").inner_text()
+
+
+@pytest.mark.parametrize("view", [{"width": 1440, "height": 900}, PHONE], indirect=True)
+def test_a_row_without_a_page_opens_here_and_back_closes_it(view: Any) -> None:
+    view.open(f"runs/?model=Test+net+7&text={SHOWN.id}")
+    kept, shown = view.url, rows(view)
+    view.locator(".tabulator-cell a:visible").click()
+    found = until_open(view)
+    figure = SHOWN.figure("sustained")
+    assert figure is not None
+    assert found["id"] == SHOWN.id
+    assert found["name"].startswith("PyTorch, Test net 7, 1 × Test accelerator (made up), FP32, batch size 64")
+    assert found["throughput"].split() == [f"{figure.value:.1f}", figure.unit]
+    assert found["size"] == "Devices 1 · Batch size per device 64 · FP32"
+    assert found["arithmetic"] == figure.arithmetic
+    assert (found["log"], found["sha256"]) == (SHOWN.path, SHOWN.sha256[:12])
+    assert found["command"] == f"python -m ingest explain {SHOWN.path}"
+    assert (found["outcome"], found["tables"], found["shard"]) == ("completed", "included", "data/runs/made-up.jsonl")
+    assert found["window"] == "lines 12–43, 32 records used, 8 excluded as warm-up"
+    assert "problems" not in found
+    assert asked(view) == {"model": ["Test net 7"], "text": [SHOWN.id], "run": [SHOWN.id]}
+    assert view.evaluate("document.documentElement.scrollWidth") == view.viewport_size["width"]
+    view.go_back()
+    until(view, "!document.querySelector('#pl-explore-run').open")
+    assert (view.url, rows(view)) == (kept, shown)
+    view.go_forward()
+    assert until_open(view) == found
+
+
+@pytest.mark.parametrize("how", ["Escape", "button", "beside"])
+def test_a_panel_is_closed_by_key_button_or_beside_it_and_the_row_has_the_focus(view: Any, how: str) -> None:
+    view.open(f"runs/?text={SHOWN.id}")
+    view.locator(".tabulator-cell a").focus()
+    view.keyboard.press("Enter")
+    until_open(view)
+    if how == "Escape":
+        view.keyboard.press("Escape")
+    elif how == "button":
+        view.get_by_role("button", name="Close").click()
+    else:
+        view.mouse.click(5, 5)
+    until(view, "!location.search.includes('run=')")
+    assert panel(view) == {}
+    assert asked(view) == {"text": [SHOWN.id]}
+    assert view.evaluate("document.activeElement.textContent") == SHOWN.id
+
+
+@pytest.mark.parametrize(("language", "said"), [("", "session 2 of 3"), ("zh/", "第 2 个会话（共 3 个）")])
+def test_an_address_opens_a_run_and_the_other_language_shows_the_same(view: Any, language: str, said: str) -> None:
+    assert not SITE.has_page(ODD)
+    view.open(f"{language}{addresses.served(SITE.page(ODD))}")
+    found = until_open(view)
+    assert found["id"] == ODD.id
+    assert found["log"].split("\n") == [ODD.path, said]
+    assert found["command"] == f"python -m ingest explain '{ODD.path}'"
+    assert found["throughput"].startswith("—")
+    assert len(found["throughput"]) > 10  # it says why
+    assert not found.keys() & {"window", "rule", "arithmetic"}
+    assert len(rows(view)) > 5  # nothing else is chosen
+    other = view.locator(".md-select a[hreflang]").evaluate_all("all => all.map(each => each.href)")
+    assert all(each.endswith(f"?run={ODD.id}") for each in other)
+
+
+def test_only_the_part_of_the_run_is_loaded(view: Any, built: Path) -> None:
+    parts = sorted(each.name for each in (built / "data" / "explorer").glob("details-*.json"))
+    assert len(parts) > 5
+    loaded: list[str] = []
+    view.on("request", lambda request: loaded.append(request.url) if "/details-" in request.url else None)
+    view.open("runs/")
+    assert loaded == []
+    view.open(f"runs/?run={SHOWN.id}")
+    until_open(view)
+    assert len(loaded) == 1
+
+
+@pytest.mark.parametrize("unknown", ["aaa", "test-net-7-case0007-99", "zzz", "<b>x</b>", "../../index"])
+def test_a_run_that_is_not_there_is_said_to_be_unknown(view: Any, unknown: str) -> None:
+    view.open(f"runs/?run={unknown}")
+    alert = f"This link asks for the run “{unknown}”, which this site does not have. Showing all instead."
+    until(view, "document.querySelector('#pl-explore [role=alert]').textContent")
+    assert view.locator("#pl-explore [role=alert]").inner_text() == alert
+    assert panel(view) == {}
+    assert status(view) == f"{len(RUNS)} of {len(RUNS)} runs"
+    choose(view, "framework", "TensorFlow")
+    assert asked(view) == {"framework": ["TensorFlow"]}
+    view.open(f"zh/runs/?run={unknown}")
+    until(view, "document.querySelector('#pl-explore [role=alert]').textContent")
+    assert view.locator("#pl-explore [role=alert]").inner_text().startswith(f"网址中指定的运行“{unknown}”在本站不存在")
+
+
+def test_an_address_of_a_run_that_has_a_page_leads_there(view: Any, start: str) -> None:
+    run = next(each for each in SITE.runs if SITE.has_page(each))
+    view.goto(f"{start}zh/runs/?run={run.id}")
+    view.wait_for_url(f"{start}zh/{addresses.served(SITE.page(run))}")
+
+
+def test_details_that_do_not_come_are_told_and_tried_again(browser: Any, start: str) -> None:
+    page = browser.new_page()
+    page.route("**/details-*.json", lambda route: route.fulfill(status=404))
+    opened(page, f"{start}runs/?run={SHOWN.id}")
+    until(page, "document.querySelector('#pl-explore [role=alert]').textContent")
+    assert page.locator("#pl-explore [role=alert]").inner_text() == (
+        f"The run “{SHOWN.id}” could not be loaded. Reload the page to try again."
+    )
+    page.unroute("**/details-*.json")
+    page.locator("#pl-explore [name=text]").fill(SHOWN.id)
+    first_is(page, SHOWN.id)
+    page.locator(".tabulator-cell a").click()
+    assert until_open(page)["id"] == SHOWN.id
+    page.close()
 
 
 def test_the_chinese_page_says_it_in_chinese(view: Any) -> None:
@@ -275,8 +414,12 @@ def test_the_chinese_page_says_it_in_chinese(view: Any) -> None:
     assert [row["options"] for row in rows(view)] == ["线程数 1"]
 
 
+def table_parts(built: Path) -> list[Path]:
+    return sorted(each for each in (built / "data" / "explorer").glob("*.json") if "details-" not in each.name)
+
+
 def test_a_chosen_model_loads_the_parts_that_hold_it(view: Any, built: Path) -> None:
-    parts = list((built / "data" / "explorer").glob("*.json"))
+    parts = table_parts(built)
     assert len(parts) > 3
     loaded: list[str] = []
     view.on("request", lambda request: loaded.append(request.url) if "/explorer/" in request.url else None)
@@ -291,7 +434,7 @@ def test_a_chosen_model_loads_the_parts_that_hold_it(view: Any, built: Path) -> 
 
 
 def test_rows_are_shown_while_further_parts_come(view: Any, built: Path, start: str) -> None:
-    slow = sorted(each.name for each in (built / "data" / "explorer").glob("*.json"))[0]
+    slow = table_parts(built)[0].name
     waiting: list[Any] = []
     view.route(f"**/{slow}", lambda route: waiting.append(route))
     view.goto(f"{start}runs/")
@@ -307,18 +450,18 @@ def test_rows_are_shown_while_further_parts_come(view: Any, built: Path, start: 
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
-def test_a_part_that_does_not_come_is_told_and_the_lists_are_shown(browser: Any, start: str, language: str) -> None:
+def test_a_part_that_does_not_come_is_told_and_the_tables_are_shown(browser: Any, start: str, language: str) -> None:
     page = browser.new_page()
     page.route("**/data/explorer/*.json", lambda route: route.fulfill(status=404))
     page.goto(f"{start}{language}runs/")
     page.wait_for_selector(".pl-explore-failed")
     assert status(page).endswith({"": "or use the tables below.", "zh/": "或查看下方表格。"}[language])
-    assert page.locator('.pl-explore-still a[href*="list-bert"]').first.is_visible()
+    assert page.locator('.pl-explore-still a[href*="models/bert"]').first.is_visible()
     page.close()
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
-def test_without_scripts_the_lists_are_shown_and_no_filter(
+def test_without_scripts_counts_and_the_runs_with_pages_are_shown_and_no_filter(
     browser: Any, start: str, built: Path, language: str
 ) -> None:
     context = browser.new_context(java_script_enabled=False)
@@ -326,10 +469,15 @@ def test_without_scripts_the_lists_are_shown_and_no_filter(
     page.goto(f"{start}{language}runs/")
     assert not page.locator("#pl-explore").is_visible()
     assert not page.locator("#pl-explore-table").is_visible()
-    links = page.locator(".pl-explore-still a[href*='list-']").evaluate_all("all => all.map(each => each.href)")
-    lists = {each.name for each in (built / language / "runs").glob("list-*")}
-    assert {each.rstrip("/").rpartition("/")[2] for each in links} == lists
-    assert len(lists) > 5
+    still = page.locator(".pl-explore-still")
+    links = still.locator("a").evaluate_all("all => all.map(each => each.href)")
+    own = {each.name for each in (built / language / "runs").iterdir() if each.is_dir()}
+    found = (re.search(r"/runs/([^/#.]+)/$", each) for each in links)
+    assert {each[1] for each in found if each} == own - {"tables"}
+    assert len(own - {"tables"}) == SMALL.pages
+    assert any(each.endswith("/models/bert/") for each in links)
+    assert "data/runs.parquet" in still.inner_text()
+    assert not page.locator("#pl-explore-run").is_visible()
     context.close()
 
 
@@ -357,8 +505,8 @@ def test_a_phone_shows_a_card_per_run_and_sorts_by_a_list(view: Any, language: s
     assert view.evaluate("document.activeElement.closest('.tabulator-row') !== null")
 
 
-def test_on_paper_the_lists_are_printed(view: Any) -> None:
+def test_on_paper_the_tables_are_printed(view: Any) -> None:
     view.open("runs/")
     view.emulate_media(media="print")
     assert not view.locator("#pl-explore-table").is_visible()
-    assert view.locator('.pl-explore-still a[href*="list-bert"]').first.is_visible()
+    assert view.locator('.pl-explore-still a[href*="models/bert"]').first.is_visible()

@@ -317,7 +317,8 @@ def test_no_cell_is_a_formula(evil: str) -> None:
     ("page", "expected"),
     [
         ("runs/a.md", "runs/a/"),
-        ("runs/list-2.md#b", "runs/list-2/#b"),
+        ("runs/b.md#c", "runs/b/#c"),
+        ("runs/index.md?run=b", "runs/?run=b"),
         ("models/x/index.md", "models/x/"),
         ("runs/index.md#b", "runs/#b"),
         ("runs/my-index.md", "runs/my-index/"),

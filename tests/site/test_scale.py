@@ -1,4 +1,4 @@
-"""The number of pages is bounded, every run stands in one place, and one more run moves few others."""
+"""The number and size of pages is bounded, every run has one address, and one more run moves few others."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ingest.common.words import LANGUAGES
+from ingest.common import words
+from ingest.common.words import LANGUAGES, phrase
 from ingest.compute.results import results
-from ingest.site import builder, run_paging
+from ingest.site import builder, caveats, steadiness
 from ingest.site.model import Site, suites
 from ingest.site.pages import pages
 from ingest.site.pages.problems import GROUPS_SHOWN
+from ingest.site.render import jinja
 from ingest.site.run_paging import Limits
 from schema.records import Problem, Run
 from tests import builders
 
-SMALL = Limits(pages=20, listed=10, lists=40)
+SMALL = Limits(pages=20)
 MODELS = ("ResNet-50 v1.5", "BERT-base", "Transformer", "Test net 7")
 
 
@@ -57,22 +59,28 @@ def run_paths(site: Site) -> set[str]:
     return {each for each in paths(site) if each.startswith("runs/") and each != "runs/index.md"}
 
 
-def test_up_to_the_limit_each_run_has_a_page_and_there_are_no_lists() -> None:
+def test_up_to_the_limit_each_run_has_a_page() -> None:
     site = site_of(many(20))
     assert {site.page(run) for run in site.runs} == run_paths(site)
-    assert not site.lists
 
 
 @pytest.mark.parametrize("size", [21, 200, 2000])
 def test_pages_are_bounded_by_the_limits_and_not_by_the_runs(size: int) -> None:
-    found = run_paths(site_of(many(size)))
-    own = {each for each in found if not each.startswith("runs/list-")}
-    assert len(own) == SMALL.pages
-    assert 1 <= len(found) - len(own) <= SMALL.lists + len(MODELS)
+    assert len(run_paths(site_of(many(size)))) == SMALL.pages
 
 
-def test_two_thousand_runs_make_few_hundred_pages() -> None:
-    assert len(paths(site_of(many(2000), Limits()))) < 400
+def test_runs_make_no_pages_beyond_those_of_the_limit() -> None:
+    few, more = (site_of(many(size), Limits()) for size in (400, 2000))
+    assert len(paths(few)) == len(paths(more)) > Limits().pages
+
+
+def test_the_page_of_all_runs_does_not_grow_with_them() -> None:
+    """Only the names of the parts of their data do; these runs are of four models on one kind of hardware."""
+    sizes = []
+    for size in (400, 4000):
+        (runs,) = [each for each in pages(site_of(many(size))) if each.path == "runs/index.md"]
+        sizes.append([len(each.text) for each in jinja.rendered(words.load(), runs)])
+    assert all(less < more < less + 2000 for less, more in zip(*sizes, strict=True))
 
 
 def test_pages_are_counted_without_computing_results() -> None:
@@ -80,20 +88,19 @@ def test_pages_are_counted_without_computing_results() -> None:
     assert paths(Site(site.runs, (), suites(), lambda _: pytest.fail("results were computed"), limits=SMALL))
 
 
-def test_every_run_is_shown_in_one_place() -> None:
+def test_every_run_has_an_address_of_its_own() -> None:
     site = site_of(many(300))
-    listed = [identifier for each in site.lists for identifier in each.runs]
-    assert sorted(listed) == sorted(run.id for run in site.runs)
     places = [site.page(run) for run in site.runs]
     assert len(set(places)) == len(places)
-    assert {place.partition("#")[0] for place in places} == run_paths(site)
+    assert {place.partition("?")[0] for place in places} == {*run_paths(site), "runs/index.md"}
+    assert sum("?run=" in place for place in places) == 300 - SMALL.pages
 
 
 def test_runs_that_stand_for_results_come_first_then_those_with_problems() -> None:
     runs = many(60)
     troubled = [max(runs[at : at + 5], key=speed).id for at in (0, 55)]
     runs = [replace(run, problems=(Problem("empty", run.path),) * (run.id in troubled)) for run in runs]
-    site = site_of(runs, Limits(pages=14, listed=10, lists=40))
+    site = site_of(runs, Limits(pages=14))
     own = {run.id for run in site.runs if site.has_page(run)}
     medians = set()
     for case in range(12):
@@ -112,57 +119,42 @@ def test_the_page_that_a_table_links_for_a_figure_is_of_its_own() -> None:
 
 
 def test_one_more_run_moves_few_others() -> None:
-    """Whatever the new run's name: at most one run loses its page, and one or two lists are divided differently."""
+    """Whatever the new run's name: at most one run loses its page, and the others keep their addresses."""
     runs = many(2000)
     before = site_of(runs)
     was = {run.id: before.page(run) for run in before.runs}
-    lists = {each.path: each.runs for each in before.lists}
     for number in range(8):
         model = MODELS[number % len(MODELS)]
         name = f"{model.lower().replace(' ', '-').replace('.', '-')}-case{number * 25:04}-added"
         after = site_of([*runs, builders.run(name, model=model, options={"case": f"new {number}"})])
         moved = [run for run in before.runs if before.has_page(run) != after.has_page(run)]
         assert len(moved) <= 1
-        changed = [each for each in after.lists if lists.get(each.path) != each.runs]
-        assert len(changed) <= 4
-        others = [run for run in before.runs if was[run.id] != after.page(run)]
-        assert len(others) <= 5 * SMALL.listed * 2
+        assert [run for run in before.runs if was[run.id] != after.page(run)] == moved
 
 
-def test_most_new_runs_change_one_list_only() -> None:
-    runs = many(2000)
-    lists = {each.path: each.runs for each in site_of(runs, Limits()).lists}
-    changes = []
-    for number in range(40):
-        name = f"bert-base-case{number * 10 + 1:04}-added"
-        after = site_of([*runs, builders.run(name, model="BERT-base")], Limits()).lists
-        changes.append(sum(lists.get(each.path) != each.runs for each in after))
-    assert changes.count(1) >= 35
-
-
-def test_lists_hold_about_as_many_runs_as_the_limit_says() -> None:
-    sizes = [len(each.runs) for each in site_of(many(2000), Limits()).lists]
-    assert max(sizes) < 5 * Limits().listed
-    assert 40 < sum(sizes) / len(sizes) < 200
-
-
-def test_lists_of_very_many_runs_grow_instead_of_multiplying() -> None:
-    ids = {"one": [f"run-{number:06}" for number in range(40_000)]}
-    found = run_paging.lists(ids, Limits())
-    assert len(found) <= Limits().lists * 1.5
-    assert sum(len(each.runs) for each in found) == 40_000
-
-
-def test_a_run_cannot_take_the_page_of_the_index_or_of_a_list() -> None:
-    runs = [*many(40), builders.run("index"), builders.run("list-resnet50")]
-    site = site_of(runs, Limits(pages=41, listed=10, lists=40))
-    found = paths(site)
+def test_a_run_cannot_take_the_page_of_the_index() -> None:
+    found = paths(site_of([*many(40), builders.run("index")]))
     assert len(set(found)) == len(found)
 
 
 def test_a_log_of_thousands_of_sessions_makes_no_more_pages_than_others() -> None:
     runs = [builders.run(f"appended-{n:05}", session=n, sessions=3000, path="raw_logs/a.log") for n in range(1, 3001)]
-    assert len(run_paths(site_of(runs, Limits()))) < 400
+    assert len(run_paths(site_of(runs, Limits()))) == Limits().pages
+
+
+def test_the_notes_of_a_model_name_the_runs_that_differ_most_and_count_the_others() -> None:
+    runs = [
+        builders.run(f"r-{n:02}", repeat=n, figures={**FIGURES, "median": builders.figure(400 + n)}) for n in SHARES
+    ]
+    site = site_of(runs)
+    (suite,) = site.shown
+    found = caveats.differences(site, suite)
+    assert found is not None
+    differing = [n for n in range(60) if n / (400 + n) > steadiness.DIFFER]
+    assert len(differing) > SMALL.pages
+    named = [words.load().say("en", row[0].entries[0].marks[-1]) for row in found.rows]
+    assert named == [f"r-{n:02}" for n in sorted(differing, reverse=True)[: SMALL.pages]]
+    assert found.notes == (phrase("notes.more", n=str(len(differing) - SMALL.pages)),)
 
 
 @pytest.fixture(scope="module")
@@ -185,18 +177,6 @@ def page(folder: Path, language: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_entry_of_a_list_leads_to_the_lines_of_the_log(large: Path, language: str) -> None:
-    site = site_of(many(130))
-    run = next(each for each in site.runs if not site.has_page(each))
-    path, _, anchor = site.page(run).partition("#")
-    line = next(each for each in page(large, language, path).splitlines() if f'id="{anchor}"' in each)
-    figure = run.figure("sustained")
-    assert figure is not None
-    for wanted in (run.path, run.sha256[:12], figure.arithmetic, "12–43", "made-up.jsonl"):
-        assert wanted in line
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_problems_are_shown_by_kind_and_folder_with_counts_and_examples(large: Path, language: str) -> None:
     text = page(large, language, "problems.md")
     assert re.findall(r"^## .*?>(\w+)<.* \((\d+)\)", text, re.MULTILINE) == [("empty", "70"), ("binary", "1")]
@@ -214,9 +194,12 @@ def test_all_problems_are_in_the_data_with_their_sentences(large: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_index_of_runs_counts_them_and_leads_to_every_list(large: Path, language: str) -> None:
+def test_the_index_of_runs_counts_them_and_leads_to_those_with_pages(large: Path, language: str) -> None:
     text = page(large, language, "runs/index.md")
-    lists = sorted(each.name for each in (large / "docs" / language / "runs").glob("list-*.md"))
-    assert len(lists) > 5
-    assert sorted(set(re.findall(r'href="(list-[^"]+\.md)"', text))) == lists
-    assert text.count("<tr>") == 1 + len(MODELS)
+    there = sorted(each.name for each in (large / "docs" / language / "runs").glob("*.md"))
+    assert len(there) == SMALL.pages + 1
+    assert sorted({*re.findall(r'href="([\w-]+\.md)"', text), "index.md"}) == there
+    assert text.count("<tr>") == (1 + len(MODELS)) + (1 + SMALL.pages)
+    counted = re.findall(r"<td[^>]*>(?:<a[^>]*>)?(\d+)<", text.partition("<h2" if "<h2" in text else "## ")[2])
+    assert sum(map(int, counted[: 3 * len(MODELS) : 3])) == 130
+    assert "data/runs.parquet" in text

@@ -3,27 +3,32 @@
 A column is a list with an entry per run, or `{"of": [...], "at": [...]}` where many are equal: `at` holds the place of
 each run's entry in `of`, and is left out where all are the same. A text that differs by language is `[en, zh]`. Figures
 are as pages write them, and sorted by the number that readers see.
+
+What is shown on demand of the runs that have no page lies in parts of its own: the same columns and more, by the names
+of the runs in addresses, so that a reader who opens one run loads one small part.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.common.words import LANGUAGES, Text, Words, phrase
-from ingest.site import addresses, run_tables
+from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
+from ingest.site import addresses, run_names, run_tables
 from ingest.site.data.measured import date_of
 from ingest.site.model import Site, written
-from ingest.site.options import in_words
+from ingest.site.options import in_words, listed
 from ingest.site.render.text import digest, file_slug, plain
-from ingest.site.run_paging import cut
-from schema.records import Run
+from schema.records import Problem, Run
 
 FOLDER = "data/explorer"
 #: Runs per part: on average somewhat fewer than SIZE, and MOST at most.
 SIZE, MOST = 4000, 5000
+#: The same of the parts with all that is shown of a run on demand.
+DETAILED, MOST_DETAILED = 400, 500
 #: What the run's own name is replaced by in the address of its page.
 _NAME = "*"
 
@@ -40,6 +45,16 @@ class RunPart:
         return digest(self.runs[0].id)[:12]
 
     @property
+    def details(self) -> str:
+        """The name of the file where the part is one of details."""
+        return f"details-{self.name}"
+
+    @property
+    def first(self) -> str:
+        """The name in addresses of the first run: runs of details are sorted by it."""
+        return file_slug(self.runs[0].id)
+
+    @property
     def models(self) -> tuple[str, ...]:
         """The models of the runs, so that a reader who chose one loads the parts that hold it."""
         return tuple(dict.fromkeys(plain(model_of(run)) for run in self.runs))
@@ -51,6 +66,29 @@ def parts(site: Site) -> tuple[RunPart, ...]:
     return tuple(RunPart(tuple(by_id[each] for each in part)) for part in cut(tuple(by_id), SIZE, MOST))
 
 
+def details(site: Site) -> tuple[RunPart, ...]:
+    """Return the runs that have no page, by their names in addresses, cut like the other parts."""
+    by_name = {file_slug(run.id): run for run in site.runs if not site.has_page(run)}
+    return tuple(RunPart(tuple(by_name[n] for n in part)) for part in cut(sorted(by_name), DETAILED, MOST_DETAILED))
+
+
+def cut(ids: Sequence[str], size: int, most: int) -> Iterator[tuple[str, ...]]:
+    """Yield parts of somewhat less than `size` ids on average, and of `most` at most.
+
+    A part begins where an id's hash says so, but has at least half of `size`: adding or removing an id changes its
+    part, and seldom later parts, which begin at the same ids as before.
+    """
+    part: list[str] = []
+    for each in ids:
+        begins = len(part) >= size // 2 and int(digest(each)[:8], 16) % max(1, size // 2) == 0
+        if part and (begins or len(part) == most):
+            yield tuple(part)
+            part = []
+        part.append(each)
+    if part:
+        yield tuple(part)
+
+
 def model_of(run: Run) -> str:
     """Return a run's model; empty where it is not known."""
     return run.case.model or ""
@@ -58,18 +96,23 @@ def model_of(run: Run) -> str:
 
 def files(site: Site, words: Words) -> dict[str, bytes]:
     """Return the parts by their paths."""
-    return {f"{FOLDER}/{each.name}.json": document(site, words, each) for each in site.once(parts)}
+    table = {each.name: _columns(site, words, each.runs) for each in site.once(parts)}
+    more = {
+        each.details: {**_columns(site, words, each.runs), **_details(site, words, each.runs)}
+        for each in site.once(details)
+    }
+    return {f"{FOLDER}/{name}.json": _document(columns) for name, columns in (table | more).items()}
 
 
-def document(site: Site, words: Words, part: RunPart) -> bytes:
-    """Return a part as JSON with a line per column."""
-    columns = [f"{json.dumps(name)}:{_json(column)}" for name, column in _columns(site, words, part.runs).items()]
-    return ("{\n" + ",\n".join(columns) + "\n}\n").encode()
+def _document(columns: Mapping[str, Any]) -> bytes:
+    """Return columns as JSON with a line for each."""
+    lines = [f"{json.dumps(name)}:{_json(column)}" for name, column in columns.items()]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
 def _columns(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]:
     found = [run_tables.headline(run) for run in runs]
-    texts: Mapping[str, Iterable[Text | None]] = {
+    texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]] = {
         "options": (in_words(run.case.options) for run in runs),
         "machines": map(_machines, runs),
         "said": map(run_tables.outcome, runs),
@@ -93,8 +136,42 @@ def _columns(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]
         "figure": (written(each) if each else None for each in found),
         "unit": (each.unit if each else None for each in found),
     }
-    said = {name: _column(each, lambda text: _said(words, text)) for name, each in texts.items()}
-    return {name: _column(each, _shown) for name, each in names.items()} | said
+    return {name: _column(each, _shown) for name, each in names.items()} | _in_words(words, texts)
+
+
+def _details(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]:
+    """Return what the table does not show of runs, and a run's own page would."""
+    found = [run_tables.headline(run) for run in runs]
+    texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]] = {
+        "title": (run_names.name(site, run) for run in runs),
+        "tables": (phrase("proof.published" if run.published else "proof.unpublished") for run in runs),
+        "window": (_window(run) for run in runs),
+        "rule": (phrase(f"rule.{run.rule}") if each else None for run, each in zip(runs, found, strict=True)),
+        "session": map(_session, runs),
+        "problems": (tuple(map(_problem, run.problems)) or None for run in runs),
+    }
+    names: Mapping[str, Iterable[str | None]] = {
+        "report": (addresses.served(addresses.model_page_of(site, run)) for run in runs),
+        "arithmetic": (each.arithmetic if each else None for each in found),
+        "sha256": (run.sha256[:12] for run in runs),
+        "shard": (site.shards.get(run.id) for run in runs),
+        "command": (shlex.join(("python", "-m", "ingest", "explain", run.path)) for run in runs),
+    }
+    return {name: _column(each, _shown) for name, each in names.items()} | _in_words(words, texts)
+
+
+def _window(run: Run) -> Text | None:
+    if (found := run_tables.headline(run)) is None:
+        return None
+    return listed((run_tables.log_lines_text(found.first_line, found.last_line), run_tables.used_text(run, found)))
+
+
+def _session(run: Run) -> Text | None:
+    return phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else None
+
+
+def _problem(found: Problem) -> Text:
+    return phrase("explorer.problem", place=run_tables.place(found), said=coded("problem", found))
 
 
 def _machines(run: Run) -> Text | None:
@@ -118,16 +195,21 @@ def _shown(value: str | int | None) -> str | int | None:
     return plain(value) if isinstance(value, str) else value
 
 
-def _said(words: Words, text: Text | None) -> str | list[str] | None:
-    """Return a text in both languages, once where they are the same."""
+def _in_words(words: Words, texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]]) -> dict[str, Any]:
+    return {name: _column(each, lambda text: _said(words, text)) for name, each in texts.items()}
+
+
+def _said(words: Words, text: Text | tuple[Text, ...] | None) -> str | list[str] | None:
+    """Return a text, or several as lines, in both languages, once where they are the same."""
     if text is None:
         return None
-    said = [plain(words.say(language, text)) for language in LANGUAGES]
+    texts = text if isinstance(text, tuple) else (text,)
+    said = ["\n".join(plain(words.say(language, each)) for each in texts) for language in LANGUAGES]
     return said[0] if len(set(said)) == 1 else said
 
 
 def _place(site: Site, run: Run) -> str:
-    """Return the address of a run with a sign for its name, which most runs of a list share."""
+    """Return the address of a run with a sign for its name, so that runs of one kind share it."""
     before, _, after = str(addresses.served(site.page(run))).rpartition(file_slug(run.id))
     return before + _NAME + after
 

@@ -31,6 +31,7 @@ from ingest.site.run_tables import (
     source_of,
     tone_of,
     unproven,
+    used_text,
     value_text,
     window_text,
 )
@@ -352,10 +353,9 @@ def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
 
 
 def _window_step(site: Site, run: Run, found: Figure) -> Step:
-    first, last, paused = found.first_line, found.last_line, run.pauses.records if run.pauses else 0
-    records = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped - paused))
+    first, last = found.first_line, found.last_line
     lines = Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last))
-    return _step("window", lines, records, *_paused(run.pauses))
+    return _step("window", lines, used_text(run, found), *_paused(run.pauses))
 
 
 def _paused(found: Pauses | None) -> Iterator[Text]:

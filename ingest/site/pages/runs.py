@@ -1,4 +1,4 @@
-"""The page that filters and sorts all runs; without scripts, the runs by hardware, and the lists that hold many."""
+"""The page that filters and sorts all runs, and shows those without a page; without scripts, the runs by hardware."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
-from ingest.compute.rules import HEADLINE, SUMMARY
 from ingest.site import addresses, run_tables
 from ingest.site.data import explorer
 from ingest.site.hardware_names import product
 from ingest.site.model import Page, Site, framework_of, hardware_of, named, or_unknown, precision_name
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
-from ingest.site.run_paging import Listed, run_anchor
-from ingest.site.run_tables import case_cell, headline, headline_cell, outcome_cell, window_text
+from ingest.site.render.table import Cell, Column, Table, cell
 from schema.records import Run
 from schema.vocabulary import OUTCOMES, PRECISIONS
 
@@ -27,6 +24,27 @@ COLUMNS = (
     "run",
 )  # fmt: skip
 
+#: What is shown of a run on demand, by the names that the script knows, in order.
+DETAILS = (
+    ("outcome", phrase("table.outcome")),
+    ("throughput", phrase("table.view_throughput")),
+    ("tables", phrase("proof.tables")),
+    ("model", phrase("table.model")),
+    ("framework", phrase("table.framework")),
+    ("hardware", phrase("table.hardware")),
+    ("size", phrase("table.case")),
+    ("options", phrase("table.options")),
+    ("date", phrase("explorer.date")),
+    ("window", phrase("proof.window")),
+    ("rule", phrase("proof.rule")),
+    ("arithmetic", phrase("proof.arithmetic")),
+    ("log", phrase("run.log")),
+    ("sha256", phrase("run.sha256")),
+    ("problems", phrase("run.problems")),
+    ("shard", phrase("runs.data")),
+    ("command", phrase("explorer.evidence")),
+)
+
 
 @dataclass(frozen=True)
 class FactChoices:
@@ -37,30 +55,30 @@ class FactChoices:
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the index of runs, and the lists of a site with many."""
-    return [_index(site), *(_run_list(site, each) for each in site.lists)]
-
-
-def _index(site: Site) -> Page:
+    """Return the page of all runs."""
     described = phrase("nav.runs"), phrase("describe.runs")
-    return Page(addresses.RUNS, "runs", *described, lambda: _context(site), scripts=EXPLORER_SCRIPTS)
+    return [Page(addresses.RUNS, "runs", *described, lambda: _context(site), scripts=EXPLORER_SCRIPTS)]
 
 
 def _context(site: Site) -> Mapping[str, Any]:
-    parts = site.once(explorer.parts)
+    parts, details = site.once(explorer.parts), site.once(explorer.details)
     return {
         "count": len(site.runs),
         "logs": len({run.path for run in site.runs}),
         "published": sum(run.published for run in site.runs),
         "limits": site.limits,
-        "lists": bool(site.lists),
+        "own": run_tables.run_list(site, filter(site.has_page, site.runs)) if details else None,
+        "details": DETAILS,
         "choices": choices(site.runs),
         "columns": [(each, _title(each)) for each in COLUMNS],
-        "config": {"parts": [(each.name, len(each.runs), each.models) for each in parts]},
+        "config": {
+            "parts": [(each.name, len(each.runs), each.models) for each in parts],
+            "details": [(each.details, len(each.runs), each.first) for each in details],
+        },
         "tables": [
             (
                 product(each),
-                (list_table if site.lists else run_tables.run_list)(
+                (count_table if details else run_tables.run_list)(
                     site, [run for run in site.runs if hardware_of(run) == each]
                 ),
             )
@@ -104,84 +122,24 @@ def _title(column: str) -> Text:
     return phrase({"throughput": "table.view_throughput", "date": "explorer.date"}.get(column, f"table.{column}"))
 
 
-def _run_list(site: Site, listed: Listed) -> Page:
-    """Return a list of runs of one suite, each with what leads from its figure to the lines of its log."""
-    runs = [site.by_id[each] for each in listed.runs]
-    suite = site.suite_of[listed.runs[0]]
-    mine = [each.path for each in site.lists if each.suite == suite.id]
-    before, after = ([*mine, None][mine.index(listed.path) + step] for step in (-1, 1))
-    about = {"title": suite.title, "first": listed.runs[0]}
-    return Page(
-        listed.path,
-        "run_list",
-        phrase("title.run_list", **about),
-        phrase("describe.run_list", **about),
-        lambda: {
-            "heading": phrase("title.run_list", **about),
-            "suite_title": suite.title,
-            "suite_page": addresses.model_page_of(site, runs[0]),
-            "first": listed.runs[0],
-            "last": listed.runs[-1],
-            "count": len(runs),
-            "by_rule": phrase("runs.by_rule", rule=phrase(f"rule.{HEADLINE}"), summary=phrase(f"rule.{SUMMARY}")),
-            "path": runs[0].path,
-            "runs": entry_table(site, runs),
-            "before": before,
-            "after": after,
-        },
-        boost=0,
-    )
-
-
-def list_table(site: Site, runs: Sequence[Run]) -> Table:
-    """Return for each suite the number of runs, and the pages that list them."""
+def count_table(site: Site, runs: Sequence[Run]) -> Table:
+    """Return for each suite the number of runs."""
     head = (
         Column(phrase("table.model")),
         Column(phrase("runs.runs"), True),
         Column(phrase("runs.in_tables"), True),
         Column(phrase("runs.not_completed"), True),
-        Column(phrase("runs.lists")),
     )
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(site.suite_of[run.id].id, []).append(run)
-    return Table(head, tuple(_lists_line(site, found[each]) for each in sorted(found)))
+    return Table(head, tuple(_count_line(site, found[each]) for each in sorted(found)))
 
 
-def _lists_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
-    suite, ids = site.suite_of[runs[0].id], {run.id for run in runs}
-    lists = [each.path for each in site.lists if each.suite == suite.id and ids & set(each.runs)]
+def _count_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
     return (
-        cell(suite.title, addresses.model_page_of(site, runs[0])),
+        cell(site.suite_of[runs[0].id].title, addresses.model_page_of(site, runs[0])),
         cell(numbers.count(len(runs))),
         cell(numbers.count(sum(run.published for run in runs))),
         cell(numbers.count(sum(run.outcome != "completed" for run in runs))),
-        Cell((Entry("", sources=tuple(Link(numbers.count(n), page) for n, page in enumerate(lists, 1))),)),
-    )
-
-
-def entry_table(site: Site, runs: Sequence[Run]) -> Table:
-    """Return runs, each with what leads from its figure to the lines of its log."""
-    names = ("run", "framework", "case", "outcome", "figure", "window", "arithmetic")
-    head = tuple(Column(phrase(f"table.{each}"), each == "figure") for each in names)
-    head += (Column(phrase("run.log")), Column(phrase("runs.data")))
-    return Table(head, tuple(_run_entry(site, run) for run in runs))
-
-
-def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
-    identifier, found = run.id, headline(run)
-    name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_anchor(identifier))
-    session = phrase("run.session_of", session=run.session, sessions=run.sessions)
-    marks = (session,) if run.sessions > 1 else ()
-    shard = site.shards.get(identifier)
-    return (
-        Cell((name,)),
-        cell(named(run.case.framework)),
-        case_cell(run.case),
-        outcome_cell(run),
-        headline_cell(run),
-        cell(window_text(found.first_line, found.last_line) if found else ""),
-        cell(found.arithmetic if found else ""),
-        cell(run.path, None, *marks, f"SHA-256 {run.sha256[:12]}"),
-        cell(shard, addresses.ledger_file(shard)) if shard else absent(None),
     )

@@ -100,9 +100,9 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
 def file_slug(identifier: str) -> str:
     """Return a run's id as a file name: ids are slugs already, and one that is not cannot leave its folder.
 
-    The index of runs and their lists lie in that folder too.
+    The index of runs lies in that folder too.
     """
-    if _SLUG.fullmatch(identifier) and len(identifier) <= 160 and not re.match(r"index$|list-", identifier):
+    if _SLUG.fullmatch(identifier) and len(identifier) <= 160 and identifier != "index":
         return identifier
     return f"{slug(identifier)}-{digest(identifier)[:8]}"
 

@@ -1,5 +1,6 @@
 /* All runs in one table: what is chosen and how it is sorted, which the address keeps. Tabulator holds the rows, of which
-   only those in sight are drawn; the data come in parts, and of a chosen model only the parts that hold it. */
+   only those in sight are drawn; the data come in parts, and of a chosen model only the parts that hold it. A run without
+   a page opens in a panel, from another small part; the address keeps this too. */
 (function () {
   "use strict";
 
@@ -19,7 +20,9 @@
   const ranks = {}; // column -> text -> its place in the order of the language
   const titles = new Map(Array.from(form.sort.options).slice(1).map((option) => [option.value, option.textContent]));
   const labels = Object.fromEntries(FACTS.map((name) => [name, new Map(choicesOf(name).map((option) => [option.value, option.textContent]))]));
-  let table = null, ready = false, held = -1, failed = false, timer = 0;
+  const panel = document.getElementById("pl-explore-run");
+  const details = {}; // name of a part -> what it holds, once it is there
+  let table = null, ready = false, held = -1, failed = false, timer = 0, opened = "";
 
   /* ---- small helpers ---- */
 
@@ -118,6 +121,7 @@
     form.text.value = given.get("text") || "";
     form.sort.value = titles.has(given.get("sort")) ? given.get("sort") : "";
     form.order.value = given.get("order") === "desc" ? "desc" : "asc";
+    opened = given.get("run") || "";
     said.textContent = gone.join(" ");
   }
 
@@ -127,6 +131,7 @@
     if (form.text.value.trim()) given.set("text", form.text.value.trim());
     if (form.sort.value) given.set("sort", form.sort.value);
     if (form.sort.value && form.order.value === "desc") given.set("order", "desc");
+    if (opened) given.set("run", opened);
     return "?" + given.toString();
   }
 
@@ -187,7 +192,9 @@
   const log = (row) => make("small", { className: "pl-explore-log", title: row.log }, row.log);
 
   function link(row, text) {
-    return make("a", { href: window.plSite.page(row.page.replace("*", row.slug || row.id), language) }, text);
+    const found = make("a", { href: window.plSite.page(row.page.replace("*", nameOf(row)), language) }, text);
+    if (row.page.includes("?")) found.addEventListener("click", (event) => { if (!event.ctrlKey && !event.metaKey && !event.shiftKey) openHere(event, row); });
+    return found;
   }
 
   function figure(row) {
@@ -214,6 +221,69 @@
     place.removeAttribute("aria-owns");
     place.querySelector(".tabulator-tableholder").setAttribute("role", "rowgroup");
     place.querySelector(".tabulator-table").setAttribute("role", "none");
+  }
+
+  /* ---- one run, on demand ---- */
+
+  const nameOf = (row) => row.slug || row.id; // in addresses
+  const code = (text) => (text ? make("code", {}, text) : null);
+
+  const DETAILS = {
+    outcome: CELLS.outcome,
+    throughput: figure,
+    model: (row) => (row.report ? make("a", { href: window.plSite.page(row.report, language) }, textOf(row, "model")) : textOf(row, "model")),
+    size: sizeOf,
+    arithmetic: (row) => code(row.arithmetic),
+    log: (row) => make("div", {}, code(row.log), row.session && make("div", {}, row.session)),
+    sha256: (row) => code(row.sha256),
+    problems: (row) => row.problems && make("ul", {}, ...row.problems.split("\n").map((each) => make("li", {}, each))),
+    shard: (row) => row.shard && make("a", { href: window.plSite.file("runs/" + row.shard).href }, "data/runs/" + row.shard),
+    command: (row) => make("pre", { className: "pl-code", tabIndex: 0 }, code(row.command)),
+  };
+
+  function openHere(event, row) {
+    event.preventDefault();
+    opened = nameOf(row);
+    remember("pushState");
+    showRun();
+  }
+
+  /** Show the run that the address names: on its own page if it has one, otherwise here. */
+  function showRun() {
+    window.plSite.switchLanguages(address());
+    if (!opened) return panel && panel.close();
+    const asked = opened, page = window.plSite.page("runs/" + asked + "/", language);
+    if (Array.from(document.querySelectorAll(".pl-explore-still a")).some((each) => each.href === page)) return location.replace(page);
+    const part = config.details.filter(([, , first]) => first <= asked).pop(); // they are in order
+    if (!part) return missing("unknown_run");
+    const [name, count] = part;
+    details[name] = details[name] || window.plSite.load("explorer/" + name).then((data) => rowsOf(data, count));
+    details[name].then((rows) => {
+      if (asked !== opened) return;
+      const row = rows.find((each) => nameOf(each) === asked);
+      if (row) fillPanel(row); else missing("unknown_run");
+    }, () => {
+      delete details[name];
+      if (asked === opened) missing("run_failed");
+    });
+  }
+
+  function missing(why) {
+    said.textContent = [said.textContent, say(why, { run: opened })].filter(Boolean).join(" ");
+    opened = "";
+    if (panel) panel.close();
+  }
+
+  function fillPanel(row) {
+    panel.querySelector(".pl-explore-name").textContent = row.title;
+    panel.querySelector(".pl-slug code").textContent = row.id;
+    panel.querySelectorAll("[data-of]").forEach((each) => {
+      const name = each.dataset.of, found = DETAILS[name] ? DETAILS[name](row) : titles.has(name) ? textOf(row, name) : row[name];
+      each.hidden = !found;
+      each.lastElementChild.replaceChildren(found || "");
+    });
+    if (!panel.open) panel.showModal();
+    panel.scrollTop = 0;
   }
 
   /* ---- columns ---- */
@@ -270,7 +340,17 @@
   });
   form.addEventListener("reset", () => setTimeout(() => changed("pushState")));
   form.addEventListener("submit", (event) => event.preventDefault());
-  window.addEventListener("popstate", () => { fill(); apply(); });
+  window.addEventListener("popstate", () => { fill(); apply(); showRun(); });
+  if (panel) {
+    panel.querySelector(".pl-explore-close").addEventListener("click", () => panel.close());
+    panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); }); // beside it
+    panel.addEventListener("close", () => {
+      if (!opened) return; // the address says so already
+      opened = "";
+      remember("pushState");
+      window.plSite.switchLanguages(address());
+    });
+  }
 
   /* ---- start ---- */
 
@@ -287,4 +367,5 @@
   });
   NARROW.addEventListener("change", () => table.setColumns(columns()));
   fetchNeeded();
+  if (opened) showRun();
 })();

@@ -4,9 +4,12 @@ window.plSite = (() => {
 
   const script = document.currentScript.src;
 
+  /** The address of a file of data. */
+  const file = (name) => new URL("../../data/" + name, script);
+
   /** The data of that name. A page from the disk may not fetch; the build for reading there has them as scripts too. */
   function load(name) {
-    const address = (ending) => new URL("../../data/" + name + ending, script);
+    const address = (ending) => file(name + ending);
     if (location.protocol !== "file:") {
       return fetch(address(".json")).then((answer) => {
         if (!answer.ok) throw new Error(String(answer.status));
@@ -24,12 +27,12 @@ window.plSite = (() => {
   /** The address of a page of this site, however the site is built: with a folder or a file per page. */
   function page(path, language) {
     const asFiles = document.querySelector('a[href$="compare.html"], link[href$="compare.html"]') || /(?:^|\/)compare\.html$/.test(location.pathname);
-    const parted = path.split("#");
-    let target = parted[0];
-    if (asFiles) target = /^models\/[^/]+\/$/.test(target) ? target + "index.html" : target.replace(/\/$/, ".html");
+    let target = path.split(/[?#]/)[0];
+    const rest = path.slice(target.length);
+    if (asFiles) target = /^(?:runs|models\/[^/]+)\/$/.test(target) ? target + "index.html" : target.replace(/\/$/, ".html");
     else if (location.protocol === "file:") target += "index.html";
     const root = new URL("../../" + (language === "en" ? "" : language + "/"), script);
-    return new URL(target, root).href + (parted[1] ? "#" + parted[1] : "");
+    return new URL(target, root).href + rest;
   }
 
   /** The choice goes along to the other language. */
@@ -41,5 +44,5 @@ window.plSite = (() => {
     });
   }
 
-  return { load, page, switchLanguages };
+  return { file, load, page, switchLanguages };
 })();

@@ -6,23 +6,17 @@ import mmap
 import re
 import shutil
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.measure import Row, child, in_turns
+from bench.measure import Row, in_turns
 
 if TYPE_CHECKING:
     from schema.records import Run
 
 #: Other people's logs where they lie beside the repository, otherwise our own.
-_CORPORA = Path("..") / "shared" / "corpus"
-_CORPUS = _CORPORA / "paddle-perf"
-_ALL = ("public", "today", "ngc-pytorch", "paddle-perf")
+_CORPUS = Path("..") / "shared" / "corpus" / "paddle-perf"
 _PPLCNET = Path("raw_logs") / "pplcnet" / "paddleclas"
-#: The last digit of a printed figure: copies of a log differ in these.
-_LAST_DIGIT = re.compile(rb"(?<=\.\d\d)\d(?=[\s,)/]|\Z)")
-_EDITED = frozenset({"", ".log", ".txt", ".out", ".jsonl"})
 
 
 def long_log(folder: Path, gib: float = 1, times: int = 3) -> list[Row]:
@@ -49,23 +43,6 @@ def tree(folder: Path, times: int = 5) -> list[Row]:
     logs = sum(each.is_file() for each in root.rglob("*"))
     imports, ours = in_turns((_imports, read_tree), root, layout, folder / "tree", times=times)
     return [Row.of(f"{logs} files read and computed", ours, "importing pandas and matplotlib", imports, "2")]
-
-
-def logs(folder: Path, counts: Sequence[int] = (1_000, 10_000)) -> list[Row]:
-    """Compare reading ever more logs of all kinds, and finding them unchanged, with importing pandas and matplotlib.
-
-    Pages are not written: `changes` and `sizes` measure these.
-    """
-    imports, rows = in_turns((_imports,), times=3)[0], []
-    for count in counts:
-        root, out = folder / f"logs{count}", folder / f"ledger{count}" / "docs"
-        _write_copies(root, count)
-        for what in ("all new", "none changed"):
-            used = child(_read_and_record, root, out)
-            name = f"{count:,} logs, {what}: {1000 * used.cpu / count:.2f} ms a log"
-            rows.append(Row.of(name, used, "importing pandas and matplotlib", imports))
-        shutil.rmtree(root)
-    return rows
 
 
 def formats(folder: Path, times: int = 5) -> list[Row]:
@@ -124,37 +101,6 @@ def read_tree(root: str | Path, layout: str, out: str | Path, *_: str) -> Sequen
     found = build.read(build.Inputs((Path(root),), layout, jobs=1, out=Path(out) / "docs")).ledger.runs
     assert found
     return found
-
-
-def _read_and_record(root: str, out: str) -> None:
-    """Read a tree in this process and its pool, and write the ledger and the cache, but no pages."""
-    from ingest import build
-    from ingest.record import ledger
-
-    state = build.read(build.Inputs((Path(root),), jobs=1, out=Path(out)))
-    assert state.ledger.runs
-    ledger.write(state.ledger, state.place)
-    build.remember(state)
-
-
-def _write_copies(folder: Path, count: int) -> None:
-    """Write so many files: those of the corpora again and again, each time with other figures."""
-    roots = [_CORPORA / each for each in _ALL] if _CORPORA.is_dir() else [Path("raw_logs")]
-    files = [(root, path) for root in roots for path in sorted(root.rglob("*")) if path.is_file()]
-    for number in range(count):
-        again, place = divmod(number, len(files))
-        root, path = files[place]
-        target = folder / f"copy{again}" / root.name / path.relative_to(root)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        data = path.read_bytes()
-        if again and path.suffix in _EDITED:
-            data = _LAST_DIGIT.sub(partial(_other_digit, again), data)
-            data += b"copied %d times\n" % again
-        target.write_bytes(data)
-
-
-def _other_digit(more: int, found: re.Match[bytes]) -> bytes:
-    return b"%d" % ((int(found[0]) + more) % 10)
 
 
 def _split(log: bytes) -> tuple[bytes, bytes]:

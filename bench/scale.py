@@ -66,7 +66,7 @@ def scale(folder: Path, counts: Sequence[int] = (1_000, 10_000)) -> list[Row]:
         rows += [row(f"{name}, none changed, without pages", child(read_and_record, *asked))]
         rows += [row(f"{name}, none changed, all pages new", child(_ingest, *asked))]
         rows += [row(f"{name}, none changed", child(_ingest, *asked))]
-        one = sorted((site / "logs").rglob("*.log"))[0]
+        one = min((site / "logs").rglob("*1.*"))
         one.write_bytes(one.read_bytes() + b"one more line\n")
         rows += [row(f"{name}, one changed", child(_ingest, *asked))]
         shutil.copy(_ROOT / "mkdocs.yml", site)
@@ -148,8 +148,9 @@ def _facts(run: Run) -> Iterator[tuple[str, str | int]]:
 def _layout(sources: Sequence[SourceLog]) -> str:
     gpus = (f'gpu{n + 1} = {{ hardware = "Made-up accelerator {n + 1}" }}' for n in range(ACCELERATORS))
     cases = (f"c{place:04d} = {{ {_toml(each.facts)} }}" for place, each in enumerate(sources))
-    head = 'title = "Logs made for measuring"\n\n[[path]]\ntemplate = "{gpu}/{case}/{rest}"\n\n'
-    return head + "\n".join(["[words.gpu]", "stated = {}", *gpus, "", "[words.case]", *cases, ""])
+    paths = (f'[[path]]\ntemplate = "{each}/{{case}}/{{rest}}"\n\n' for each in ("stated", "{gpu}"))
+    head = 'title = "Logs made for measuring"\n\n' + "".join(paths)
+    return head + "\n".join(["[words.gpu]", *gpus, "", "[words.case]", *cases, ""])
 
 
 def _toml(facts: Mapping[str, str | int]) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench import building, front_page, reading
+from bench import building, front_page, reading, scale
 from bench.__main__ import MEASUREMENTS, main
+from ingest import build
 
 MEASURED = """
 import json, sys
@@ -31,11 +32,29 @@ def test_a_long_log_is_measured_as_one_run_and_as_many(tmp_path: Path) -> None:
     assert all(each.seconds and each.base for each in rows)
 
 
-def test_trees_are_measured_when_they_are_new_and_when_they_are_unchanged(tmp_path: Path) -> None:
-    rows = reading.logs(tmp_path, counts=(3,))
-    assert [each.what.partition(":")[0] for each in rows] == ["3 logs, all new", "3 logs, none changed"]
+def test_ledgers_and_sites_are_measured_new_and_unchanged(tmp_path: Path) -> None:
+    rows = scale.scale(tmp_path, counts=(3,))
+    assert [each.what.partition(":")[0] for each in rows] == [
+        f"3 logs, {each}"
+        for each in (
+            "all new, without pages",
+            "none changed, without pages",
+            "none changed, all pages new",
+            "none changed",
+            "one changed",
+            "mkdocs build",
+        )
+    ]
     assert all(each.seconds and each.base for each in rows)
-    assert list((tmp_path / "ledger3" / "docs" / "data" / "runs").glob("*.jsonl"))
+
+
+def test_the_names_of_made_logs_state_their_configurations(tmp_path: Path) -> None:
+    scale.write_tree(tmp_path / "logs", 40)
+    layout = str(tmp_path / "logs" / scale.LAYOUT)
+    state = build.read(build.Inputs((tmp_path / "logs",), layout, out=tmp_path / "docs"))
+    assert len(state.found.inputs) == 40
+    assert any((run.case.hardware or "").startswith("Made-up accelerator") for run in state.ledger.runs)
+    assert len({run.case.model for run in state.ledger.runs}) > 1
 
 
 def test_builds_are_measured_after_logs_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def _index(site: Site, names: Sequence[str]) -> Page:
         phrase("describe.hardware_list"),
         context,
         order=0,
-        scripts=hardware_tables.SCRIPTS if site.once(hardware_tables.matrices) else (),
+        scripts=hardware_tables.SCRIPTS,
     )
 
 

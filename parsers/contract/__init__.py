@@ -338,6 +338,14 @@ class Fact:
             raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers.contract.FACTS)")
         return searched(self.pattern)
 
+    @cached_property
+    def _held(self) -> tuple[bytes, ...]:
+        return literals(compiled(self.pattern, re.MULTILINE))
+
+    def may_stand_in(self, text: bytes, begin: int = 0) -> bool:
+        """Return whether a text, from `begin` on, holds all the words that a match does."""
+        return all(text.find(each, begin) >= 0 for each in self._held)
+
     def value(self, printed: bytes) -> int | str | None:
         """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
         if len(printed) > _LONGEST_WORD:

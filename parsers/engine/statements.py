@@ -129,12 +129,15 @@ class StatementCollector:
         """Search a text whose lines have these numbers; `records` says whether it holds any."""
         again, after = self._trained or records, 0 if self._trained else None
         for fact in self.format.facts:
+            if not fact.may_stand_in(text):
+                continue
             begin = 0
             if fact.name not in self._facts and (found := _quoted(fact, text, numbers)):
                 begin, self._facts[fact.name] = found[0], (fact, found[1])
             known = self._facts.get(fact.name)
             # Where the first record is, is only looked for where a fact is stated again.
-            if again and known and known[0] is fact and not self._restated and fact.regex.search(text, begin):
+            stated = again and known and known[0] is fact and not self._restated and fact.may_stand_in(text, begin)
+            if stated and fact.regex.search(text, begin):
                 after = self._first_record(text) if after is None else after
                 self._restate(fact, text, numbers, after)
         end = self.format.end_regex.search(text) if self.format.end_regex and not self._end_line else None

@@ -38,7 +38,7 @@ def explorer(folder: Path, count: int = RUNS) -> list[Row]:
     own = ["runs/index.html", "assets/css/all.css", "assets/js/site.js", "assets/js/explorer.js"]
     own = [*own, "assets/vendor/tabulator.min.js"]
     first = f"page, scripts and library of {_kilobytes([site / each for each in own])}"
-    parts = sorted((site / "data" / "explorer").glob("*.json"))
+    parts = sorted(each for each in (site / "data" / "explorer").glob("*.json") if "details_" not in each.name)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright, served(site) as address:
@@ -118,7 +118,7 @@ def build(folder: Path, runs: list[Run]) -> Path:
         (folder / "docs" / name).write_bytes(content)
     shutil.copy(_ROOT / "mkdocs.yml", folder)
     (folder / "report_templates").symlink_to(_ROOT / "report_templates")
-    # Not strictly: the lists of runs that the page names are not there.
+    # Not strictly: the pages of runs and models that the page names are not there.
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--no-strict"]
     subprocess.run(
         command, check=True, cwd=folder, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},

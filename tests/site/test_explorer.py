@@ -50,7 +50,7 @@ def rows_of(document: Mapping[str, Any]) -> Rows:
 
 def rows(found: Mapping[str, bytes], *, details: bool = False) -> dict[str, dict[str, Any]]:
     """Return what all parts of the table hold, or those of details, by the run's id."""
-    chosen = [content for name, content in found.items() if ("details-" in name) is details]
+    chosen = [content for name, content in found.items() if ("details_" in name) is details]
     held = [row for content in chosen for row in rows_of(json.loads(content))]
     assert len({row["id"] for row in held}) == len(held)
     return {row["id"]: row for row in held}
@@ -258,7 +258,7 @@ def test_a_changed_run_changes_its_part_alone() -> None:
         changes = sorted(each for each in after if after[each] != before[each])
         assert len(changes) <= 2
         name, *details = changes
-        assert all("/details-" in each for each in details)
+        assert all("/details_" in each for each in details)
         assert runs[number].id in rows({name: after[name]})
 
 

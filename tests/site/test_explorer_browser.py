@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -352,10 +353,10 @@ def test_an_address_opens_a_run_and_the_other_language_shows_the_same(view: Any,
 
 
 def test_only_the_part_of_the_run_is_loaded(view: Any, built: Path) -> None:
-    parts = sorted(each.name for each in (built / "data" / "explorer").glob("details-*.json"))
+    parts = sorted(each.name for each in (built / "data" / "explorer").glob("details_*.json"))
     assert len(parts) > 5
     loaded: list[str] = []
-    view.on("request", lambda request: loaded.append(request.url) if "/details-" in request.url else None)
+    view.on("request", lambda request: loaded.append(request.url) if "/details_" in request.url else None)
     view.open("runs/")
     assert loaded == []
     view.open(f"runs/?run={SHOWN.id}")
@@ -386,13 +387,13 @@ def test_an_address_of_a_run_that_has_a_page_leads_there(view: Any, start: str) 
 
 def test_details_that_do_not_come_are_told_and_tried_again(browser: Any, start: str) -> None:
     page = browser.new_page()
-    page.route("**/details-*.json", lambda route: route.fulfill(status=404))
+    page.route("**/details_*.json", lambda route: route.fulfill(status=404))
     opened(page, f"{start}runs/?run={SHOWN.id}")
     until(page, "document.querySelector('#pl-explore [role=alert]').textContent")
     assert page.locator("#pl-explore [role=alert]").inner_text() == (
         f"The run “{SHOWN.id}” could not be loaded. Reload the page to try again."
     )
-    page.unroute("**/details-*.json")
+    page.unroute("**/details_*.json")
     page.locator("#pl-explore [name=text]").fill(SHOWN.id)
     first_is(page, SHOWN.id)
     page.locator(".tabulator-cell a").click()
@@ -414,8 +415,26 @@ def test_the_chinese_page_says_it_in_chinese(view: Any) -> None:
     assert [row["options"] for row in rows(view)] == ["线程数 1"]
 
 
+def test_a_site_opened_from_the_disk_shows_a_run_on_demand(browser: Any, built: Path, tmp_path: Path) -> None:
+    shutil.copytree(built.parent / "docs", tmp_path / "docs")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("OFFLINE", "true")
+        start = html(tmp_path).as_uri()
+    page = browser.new_page()
+    opened(page, f"{start}/zh/runs/index.html?run={SHOWN.id}")
+    assert until_open(page)["id"] == SHOWN.id
+    page.keyboard.press("Escape")
+    page.locator("#pl-explore [name=text]").fill(ODD.id)
+    first_is(page, ODD.id)
+    page.locator(".tabulator-cell a").click()
+    until(page, f"document.querySelector('.pl-slug').textContent === '{ODD.id}'")
+    page.locator("#pl-explore-run a", has_text=str(ODD.case.model)).click()
+    page.wait_for_url("**/zh/models/*/index.html")
+    page.close()
+
+
 def table_parts(built: Path) -> list[Path]:
-    return sorted(each for each in (built / "data" / "explorer").glob("*.json") if "details-" not in each.name)
+    return sorted(each for each in (built / "data" / "explorer").glob("*.json") if "details_" not in each.name)
 
 
 def test_a_chosen_model_loads_the_parts_that_hold_it(view: Any, built: Path) -> None:

@@ -47,7 +47,7 @@ class RunPart:
     @property
     def details(self) -> str:
         """The name of the file where the part is one of details."""
-        return f"details-{self.name}"
+        return f"details_{self.name}"
 
     @property
     def first(self) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from schema.records import FactValue, Figure, Figures, MetricFigure, NoFigure, Run, Witness
+from schema.records import FactValue, Figure, Figures, MetricFigure, NoFigure, Problem, Run, Witness
 
 _Shared = TypeVar("_Shared")
 
@@ -24,6 +24,7 @@ class Slimmer:
         self._texts: dict[str, str] = {}
         self._facts: dict[tuple[type, object, str, str], FactValue] = {}
         self._records: dict[tuple[type, bytes], object] = {}
+        self._nothing: dict[str, object] = {}
 
     def slim(self, run: Run) -> Run:
         """Return a run without what only its page shows."""
@@ -43,6 +44,7 @@ class Slimmer:
             audit=run.audit if run.audit is UNSET else self._figures(run.audit, ""),
             metrics={name: self._metric(each) for name, each in run.metrics.items()},
             witnesses=tuple(self._witness(each) for each in run.witnesses),
+            problems=tuple(self._problem(each, run) for each in run.problems),
             format=None if run.format is None else self._text(run.format),
             outcome=self._text(run.outcome),
             rule=self._text(run.rule),
@@ -73,6 +75,12 @@ class Slimmer:
             unit=self._text(witness.unit),
             arithmetic="",
         )
+
+    def _problem(self, problem: Problem, run: Run) -> Problem:
+        names = {run.path: run.path, run.duplicate_of: run.duplicate_of}
+        args = {name: names.get(each, each) if isinstance(each, str) else each for name, each in problem.args.items()}
+        path = run.path if problem.path == run.path else problem.path
+        return Problem(self._text(problem.code), path, problem.line, args if args else self._nothing)
 
     def _fact(self, fact: FactValue) -> FactValue:
         if isinstance(fact.value, list | dict):

@@ -41,8 +41,7 @@ def parts(folder: Path) -> list[str]:
 
 def pages(out: Path) -> dict[str, bytes]:
     """Return what readers see, without the names of the ledger's files, which differ by form."""
-    found = {name: data for name, data in contents(out).items() if not name.startswith(f"{RUNS}/")}
-    return {name: data for name, data in found.items() if not name.startswith("data/explorer/")}
+    return {name: data for name, data in contents(out).items() if not name.startswith(f"{RUNS}/")}
 
 
 def without_ledger_names(data: bytes, folder: Path) -> bytes:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from ingest.common.errors import UsageError
+from ingest.read.walk import COMPANIONS
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -62,7 +63,7 @@ class Store:
         return Path("/", parts.netloc, *(each for each in parts.path.split("/") if each not in ("", ".", "..")))
 
     def listed(self) -> list[StoredObject]:
-        """Return all objects below the folder, by name.
+        """Return all objects below the folder, by name; of one object, itself and what tells of its run.
 
         Raises:
             UsageError: the store refuses to list them, or does not answer.
@@ -71,12 +72,18 @@ class Store:
         from obstore.exceptions import BaseError
 
         if self.single:
-            return [_object(_client(self.url).head(self.single))]
+            return [each for name in (self.single, *sorted(COMPANIONS)) if (each := self._head(name))]
+        client, prefix = _reached(self.url)
         try:
-            found = [_object(each) for part in objects_below(_client(self.url), chunk_size=1000) for each in part]
+            parts = objects_below(client, prefix or None, chunk_size=1000)
+            found = [_object(each, prefix) for part in parts for each in part]
         except (BaseError, OSError) as error:
             raise UsageError(f"{self.url}: the store cannot be listed: {cause(error)}") from None
         return sorted((each for each in found if each.name), key=lambda each: each.name)
+
+    def _head(self, name: str) -> StoredObject | None:
+        prefix = _reached(self.url)[1]
+        return self._asked(name, lambda client, key: _object(client.head(key), prefix))
 
     def get(self, name: str) -> bytes | None:
         """Return the bytes of an object; None if there is none.
@@ -84,7 +91,7 @@ class Store:
         Raises:
             UsageError: the store does not give it.
         """
-        return self._asked(name, lambda client: bytes(client.get(name).bytes()))
+        return self._asked(name, lambda client, key: bytes(client.get(key).bytes()))
 
     def put(self, name: str, data: bytes) -> None:
         """Write an object.
@@ -92,7 +99,7 @@ class Store:
         Raises:
             UsageError: the store does not take it.
         """
-        self._asked(name, lambda client: client.put(name, data))
+        self._asked(name, lambda client, key: client.put(key, data))
 
     def remove(self, name: str) -> None:
         """Remove an object.
@@ -100,13 +107,14 @@ class Store:
         Raises:
             UsageError: the store refuses.
         """
-        self._asked(name, lambda client: client.delete(name))
+        self._asked(name, lambda client, key: client.delete(key))
 
-    def _asked(self, name: str, ask: Callable[[Any], _Asked]) -> _Asked | None:
+    def _asked(self, name: str, ask: Callable[[Any, str], _Asked]) -> _Asked | None:
         from obstore.exceptions import BaseError, NotFoundError
 
+        client, prefix = _reached(self.url)
         try:
-            return ask(_client(self.url))
+            return ask(client, prefix + name)
         except (NotFoundError, FileNotFoundError):
             return None
         except (BaseError, OSError) as error:
@@ -115,9 +123,9 @@ class Store:
     def fetch(self, objects: Sequence[StoredObject], folder: Path) -> Mapping[str, Exception]:
         """Write objects below a folder, each as it was listed; return why some could not be had, by name."""
         # Imported here, not in the threads: side by side they may each see a part of a module that another imports.
-        client = _client(self.url)
+        client, prefix = _reached(self.url)
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            failed = threads.map(lambda each: _fetched(client, each, folder / each.name), objects)
+            failed = threads.map(lambda each: _fetched(client, prefix, each, folder / each.name), objects)
             return {each.name: error for each, error in zip(objects, failed, strict=True) if error}
 
 
@@ -125,14 +133,15 @@ class ChangedObjectError(Exception):
     """An object that is no longer what was listed."""
 
 
-def _fetched(client: Any, wanted: StoredObject, path: Path) -> Exception | None:
+def _fetched(client: Any, prefix: str, wanted: StoredObject, path: Path) -> Exception | None:
     """Write an object to a path; return why it could not be had."""
     from obstore.exceptions import BaseError
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Of an object that was replaced since it was listed, the store then gives nothing.
-        given = client.get(wanted.name, options={"if_match": wanted.tag} if _is_etag(wanted.tag) else None)
+        only = {"if_match": wanted.tag} if _is_etag(wanted.tag) else None
+        given = client.get(prefix + wanted.name, options=only)
         with path.open("wb") as stream:
             for chunk in given.stream(min_chunk_size=_CHUNK):
                 stream.write(chunk)
@@ -197,7 +206,7 @@ def store(address: str) -> Store:
     url = f"{parts.scheme}://{parts.netloc}{posixpath.normpath(parts.path) if parts.path.strip('/') else ''}"
     found = Store(url)
     try:
-        _client(url)
+        _reached(url)
     except (obstore.exceptions.BaseError, OSError, ValueError):
         raise UsageError(f"{shown}: is no address of a store") from None
     return _single(found) or found
@@ -208,13 +217,28 @@ def _single(found: Store) -> Store | None:
     from obstore.exceptions import BaseError
 
     folder, _, name = found.url.rpartition("/")
-    if not name or folder.endswith("/"):
+    # Web servers have a page for a folder as well, which lists it.
+    is_page = found.url.startswith("http") and not Path(name).suffix
+    if not name or folder.endswith("/") or is_page:
         return None
     try:
-        _client(folder).head(name)
+        client, prefix = _reached(folder)
+        client.head(prefix + name)
     except (BaseError, OSError, ValueError):
         return None
     return Store(folder, name)
+
+
+def _reached(url: str) -> tuple[Any, str]:
+    """Return the client of a folder, and what stands before the names of its objects there.
+
+    Web servers list names as below their top, so that is where their clients begin.
+    """
+    parts = urlsplit(url)
+    if parts.scheme.lower() not in ("http", "https"):
+        return _client(url), ""
+    below = parts.path.strip("/")
+    return _client(f"{parts.scheme}://{parts.netloc}"), f"{below}/" if below else ""
 
 
 @cache
@@ -237,9 +261,9 @@ def _seconds(count: int) -> Any:
     return timedelta(seconds=count)
 
 
-def _object(meta: Mapping[str, Any]) -> StoredObject:
+def _object(meta: Mapping[str, Any], prefix: str) -> StoredObject:
     tag = meta["e_tag"] or meta["last_modified"].isoformat()
-    return StoredObject(str(meta["path"]), int(meta["size"]), str(tag))
+    return StoredObject(str(meta["path"]).removeprefix(prefix), int(meta["size"]), str(tag))
 
 
 def _is_etag(tag: str) -> bool:

@@ -359,8 +359,9 @@ def test_an_object_that_is_replaced_while_it_is_read_gives_no_figure(
 def test_one_object_is_read_alone(tree: Path, ingest: Ingest, s3: Callable[..., str]) -> None:
     s3(tree)
     log = next(iter(sorted(tree.rglob("train.log")))).relative_to(tree).as_posix()
-    called = ingest(f"s3://bucket/logs/{log}", "--json")
-    assert len(called.lines) == 1
+    (run,), (same,) = ingest(f"s3://bucket/logs/{log}", "--json").lines, ingest(tree / log, "--json").lines
+    assert run | {"path": ""} == same | {"path": ""}
+    assert run["case"]["hardware"] == "made-up", "which its run.json says"
 
 
 @pytest.mark.parametrize(
@@ -399,6 +400,74 @@ def test_stores_and_folders_are_read_together(
     both = ingest(tree, s3(other), "--json")
     assert both.out == ingest(tree, other, "--json").out
     assert both.code == 0
+
+
+class WebDav(http.server.SimpleHTTPRequestHandler):
+    """A web server that lists folders as WebDAV does, where `lists` says so."""
+
+    lists = True
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_PROPFIND(self) -> None:
+        """List the folder and all below it."""
+        if not self.lists:
+            self.send_error(405)
+            return
+        top = Path(self.translate_path(self.path))
+        found = "".join(map(self.response, sorted(each for each in top.rglob("*") if each.is_file())))
+        body = f'<?xml version="1.0"?><D:multistatus xmlns:D="DAV:">{found}</D:multistatus>'.encode()
+        self.send_response(207)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def response(self, path: Path) -> str:
+        """Return what is listed of a file."""
+        at = path.stat()
+        name = quote(path.relative_to(self.directory).as_posix())
+        return (
+            f"<D:response><D:href>/{name}</D:href><D:propstat><D:prop>"
+            f"<D:getlastmodified>{self.date_time_string(at.st_mtime)}</D:getlastmodified>"
+            f"<D:getcontentlength>{at.st_size}</D:getcontentlength><D:resourcetype/>"
+            f"</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
+        )
+
+
+@pytest.fixture
+def web(tree: Path) -> Iterator[Callable[..., str]]:
+    """Return a function that serves the folder above the tree, and returns an address there."""
+    servers = []
+
+    def serve(below: str, *, lists: bool) -> str:
+        handler = type("Handler", (WebDav,), {"lists": lists})
+        made = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", 0), lambda *given: handler(*given, directory=str(tree.parent))
+        )
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        servers.append(made)
+        return f"http://127.0.0.1:{made.server_port}/{below}"
+
+    yield serve
+    for each in servers:
+        each.shutdown()
+        each.server_close()
+
+
+def test_a_web_server_with_listings_gives_the_same_bytes(tree: Path, ingest: Ingest, web: Callable[..., str]) -> None:
+    here, there = ingest(tree, "--json"), ingest(web(tree.name, lists=True), "--json")
+    assert there.out == here.out
+    assert (there.code, there.problems) == (here.code, here.problems)
+
+
+def test_a_web_server_without_listings_gives_single_logs(tree: Path, ingest: Ingest, web: Callable[..., str]) -> None:
+    log = f"{tree.name}/seg/paddleseg/fast/1/train.log"
+    (run,), (same,) = ingest(web(log, lists=False), "--json").lines, ingest(tree.parent / log, "--json").lines
+    assert run | {"path": ""} == same | {"path": ""}
+    refused = ingest(web(tree.name, lists=False), "--json")
+    assert refused.code == 2
+    assert "cannot be listed" in refused.err
 
 
 def test_a_killed_server_is_named_and_what_was_written_stays(

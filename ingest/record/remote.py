@@ -231,6 +231,8 @@ def read(
     slimmer: Slimmer | None = None,
 ) -> ledger.StoredRuns:
     """Return what the folders give, from the cache where they have not changed."""
+    if not found:
+        return ledger.StoredRuns()
     known = {each.key: _of_folder(each, told, slimmer) for each in found if (told := _known(cached.get(each.key)))}
     missing = [each for each in found if each.key not in known]
     for folder, told in zip(missing, (reader or ledger.one_by_one)(missing), strict=True):

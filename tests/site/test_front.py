@@ -424,14 +424,15 @@ def test_a_trainers_own_summary_is_not_ranked_against_figures_over_records() -> 
 
 
 def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
-    """Every hostile name is a hardware of the front page, and has an answer on its model's page."""
+    """Every hostile name is a hardware of the front page and of the list, and has an answer on its model's page."""
     for language in ("", "zh"):
         front = article_of(hostile_site / language / "index.html")
-        assert front.count('<th scope="row"') >= len(builders.HOSTILE)
-        assert "<script>alert(1)</script>" in unescape(front)
+        hardware = article_of(hostile_site / language / "hardware" / "index.html")
+        assert hardware.count("<tr") > len(builders.HOSTILE)
+        assert all("<script>alert(1)</script>" in unescape(each) for each in (front, hardware))
         models = "".join(article_of(each) for each in (hostile_site / language / "models").glob("*/index.html"))
         assert models.count('class="pl-kind-') >= len(builders.HOSTILE)
-        for article in (front, re.sub(r"<svg.*?</svg>", "", models, flags=re.DOTALL)):
+        for article in (front, hardware, re.sub(r"<svg.*?</svg>", "", models, flags=re.DOTALL)):
             assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 #: Shorter ones stand everywhere; and a few tell nearly as much as all.
@@ -18,9 +19,19 @@ def literals(regex: re.Pattern[bytes]) -> tuple[bytes, ...]:
     """Return some words of which each stands in every match of a pattern, the longest first."""
     if regex.flags & re.IGNORECASE:
         return ()
-    parsed = import_module("re._parser").parse(regex.pattern, regex.flags)
-    found = {each for each in _words(parsed) if len(each) >= _SHORTEST}
+    found = {each for each in _words(_parsed(regex)) if len(each) >= _SHORTEST}
     return tuple(sorted(found, key=lambda each: (-len(each), each))[:_MOST])
+
+
+def begins_with_a_word(regex: re.Pattern[bytes]) -> bool:
+    """Return whether every match of a pattern begins with the same characters."""
+    begin = list(islice(_parsed(regex), _SHORTEST))
+    return not regex.flags & re.IGNORECASE and [str(kind) for kind, _ in begin] == ["LITERAL"] * _SHORTEST
+
+
+def _parsed(regex: re.Pattern[bytes]) -> Iterable[tuple[Any, Any]]:
+    parsed: Iterable[tuple[Any, Any]] = import_module("re._parser").parse(regex.pattern, regex.flags)
+    return parsed
 
 
 def _words(parsed: Iterable[tuple[Any, Any]]) -> Iterator[bytes]:

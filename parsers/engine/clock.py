@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parsers.contract import Column
 
@@ -34,13 +35,11 @@ def clocks(printed: Sequence[bytes]) -> Column:
     Returns:
         n float64 values in seconds, exact to a microsecond until the year 2106.
     """
-    if not printed or _DATELESS.fullmatch(printed[0]):
-        return np.array([_seconds(each) for each in printed], dtype=np.float64)
-    try:
-        stamps = np.array([each.translate(_TO_ISO).decode("ascii") for each in printed], dtype="datetime64[us]")
-    except ValueError:
-        return np.array([_seconds(each) for each in printed], dtype=np.float64)
-    return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / 1e6)
+    if printed and len(set(map(len, printed))) == 1:
+        rows = np.frombuffer(b"".join(printed), np.uint8).reshape(len(printed), -1)
+        if (alike := _alike(rows, printed[0])) is not None:
+            return alike
+    return np.array([_seconds(each) for each in printed], dtype=np.float64)
 
 
 def stamps(text: bytes, positions: Sequence[int]) -> Column:
@@ -48,11 +47,20 @@ def stamps(text: bytes, positions: Sequence[int]) -> Column:
 
     A carriage return begins a line as well: what stands before it on the same line belongs to a progress bar.
     """
-    begins = [text.rfind(b"\n", 0, each) + 1 for each in positions]
+    characters = np.frombuffer(text, np.uint8)
+    breaks = characters == ord("\n")
     if b"\r" in text:
-        begins = [max(at, text.rfind(b"\r", at, each) + 1) for at, each in zip(begins, positions, strict=True)]
-    match = _AT_START.match
-    printed = [found[1] if (found := match(text, each)) else b"" for each in begins]
+        breaks |= characters == ord("\r")
+    ends = np.flatnonzero(breaks)
+    begins = np.append(ends, -1)[np.searchsorted(ends, positions) - 1] + 1
+    first = _AT_START.match(text, begins[0])
+    # One more character shows that each stamp ends where the first one does, if no fraction can follow.
+    if first and begins[-1] + len(first[0]) < len(text) and text[first.end()] not in b".,":
+        rows = characters[begins[:, None] + np.arange(len(first[0]) + 1)]
+        stamp = slice(first.start(1) - first.start(), first.end(1) - first.start())
+        if (alike := _alike(rows, text[first.start() : first.end() + 1], stamp)) is not None:
+            return alike
+    printed = [found[1] if (found := _AT_START.match(text, each)) else b"" for each in begins.tolist()]
     return clocks(printed) if any(printed) else np.full(len(printed), np.nan)
 
 
@@ -68,6 +76,33 @@ def unwrapped(clock: Column) -> Column:
     turns = np.where(back < -_YEAR / 2, _YEAR, np.where(back < -_TWO_HOURS, _DAY, 0.0))
     moved: Column = clock + np.cumsum(turns)
     return moved
+
+
+def _alike(rows: NDArray[np.uint8], first: bytes, stamp: slice = slice(None)) -> Column | None:
+    """Convert stamps that differ in nothing but their digits; None where they differ otherwise, or one is no date.
+
+    Args:
+        rows: n rows of characters.
+        first: the characters of the first row.
+        stamp: the columns that are the stamp.
+    """
+    digits = [at for at, each in enumerate(first) if each in b"0123456789"]
+    others = np.ones(len(first), dtype=bool)
+    others[digits] = False
+    if (rows[:, others] != rows[0, others]).any() or (rows[:, digits] - ord("0") > 9).any():
+        return None
+    begin, end, _ = stamp.indices(len(first))
+    iso = _iso(first[begin:end]).encode()
+    printed = [at for at in digits if begin <= at < end]
+    # What a stamp lacks of a date stands before what it has.
+    places = [at for at, each in enumerate(iso) if each in b"0123456789"][-len(printed) :] if printed else []
+    rewritten = np.repeat(np.frombuffer(iso, np.uint8)[None], len(rows), axis=0)
+    rewritten[:, places] = rows[:, printed]
+    try:
+        found = rewritten.view(f"S{len(iso)}").ravel().astype("datetime64[us]")
+    except ValueError:
+        return None
+    return np.where(np.isnat(found), np.nan, found.astype(np.int64) / 1e6)
 
 
 def _iso(printed: bytes) -> str:

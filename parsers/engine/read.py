@@ -208,18 +208,17 @@ class _LogReader:
         self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[re.Match[bytes]]]
     ) -> None:
         """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
-        text, most, record = chunk.text, 0, b""
+        text, most = chunk.text, list[re.Match[bytes]]()
         for table, rows in zip(self.tables, pending, strict=True):
             if not table.reading.may_stand_in(text, begin, end):
                 continue
             found = list(table.reading.regex.finditer(text, begin, end))
             rows.extend(found)
-            if len(found) > most:
-                most, record = len(found), found[-1][0]
+            most = max(most, found, key=len)
         if (begin, end) == (0, len(text)):
-            current.take(Piece(text, chunk.lines, most, record))
+            current.take(Piece(text, chunk.lines, len(most), most))
         elif begin < end:
-            current.take(Piece(text[begin:end], text.count(b"\n", begin, end), most, record))
+            current.take(Piece(text[begin:end], text.count(b"\n", begin, end), len(most), most, begin))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""

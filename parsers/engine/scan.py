@@ -159,7 +159,8 @@ def unstyled(text: bytes) -> bytes:
         text = _ANSI.sub(b"", text)
     if b"\x08" in text:
         text = _backspaced(text)
-    return _LINE_END.sub(b"\n", text) if b"\r\n" in text else text
+    # A single character is found thirty times as fast as two.
+    return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
 
 
 def _backspaced(text: bytes) -> bytes:

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from parsers.contract import Fact, Format, Reading
 from parsers.engine.outcome import Message, message
 
 HEAD = 1 << 20
 #: A crash shows in the last lines.
 TAIL = 1 << 16
-#: What does not change from record to record.
-_WORD = re.compile(rb"[A-Za-z_ :=/]++")
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,16 @@ class Statements:
 
 
 class Piece(NamedTuple):
-    """A stretch of whole lines, with the numbers of its lines and of the records in it, and the text of one record."""
+    """A stretch of whole lines, with the numbers of its lines and of the records in it.
+
+    `found` are the records, where they are known, in a text in which the stretch begins at `begin`.
+    """
 
     text: bytes
     lines: int
     records: int
-    record: bytes = b""
+    found: Sequence[re.Match[bytes]] = ()
+    begin: int = 0
 
 
 class StatementCollector:
@@ -93,7 +97,7 @@ class StatementCollector:
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
         if self._head is not None:
             self._head.append(text)
-        elif self._trained and b"\r" not in text and 2 * piece.records > piece.lines:
+        elif self._trained and b"\r" not in text and 2 * len(piece.found) > piece.lines:
             self._search(*_without_records(piece, line), records=True)
         else:
             self._search(text, range(line, self._next + 1), piece.records > 0)
@@ -161,15 +165,16 @@ class StatementCollector:
 
 
 def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
-    """Return the lines of a piece that hold no record, and their numbers; all lines where that is not certain.
-
-    The lines of records are told by the longest word of one, if it stands in the text once for each record.
-    """
-    word = max(_WORD.findall(piece.record), key=len, default=b"")
-    if not word or piece.text.count(word) != piece.records:
+    """Return the lines of a piece that hold no record, and their numbers; all lines where a record has several."""
+    ends = np.flatnonzero(np.frombuffer(piece.text, np.uint8) == ord("\n"))
+    held = np.searchsorted(ends, [each.start() - piece.begin for each in piece.found])
+    if (held != np.searchsorted(ends, [each.end() - 1 - piece.begin for each in piece.found])).any():
         return piece.text, range(line, line + piece.lines + 1)
-    others = [(at, each) for at, each in enumerate(piece.text.split(b"\n"), line) if word not in each]
-    return b"\n".join(each for _, each in others), [at for at, _ in others]
+    others = np.setdiff1d(np.arange(len(ends) + 1), held)
+    begins = np.append(-1, ends)[others] + 1
+    stops = np.append(ends, len(piece.text))[others]
+    spans = zip(begins.tolist(), stops.tolist(), strict=True)
+    return b"\n".join(piece.text[begin:end] for begin, end in spans), (others + line).tolist()
 
 
 def _quoted(fact: Fact, text: bytes, numbers: Sequence[int]) -> tuple[int, Quoted] | None:

@@ -73,11 +73,16 @@ class State:
 
 @dataclass(frozen=True)
 class Written:
-    """How many files a build wrote, left as they were, and removed."""
+    """How many files a build wrote, left as they were, and removed; and how many the site now has.
+
+    `lasting` says whether the next build of the same files would write the same.
+    """
 
     written: int
     unchanged: int
     removed: int
+    pages: int
+    lasting: bool
 
 
 def read(inputs: Inputs) -> State:
@@ -173,7 +178,14 @@ def write(state: State) -> Written:
             f"{error.filename or out}: {error.strerror}; what was written before is complete, and the next run writes "
             "the rest: free space, or make the folder writable, and run again"
         ) from None
-    return Written(len(written) + len(built.written), len(built.unchanged), len(removed) + len(built.removed))
+    lasting = built.lasting and not ledger.passes(state.ledger.runs, state.problems)
+    return Written(
+        len(written) + len(built.written),
+        len(built.unchanged),
+        len(removed) + len(built.removed),
+        len(built.written) + len(built.unchanged),
+        lasting,
+    )
 
 
 def remember(state: State) -> None:

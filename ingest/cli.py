@@ -6,8 +6,8 @@ import errno
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -19,6 +19,7 @@ from ingest.common.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from ingest.build import Inputs, State, Written
+    from ingest.last_build import Report
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
@@ -166,31 +167,46 @@ def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: 
 
     It writes pages in both languages, charts and data.
     """
+    from ingest import last_build
     from ingest.common import lock
 
-    inputs = replace(inputs, ledger=ledger)
-    if as_json and not out:
-        return _build(inputs, out, strict, as_json, verbose)
-    with lock.held(out or Path("docs")):
-        return _build(inputs, out, strict, as_json, verbose)
+    inputs = replace(inputs, ledger=ledger, out=out or inputs.out)
+    if as_json:
+        with lock.held(inputs.out) if out else nullcontext():
+            return _build(inputs, strict, verbose, as_json=True, writes=bool(out))
+    with lock.held(inputs.out):
+        asked = last_build.asked(inputs, strict, verbose)
+        if found := last_build.repeated(asked, inputs):
+            _print_lines(found.messages)
+            print(_summary(found, inputs.out))
+            return found.status
+        return _build(inputs, strict, verbose, asked)
 
 
-def _build(inputs: Inputs, out: Path | None, strict: bool, as_json: bool, verbose: bool) -> int:
+def _build(
+    inputs: Inputs, strict: bool, verbose: bool, asked: str = "", *, as_json: bool = False, writes: bool = True
+) -> int:
+    """Build, and note what a build that is `asked` the same need only print."""
     from ingest import build as builder
+    from ingest import last_build
 
-    state = _read(inputs, out)
+    state = _read(inputs)
     if as_json:
         for line in state.ledger.lines():
             print(line)
-    writes = bool(out or not as_json)
-    _print_messages(state, verbose, state.inputs.out if writes and not strict else None)
+    messages = _messages(state, verbose, inputs.out if writes and not strict else None)
+    _print_lines(messages)
     if _refused(state, strict):
         return NOTHING
-    if writes:
-        written = builder.write(state)
-        if not as_json:
-            print(_summary(state, written))
-    return _status(state)
+    if not writes:
+        return _status(state)
+    written = builder.write(state)
+    report = last_build.Report(messages, _table(state), written.pages, _status(state))
+    if not as_json:
+        print(_summary(report, inputs.out, written, state.ledger.read_logs))
+    if asked and written.lasting:
+        last_build.note(asked, inputs, report)
+    return report.status
 
 
 @commands.command()
@@ -206,8 +222,8 @@ def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: 
     """
     from ingest import build as builder
 
-    state = _read(replace(inputs, ledger=ledger), out)
-    _print_messages(state, verbose)
+    state = _read(replace(inputs, ledger=ledger, out=out or inputs.out))
+    _print_lines(_messages(state, verbose))
     if _refused(state, strict):
         return NOTHING
     stale = builder.stale(state)
@@ -353,8 +369,8 @@ def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
     from ingest.common.files import remove_unfinished, write_if_changed
     from ingest.published import audit as audits
 
-    state = _read(replace(inputs, published=(_published_folder(record),)), None)
-    _print_messages(state, verbose)
+    state = _read(replace(inputs, published=(_published_folder(record),)))
+    _print_lines(_messages(state, verbose))
     if _refused(state, strict):
         return NOTHING
     try:
@@ -379,32 +395,35 @@ def _published_folder(record: Path) -> Path:
     return folder.absolute()
 
 
-def _read(inputs: Inputs, out: Path | None) -> State:
+def _read(inputs: Inputs) -> State:
     from ingest import build as builder
 
     if not (inputs.paths or inputs.stores):
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
     if inputs.jobs < 0:
         raise UsageError(f"--jobs {inputs.jobs}: must be a positive number")
-    state = builder.read(replace(inputs, out=out or inputs.out))
+    state = builder.read(inputs)
     if not state.ledger.runs and (state.ledger.passed_over or not state.found.inputs):
-        _print_messages(state)
+        _print_lines(_messages(state))
         raise UsageError("no logs in the given paths, so nothing was written")
     return state
 
 
-def _print_messages(state: State, verbose: bool = False, out: Path | None = None) -> None:
-    """Print the problems, and words that a new suite lacks, which are no problem of an input.
+def _messages(state: State, verbose: bool = False, out: Path | None = None) -> tuple[str, ...]:
+    """Return the problems, and words that a new suite lacks, which are no problem of an input.
 
     `out` is the folder that a file of all problems is written to; None if none is.
     """
     from ingest.common.problems import FILE, printed
     from ingest.new_suite import unfilled
 
-    for line in printed(state.problems, printable(str(out / FILE)) if out else "", verbose=verbose):
-        print(line, file=sys.stderr)
-    for each in unfilled():
-        print(printable(each), file=sys.stderr)
+    found = printed(state.problems, printable(str(out / FILE)) if out else "", verbose=verbose)
+    return (*found, *map(printable, unfilled()))
+
+
+def _print_lines(messages: Iterable[str]) -> None:
+    for each in messages:
+        print(each, file=sys.stderr)
 
 
 def _refused(state: State, strict: bool) -> bool:
@@ -419,8 +438,8 @@ def _status(state: State) -> int:
     return NOT_ALL if state.problems else UNDERSTOOD
 
 
-def _summary(state: State, written: Written) -> str:
-    """Return a table of what was read, by format, and a line of what was written."""
+def _table(state: State) -> str:
+    """Return a table of what was read, by format."""
     from tabulate import tabulate
 
     names = [run.format or "not recognized" for run in state.ledger.runs]
@@ -429,13 +448,15 @@ def _summary(state: State, written: Written) -> str:
         published[name] += run.published
         records[name] += run.observations
     rows = [[name, count, records[name], published[name]] for name, count in sorted(runs.items())]
-    read = f"{state.ledger.read_logs} log{'' if state.ledger.read_logs == 1 else 's'} read"
     others = f"\n{_passed_over(state.ledger.passed_over)}" if state.ledger.passed_over else ""
-    files = (
-        f"{written.written} files written, {written.unchanged} pages and charts unchanged, {written.removed} removed"
-    )
-    table = tabulate(rows, headers=["format", "runs", "records", "published"])
-    return f"{table}{others}\n{state.inputs.out}/: {files}; {read}"
+    return tabulate(rows, headers=["format", "runs", "records", "published"]) + others
+
+
+def _summary(report: Report, out: Path, written: Written | None = None, read: int = 0) -> str:
+    """Return the table of what was read, and a line of what was written; nothing, where nothing changed."""
+    counts = (written.written, written.unchanged, written.removed) if written else (0, report.pages, 0)
+    files = "{} files written, {} pages and charts unchanged, {} removed".format(*counts)
+    return f"{report.table}\n{out}/: {files}; {read} log{'' if read == 1 else 's'} read"
 
 
 def _passed_over(names: Sequence[str]) -> str:

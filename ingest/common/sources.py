@@ -20,14 +20,24 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 def fingerprint(paths: Iterable[Path]) -> str:
     """Hash the names, sizes and times of all files; editors' and Python's own files do not count."""
-    digest = hashlib.sha256()
+    return looked_at(paths)[0]
+
+
+def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
+    """Return the fingerprint of all files, and when the last of them changed, in ns.
+
+    Of each file the time of its last change of any kind counts, too, which no program can set back.
+    """
+    digest, newest = hashlib.sha256(), 0
     for path in sorted({each for top in paths for each in _files(top)}):
         try:
             at = os.stat(path)  # noqa: PTH116 - of every file, and a Path costs more than the look
         except OSError:
             continue  # gone since the folder was read
-        digest.update(f"{path}\0{at.st_size}\0{at.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
+        told = f"{path}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}\n"
+        digest.update(told.encode("utf-8", "surrogateescape"))
+        newest = max(newest, at.st_ctime_ns)
+    return digest.hexdigest(), newest
 
 
 def state(paths: Sequence[Path], layout: str) -> str:
@@ -60,12 +70,17 @@ def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
 
 
 def _files(top: Path) -> Iterator[str]:
-    """Yield the files below a folder, by paths without links; only of a link is each part looked at."""
+    """Yield the files below a folder and below folders that are linked there, by paths without links."""
     if not top.is_dir():
         yield os.path.realpath(top)
-    for folder, below, names in os.walk(top):
+    seen = set[str]()
+    for folder, below, names in os.walk(top, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in seen:  # a link leads back to where it stands
+            below.clear()
+            continue
+        seen.add(real)
         deeper = folder.count(os.sep) - str(top).count(os.sep) < DEEPEST
         below[:] = [each for each in below if deeper and each != "__pycache__" and not each.startswith(".")]
-        real = os.path.realpath(folder)
         for path in (f"{real}/{each}" for each in names if not each.startswith(".") and not each.endswith("~")):
             yield os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114 - as above

@@ -43,6 +43,8 @@ from schema.redaction.redact import redact_record, redacted
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
 #: What a log costs besides its bytes, in bytes.
 EACH = 64 << 10
+#: Packages that only use what the ledger says.
+_LATER = ("site", "diff")
 #: Problems that say nothing of the bytes of a log: the next call may read it, so what they leave is not cached.
 _PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed"})
 #: Those with which what an earlier call read of a log is kept.
@@ -496,8 +498,7 @@ def core_of(layout: str) -> str:
     top = Path(__file__).resolve().parents[2]
     files = [
         *top.glob("parsers/**/*.py"),
-        *top.glob("ingest/*/*.py"),
-        *top.glob("ingest/*/*.toml"),
+        *(each for kind in ("py", "toml") for each in top.glob(f"ingest/*/*.{kind}") if each.parent.name not in _LATER),
         *top.glob("schema/*.*"),
         *top.glob("schema/redaction/*.*"),
     ]

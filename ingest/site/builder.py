@@ -11,7 +11,7 @@ import importlib.metadata
 import json
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import partial
 from pathlib import Path
@@ -66,12 +66,16 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did, as paths relative to the site's folder. With `check`, `stale` is what it would have changed."""
+    """What a build did, as paths relative to the site's folder. With `check`, `stale` is what it would have changed.
+
+    `lasting` says whether the same files would give the same site.
+    """
 
     written: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    lasting: bool = True
 
 
 def build(
@@ -139,8 +143,8 @@ def build(
         files = {**_pages(site, words, cached), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
         files |= {**columnar.files(site, records), **explorer.files(site, words), **hardware_tables.files(site, words)}
-        built = _written(files, out)
-        if _shows_all_logs(site, files):
+        built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
+        if built.lasting:
             cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
     return built
 

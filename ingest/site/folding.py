@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 
-from ingest.common.words import Text, load
+from ingest.common.words import Text, Words, load
 from ingest.site.render.chart import Chart, Dots
 from ingest.site.render.table import Table
 
@@ -51,7 +52,12 @@ def _chart(chart: Chart) -> int:
 
 
 def _letters(text: Text) -> int:
-    return len(load().say("en", text))
+    return len(_words().say("en", text))
+
+
+@cache
+def _words() -> Words:
+    return load()
 
 
 def folded(heights: Sequence[int], most: int = TALL - _AROUND) -> list[bool]:

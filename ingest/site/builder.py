@@ -1,7 +1,7 @@
-"""Builds the site: every page is rendered each time, and a file is written only where its bytes change.
+"""Builds the site: a file is written only where its bytes change.
 
-Drawings, which cost most, are kept in a cache by content (`ingest.common.cache`); so are the hashes of all files by all
-inputs, so that a build with nothing new renders nothing.
+Drawings and pages, which cost most, are kept in a cache by content (`ingest.common.cache`); so are the hashes of all
+files by all inputs, so that a build with nothing new renders nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -34,7 +35,7 @@ from ingest.read.plans import Plans
 from ingest.site import addresses, hardware_tables
 from ingest.site.data import badges, columnar, explorer, results
 from ingest.site.data import changes as changes_data
-from ingest.site.model import Site, suites
+from ingest.site.model import Page, Site, suites
 from ingest.site.pages import compare, log, pages
 from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing, share
@@ -60,6 +61,9 @@ MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="
 
 #: By whose names those are known that hold tables and JSON of ours.
 JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)))
+
+#: What else of a page is in its front matter.
+_PLACE = ("boost", "order", "group", "scripts")
 
 Files = dict[str, bytes]
 
@@ -135,12 +139,13 @@ def build(
     if check:
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
     with Cache(cache) as cached:
-        key = _inputs(site, words)
+        code = _code()
+        key = _inputs(site, words, code)
         if (hashes := _hashes(cached.get(key))) and _holds(out, hashes):
             return Built(unchanged=tuple(hashes))
         # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
         records = results.records(site, words)
-        files = {**_pages(site, words, cached), **_data(site, words, records), **badges.badges(site, words)}
+        files = {**_pages(site, words, cached, code), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
         files |= {**columnar.files(site, records), **explorer.files(site, words), **hardware_tables.files(site, words)}
         built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
@@ -193,23 +198,65 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
     return results(runs)
 
 
-def _pages(site: Site, words: Words, cached: Cache) -> Files:
+def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
     """Return every page in both languages, with the files of its tables, its charts, and the lines of its log."""
+    files: Files = {}
+    for page in pages(site):
+        context = page.context()
+        key = _page_key(page, context, code)
+        if not (made := _kept(cached.get(key) if key else None)):
+            made = _rendered(words, replace(page, context=partial(dict, context)), cached)
+            if key:
+                cached.put(key, msgspec.msgpack.encode(made))
+        files |= made
+        if page.picture is not None:
+            picture = page.picture(words)
+            drawing = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
+            files[picture.path] = drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)
+        if page.log is not None:
+            files[addresses.log_file(page.log)] = log.snippet(site, page.log)
+    return files
+
+
+def _rendered(words: Words, page: Page, cached: Cache) -> Files:
+    """Return a page in both languages, with the files of its tables and its charts."""
     from ingest.site.render import jinja
 
     files: Files = {}
-    for page in pages(site):
-        for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
-            files[f"{language}/{page.path}"] = rendered.text.encode()
-            files |= {f"{language}/{name}": content for name, content in rendered.tables.items()}
-            for chart in rendered.charts:
-                files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
-        if page.picture is not None:
-            picture = page.picture(words)
-            known = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
-            files[picture.path] = known if known.startswith(share.SIGNATURE) else share.draw(picture)
-        if page.log is not None:
-            files[addresses.log_file(page.log)] = log.snippet(site, page.log)
+    for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
+        files[f"{language}/{page.path}"] = rendered.text.encode()
+        files |= {f"{language}/{name}": content for name, content in rendered.tables.items()}
+        for chart in rendered.charts:
+            files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
+    return files
+
+
+def _page_key(page: Page, context: Mapping[str, Any], code: str) -> str:
+    """Return a hash of all that a page is made of; empty where it holds what cannot be compared, such as a function."""
+    log_of = (page.log.path, page.log.sha256) if page.log else None
+    about = [getattr(page, each) for each in ("path", "template", "title", "description", *_PLACE)]
+    shown = (about, log_of, context)
+    try:
+        # What can be written is told by its text, unlike an object, of which the text says only where it lies.
+        written = msgspec.json.encode(shown, enc_hook=_as_mapping)
+    except (TypeError, ValueError, NotImplementedError, RecursionError):
+        return ""
+    return key_of("page", code, repr(shown), hashlib.sha256(written).hexdigest()) if page.picture is None else ""
+
+
+def _as_mapping(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotImplementedError(f"{type(value).__name__} cannot be compared")
+
+
+def _kept(known: bytes | None) -> Files | None:
+    """Return the files of a page as a build before this one made them; None if they are not known, or are others'."""
+    try:
+        files = msgspec.msgpack.decode(known or b"", type=Files)
+        refuse_ways_out(Path(), files)
+    except (ValueError, OSError, RecursionError):
+        return None
     return files
 
 
@@ -222,7 +269,7 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
     return framed(svg, chart.name, str(said.title), chart.described(words, language))
 
 
-def _inputs(site: Site, words: Words) -> str:
+def _inputs(site: Site, words: Words, code: str) -> str:
     """Return a hash of all that the site is made of: where it is that of the last build, all files are."""
     logs = [
         [name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]
@@ -240,7 +287,7 @@ def _inputs(site: Site, words: Words) -> str:
     told = hashlib.sha256()
     for each in (*site.runs, *site.problems, *site.plans.by_recipe.values()):
         told.update(msgspec.json.encode(each))
-    return key_of(_code(), site.published.digest, repr(shown), told.hexdigest())
+    return key_of(code, site.published.digest, repr(shown), told.hexdigest())
 
 
 def _code() -> str:

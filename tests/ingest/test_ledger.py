@@ -17,6 +17,7 @@ from ingest.cli import main
 from ingest.common.files import write_if_changed
 from ingest.record import ledger, run
 from ingest.record.ledger_files import LedgerFolder
+from ingest.site.render import jinja
 from schema.records import Run
 
 Ingest = Callable[..., Called]
@@ -127,9 +128,12 @@ def test_the_first_call_reads_every_log_once(tree: Path, ingest: Ingest, read_lo
 
 
 def test_one_changed_log_rewrites_its_shard_and_its_pages(
-    tree: Path, out: Path, ingest: Ingest, read_logs: list[str]
+    tree: Path, out: Path, ingest: Ingest, read_logs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = snapshot(out)
+    rendered = set[str]()
+    render = jinja.rendered
+    monkeypatch.setattr(jinja, "rendered", lambda words, page: (rendered.add(page.path), render(words, page))[1])
     write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 2 + [11.0] * 10, batch=2), run=run_json(batch_size=2, repeat=1))
     assert ingest(tree, "--out", out).code == 0
     after = snapshot(out)
@@ -144,6 +148,11 @@ def test_one_changed_log_rewrites_its_shard_and_its_pages(
     untouched = {each for each in after if each.endswith(".md")} - pages
     assert any("/method" in each for each in untouched)
     assert any("/models/fastscnn" in each for each in untouched), sorted(untouched)
+    assert any(each.startswith("runs/") and "bs2-1" in each for each in rendered)
+    assert not any("bs4" in each or "fast" in each for each in rendered), rendered
+    (tree.parent / "elsewhere").mkdir()
+    ingest(tree, "--out", tree.parent / "elsewhere" / "docs")  # with nothing kept
+    assert contents(tree.parent / "elsewhere" / "docs") == contents(out)
 
 
 def test_a_touched_log_is_not_read_again(tree: Path, out: Path, ingest: Ingest, read_logs: list[str]) -> None:

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count as counting
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,19 +96,21 @@ def _read_on_dask(root: str, out: str, number: str) -> None:
     assert state.ledger.read_logs
 
 
-def write_tree(folder: Path, count: int) -> None:
+def write_tree(folder: Path, logs: int) -> None:
     """Write so many logs, and the layout of their names, `<accelerator>/<configuration>/<number>.<ending>`."""
     sources = _sources()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / LAYOUT).write_text(_layout(sources), "utf-8")
-    for number in range(count):
+    for number in range(logs):
         again, place = divmod(number, len(sources))
         accelerator = again // _REPEATS % ACCELERATORS
         gpu = "stated" if sources[place].states_hardware else f"gpu{accelerator + 1}"
         target = folder / gpu / f"c{place:04d}"
         target.mkdir(parents=True, exist_ok=True)
         path = sources[place].path
-        data = _LAST_DIGIT.sub(partial(_other_digit, again + place), path.read_bytes()) if again else path.read_bytes()
+        data = (
+            _LAST_DIGIT.sub(partial(_other_digit, again, counting()), path.read_bytes()) if again else path.read_bytes()
+        )
         ending = path.suffix if path.suffix in (".txt", ".out", ".jsonl", ".json") else ".log"
         (target / f"{again + 1}{ending}").write_bytes(data + b"\n" * again)
 
@@ -157,8 +160,9 @@ def _toml(facts: Mapping[str, str | int]) -> str:
     return ", ".join(f"{name} = {json.dumps(value)}" for name, value in facts.items())
 
 
-def _other_digit(more: int, found: re.Match[bytes]) -> bytes:
-    return b"%d" % ((int(found[0]) + 1 + more % 9) % 10)
+def _other_digit(again: int, places: Iterator[int], found: re.Match[bytes]) -> bytes:
+    """Return another digit: the places of a log count how often it was copied, so that no two copies are alike."""
+    return b"%d" % ((int(found[0]) + again // 10 ** (next(places) % 3)) % 10)
 
 
 def _row(base: Used, what: str, used: Used, logs: int = 0) -> Row:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -262,8 +264,9 @@ def _with_problems(found: FoundFiles, more: Iterable[Problem]) -> FoundFiles:
 
 def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
     """Return every problem once: several sessions of a log, or logs beside one run.json, may have met the same."""
-    met = [*found.problems, *(each for run in ledger.runs for each in run.problems)]
-    return tuple({text_of(each): each for each in met}.values())
+    met = chain(found.problems, (each for run in ledger.runs for each in run.problems))
+    # Hashes, since the texts of many logs' problems would take more than all else that is known of them.
+    return tuple({blake2b(text_of(each).encode(), digest_size=16).digest(): each for each in met}.values())
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from dataclasses import replace as with_fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
@@ -135,7 +136,7 @@ def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Stati
     # pandas adds up in another order than the standard library, which is exact: the last digit of a spread would move.
     found = frame[well & frame["value"].notna()].groupby(keys)[["value", "host"]].agg(list).reset_index()
     return {
-        (result, metric): _statistics(values, hosts)
+        (result, metric): _statistics(tuple(values), tuple(hosts))
         for result, metric, values, hosts in found.itertuples(index=False, name=None)
     }
 
@@ -160,7 +161,10 @@ class Statistics:
 def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
     """Return what repeats give; None where none of them has a figure."""
     found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
-    return _statistics(*zip(*found, strict=True)) if found else None
+    if not found:
+        return None
+    values, hosts = zip(*found, strict=True)
+    return _statistics(values, hosts)
 
 
 def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[tuple[float, ...], ...]:
@@ -358,7 +362,8 @@ def _fields(over: Statistics | None) -> dict[str, Any]:
     return asdict(over) if over else {"value": None, "low": None, "high": None, "spread": None, "repeats": 0}
 
 
-def _statistics(values: Sequence[float], hosts: Sequence[str]) -> Statistics:
+@lru_cache(1 << 16)
+def _statistics(values: tuple[float, ...], hosts: tuple[str, ...]) -> Statistics:
     """Return what repeats give; a machine that ran more often than others does not count more.
 
     Runs that state no machine count as those of one further.

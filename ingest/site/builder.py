@@ -271,22 +271,19 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
 
 def _inputs(site: Site, words: Words, code: str) -> str:
     """Return a hash of all that the site is made of: where it is that of the last build, all files are."""
-    logs = [
-        [name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]
-        for name, paths in site.logs.items()
-    ]
+    told = hashlib.sha256()
+    for name, paths in sorted(site.logs.items()):
+        told.update(repr([name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]).encode())
+    for each in (*site.runs, *site.problems, *site.plans.by_recipe.values()):
+        told.update(msgspec.json.encode(each))
     shown = (
         site.limits,
         site.passed_over,
         sorted(site.accelerators.by_name.items()),
         site.changes.notes,
-        sorted(site.shards.items()),
-        sorted(logs),
+        hashlib.sha256(repr(sorted(site.shards.items())).encode()).hexdigest(),
         sorted((k, dict(v)) for k, v in words.entries.items()),
     )
-    told = hashlib.sha256()
-    for each in (*site.runs, *site.problems, *site.plans.by_recipe.values()):
-        told.update(msgspec.json.encode(each))
     return key_of(code, site.published.digest, repr(shown), told.hexdigest())
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -197,10 +199,11 @@ class Site:
     @cached_property
     def all_problems(self) -> tuple[Problem, ...]:
         """Problems of runs and of no run, once each, by path and line."""
-        found = [*(each for run in self.runs for each in run.problems), *self.problems]
-        unique = {text_of(each): each for each in found}
-        keys = sorted(unique, key=lambda key: (unique[key].path, unique[key].line, key))
-        return tuple(unique[key] for key in keys)
+        place = attrgetter("path", "line")
+        found = sorted([*(each for run in self.runs for each in run.problems), *self.problems], key=place)
+        # Texts of one place at a time: all together they would take more than all else that is known of many logs.
+        alike = ({text_of(each): each for each in group} for _, group in groupby(found, place))
+        return tuple(each for group in alike for _, each in sorted(group.items()))
 
     def has_page(self, run: Run) -> bool:
         """Return whether a run has a page of its own, and is not only shown on demand."""

@@ -96,12 +96,12 @@ def model_of(run: Run) -> str:
 
 def files(site: Site, words: Words) -> dict[str, bytes]:
     """Return the parts by their paths."""
-    table = {each.name: _columns(site, words, each.runs) for each in site.once(parts)}
+    table = {each.name: _document(_columns(site, words, each.runs)) for each in site.once(parts)}
     more = {
-        each.details: {**_columns(site, words, each.runs), **_details(site, words, each.runs)}
+        each.details: _document({**_columns(site, words, each.runs), **_details(site, words, each.runs)})
         for each in site.once(details)
     }
-    return {f"{FOLDER}/{name}.json": _document(columns) for name, columns in (table | more).items()}
+    return {f"{FOLDER}/{name}.json": document for name, document in (table | more).items()}
 
 
 def _document(columns: Mapping[str, Any]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 
 from ingest.common.problems import FILE, ProblemGroup, grouped
 from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
@@ -66,11 +67,11 @@ def _of_case(run: Run | None, said: Text) -> Text:
 
 def document(found: Iterable[Problem], words: Words) -> bytes:
     """Return problems as JSON Lines, in the given order, each with its sentence in both languages."""
-    lines = (
-        {**to_json(each), "said": {name: words.say(name, coded("problem", each)) for name in LANGUAGES}}
-        for each in found
-    )
-    return "".join(f"{json.dumps(each, sort_keys=True, ensure_ascii=False)}\n" for each in lines).encode()
+    written = BytesIO()  # of many logs there may be 200,000
+    for each in found:
+        said = {name: words.say(name, coded("problem", each)) for name in LANGUAGES}
+        written.write(json.dumps({**to_json(each), "said": said}, sort_keys=True, ensure_ascii=False).encode() + b"\n")
+    return written.getvalue()
 
 
 @dataclass(frozen=True)

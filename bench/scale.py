@@ -108,9 +108,9 @@ def write_tree(folder: Path, logs: int) -> None:
         target = folder / gpu / f"c{place:04d}"
         target.mkdir(parents=True, exist_ok=True)
         path = sources[place].path
-        data = (
-            _LAST_DIGIT.sub(partial(_other_digit, again, counting()), path.read_bytes()) if again else path.read_bytes()
-        )
+        data = path.read_bytes()
+        if again:
+            data = _LAST_DIGIT.sub(partial(_other_digit, again, counting()), data)
         ending = path.suffix if path.suffix in (".txt", ".out", ".jsonl", ".json") else ".log"
         (target / f"{again + 1}{ending}").write_bytes(data + b"\n" * again)
 

@@ -19,7 +19,7 @@ from ingest.common.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from ingest.build import Inputs, State, Written
-    from ingest.last_build import Report
+    from ingest.last_build import Printed
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
@@ -201,12 +201,12 @@ def _build(
     if not writes:
         return _status(state)
     written = builder.write(state)
-    report = last_build.Report(messages, _table(state), written.pages, _status(state))
+    printed = last_build.Printed(messages, _table(state), written.pages, _status(state))
     if not as_json:
-        print(_summary(report, inputs.out, written, state.ledger.read_logs))
+        print(_summary(printed, inputs.out, written, state.ledger.read_logs))
     if asked and written.lasting:
-        last_build.note(asked, inputs, report)
-    return report.status
+        last_build.note(asked, inputs, printed)
+    return printed.status
 
 
 @commands.command()
@@ -452,11 +452,11 @@ def _table(state: State) -> str:
     return tabulate(rows, headers=["format", "runs", "records", "published"]) + others
 
 
-def _summary(report: Report, out: Path, written: Written | None = None, read: int = 0) -> str:
+def _summary(printed: Printed, out: Path, written: Written | None = None, read: int = 0) -> str:
     """Return the table of what was read, and a line of what was written; nothing, where nothing changed."""
-    counts = (written.written, written.unchanged, written.removed) if written else (0, report.pages, 0)
+    counts = (written.written, written.unchanged, written.removed) if written else (0, printed.pages, 0)
     files = "{} files written, {} pages and charts unchanged, {} removed".format(*counts)
-    return f"{report.table}\n{out}/: {files}; {read} log{'' if read == 1 else 's'} read"
+    return f"{printed.table}\n{out}/: {files}; {read} log{'' if read == 1 else 's'} read"
 
 
 def _passed_over(names: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from ingest.read.objects import is_url
 _NOTE = "last_build.json"
 
 
-class Report(msgspec.Struct, frozen=True):
+class Printed(msgspec.Struct, frozen=True):
     """What a build prints: messages, and a table of what was read; `pages` counts the files of the site."""
 
     messages: tuple[str, ...]
@@ -34,7 +34,7 @@ class LastBuild(msgspec.Struct, frozen=True):
 
     asked: str
     left: str
-    report: Report
+    printed: Printed
 
 
 def asked(inputs: Inputs, *options: object) -> str:
@@ -52,18 +52,18 @@ def asked(inputs: Inputs, *options: object) -> str:
     return key_of(sys.version, str(libraries), str(Path.cwd()), repr(inputs), repr(options), state) if settled else ""
 
 
-def repeated(asked: str, inputs: Inputs) -> Report | None:
+def repeated(asked: str, inputs: Inputs) -> Printed | None:
     """Return what the last build printed, if it was asked the same and nothing that it left has changed."""
     try:
         last = msgspec.json.decode((notes(inputs.out) / _NOTE).read_bytes(), type=LastBuild)
     except (OSError, ValueError, RecursionError):
         return None
-    return last.report if asked and asked == last.asked and last.left == _left(inputs) else None
+    return last.printed if asked and asked == last.asked and last.left == _left(inputs) else None
 
 
-def note(asked: str, inputs: Inputs, report: Report) -> None:
+def note(asked: str, inputs: Inputs, printed: Printed) -> None:
     """Note what a build was asked, and printed, once all of it is written."""
-    write_if_changed(notes(inputs.out) / _NOTE, msgspec.json.encode(LastBuild(asked, _left(inputs), report)))
+    write_if_changed(notes(inputs.out) / _NOTE, msgspec.json.encode(LastBuild(asked, _left(inputs), printed)))
 
 
 def _left(inputs: Inputs) -> str:

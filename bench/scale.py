@@ -39,8 +39,8 @@ _REPEATS = 5
 ACCELERATORS = 45
 #: Facts of a configuration that the names state.
 _STATED = ("model", "framework", "nodes", "devices", "batch_size", "precision")
-#: The last digit of a figure: copies of a log differ in these.
-_LAST_DIGIT = re.compile(rb"(?<=\.\d\d)\d(?=[\s,)/}\]]|\Z)")
+#: The last digit of a figure: copies of a log differ in these. Of a small one, the second decimal would be too much.
+_LAST_DIGIT = re.compile(rb"(\.(?:\d\d|(?<=\d\d\.)\d|(?<=\d\d\d\.)))(\d)(?=[\s,)/}\]]|\Z)")
 LAYOUT = "layout.toml"
 
 
@@ -162,7 +162,7 @@ def _toml(facts: Mapping[str, str | int]) -> str:
 
 def _other_digit(again: int, places: Iterator[int], found: re.Match[bytes]) -> bytes:
     """Return another digit: the places of a log count how often it was copied, so that no two copies are alike."""
-    return b"%d" % ((int(found[0]) + again // 10 ** (next(places) % 3)) % 10)
+    return b"%s%d" % (found[1], (int(found[2]) + again // 10 ** (next(places) % 3)) % 10)
 
 
 def _row(base: Used, what: str, used: Used, logs: int = 0) -> Row:

@@ -17,7 +17,7 @@ from schema.records import Problem, Run, to_json
 
 #: Problems of a site that are all listed, one by one; of more, groups of one kind below one folder, with examples.
 PROBLEMS_SHOWN = 50
-GROUPS_SHOWN, EXAMPLES = 20, 3
+GROUPS_SHOWN, EXAMPLES = 5, 2
 
 
 def pages(site: Site) -> list[Page]:

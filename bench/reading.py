@@ -22,12 +22,14 @@ _PPLCNET = Path("raw_logs") / "pplcnet" / "paddleclas"
 def long_log(folder: Path, gib: float = 1, times: int = 3) -> list[Row]:
     """Compare all fields of a long PaddleClas log with one figure by a plain pattern over the same bytes, mapped.
 
-    The log is one of our own, repeated to `gib` GiB: with its header once (one run), and whole (appended runs).
+    The log is one of our own, repeated to `gib` GiB: with its header once (one run), whole (appended runs), and with
+    each record once for each of eight ranks, which mpirun tells apart by tags.
     """
     log = sorted(_PPLCNET.glob("*static*/1/train.log"))[0].read_bytes()
     header, records = _split(log)
+    tagged = b"".join(b"[1,%d]<stdout>:%s" % (rank, each) for each in records.splitlines(True) for rank in range(8))
     rows = []
-    for what, first, repeated in (("one run", header, records), ("appended runs", b"", log)):
+    for what, first, repeated in (("one run", header, records), ("appended runs", b"", log), ("ranks", header, tagged)):
         path = folder / "long.log"
         _write(path, first, repeated, int(gib * 2**30))
         plain, ours = in_turns((_one_figure, _all_fields), path, times=times)

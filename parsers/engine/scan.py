@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -27,12 +27,11 @@ _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
 #: Line ends of Windows, and those that a second program made of them.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
-# mpirun --tag-output, with the date of --timestamp-output glued to its front, or horovodrun, which names no job; a tag
-# can stand inside a line.
-_MPI_TAG = re.compile(
-    rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?"
-    rb"\[(?:\d++,)?+(\d{1,9}+)\]<std(?:out|err)>: ?"
-)
+# mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line.
+_MPI_TAG = re.compile(rb"\[(?:\d++,)?+(\d{1,9}+)\]<std(?:out|err)>: ?")
+#: What --timestamp-output glues to the front of a tag. A pattern of both would be tried at every character.
+_MPI_DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
+_MPI_DATE_LENGTH = len("Mon Nov  2 10:00:00 2026")
 # torchrun --tee: only at a line's start, where it is unmistakable.
 _LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d{1,9}+)\]: ?)")
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
@@ -141,10 +140,10 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
             noise.nul_bytes += text.count(b"\x00")
             noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 1000
         text = unstyled(text)
-        if label := _label_of(text):
-            text, tags = _untagged(text, label)
-        if pattern := _tags_in(text):
-            text, tags = _untagged(text, pattern)
+        if labels := _labels_in(text):
+            text, tags = _untagged(text, labels)
+        if found := _tags_in(text):
+            text, tags = _untagged(text, found)
         yield Chunk(text, line, offset, len(data), newlines, tags)
 
 
@@ -175,30 +174,38 @@ def _backspaced(text: bytes) -> bytes:
     return bytes(kept)
 
 
-def _label_of(text: bytes) -> re.Pattern[bytes] | None:
-    """Return the label in front of most lines of a text, if any; three lines say whether to search at all."""
+def _labels_in(text: bytes) -> list[re.Match[bytes]]:
+    """Return the labels in front of most lines of a text, if any; three lines say whether to search at all."""
     places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
         if sum(label.match(text, at) is not None for at in starts) < 2:
             continue
-        if 2 * sum(1 for _ in label.finditer(text)) > text.count(b"\n"):
-            return label
-    return None
+        if 2 * len(found := list(label.finditer(text))) > text.count(b"\n"):
+            return found
+    return []
 
 
-def _tags_in(text: bytes) -> re.Pattern[bytes] | None:
-    """Return the pattern of the rank tags in a text, if there are any."""
+def _tags_in(text: bytes) -> list[re.Match[bytes]]:
+    """Return the rank tags in a text."""
     if b"]<std" in text:
-        return _MPI_TAG
+        return list(_MPI_TAG.finditer(text))
     # torchrun tags every line of a run, so that its tags stand in the first lines of the chunk too.
     head = text[:_TAGS_HEAD]
-    return _LINE_TAG if b"[default" in head or b"[rank" in head else None
+    return list(_LINE_TAG.finditer(text)) if b"[default" in head or b"[rank" in head else []
 
 
-def _untagged(text: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    """Remove the rank tags; return the text, and where in it each tag stood."""
-    found = list(pattern.finditer(text))
-    removed = accumulate((each.end() - each.start() for each in found), initial=0)
-    tags = tuple((each.start() - gone, int(each[1] or 0)) for each, gone in zip(found, removed, strict=False))
-    return pattern.sub(b"", text), tags
+def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tuple[tuple[int, int], ...]]:
+    """Remove rank tags or labels; return the text, and where in it each stood."""
+    begins, ends = [_begin_of(text, each) for each in found], [each.end() for each in found]
+    removed = accumulate((end - begin for begin, end in zip(begins, ends, strict=True)), initial=0)
+    tags = tuple((begin - gone, int(each[1] or 0)) for each, begin, gone in zip(found, begins, removed, strict=False))
+    return b"".join(text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)), tags
+
+
+def _begin_of(text: bytes, tag: re.Match[bytes]) -> int:
+    """Return where a tag begins, or the date that is glued to its front."""
+    at = tag.start()
+    begin = at - _MPI_DATE_LENGTH
+    dated = tag.re is _MPI_TAG and begin >= 0 and text[at - 1 : at].isdigit() and _MPI_DATE.fullmatch(text, begin, at)
+    return begin if dated else at

@@ -28,6 +28,7 @@ def test_a_long_log_is_measured_as_one_run_and_as_many(tmp_path: Path) -> None:
     assert [each.what for each in rows] == [
         "all fields of 0.001 GiB, one run",
         "all fields of 0.001 GiB, appended runs",
+        "all fields of 0.001 GiB, eight ranks",
     ]
     assert all(each.seconds and each.base for each in rows)
 

@@ -233,15 +233,25 @@ def _rendered(words: Words, page: Page, cached: Cache) -> Files:
 
 def _page_key(page: Page, context: Mapping[str, Any], code: str) -> str:
     """Return a hash of all that a page is made of; empty where it holds what cannot be compared, such as a function."""
-    log_of = (page.log.path, page.log.sha256) if page.log else None
     about = [getattr(page, each) for each in ("path", "template", "title", "description", *_PLACE)]
-    shown = (about, log_of, context)
+    log_of = (page.log.path, page.log.sha256) if page.log else None
+    told = hashlib.sha256()
     try:
-        # What can be written is told by its text, unlike an object, of which the text says only where it lies.
-        written = msgspec.json.encode(shown, enc_hook=_as_mapping)
+        for each in _parts((about, log_of, context)):
+            told.update(msgspec.msgpack.encode(each, enc_hook=_as_mapping))
     except (TypeError, ValueError, NotImplementedError, RecursionError):
         return ""
-    return key_of("page", code, repr(shown), hashlib.sha256(written).hexdigest()) if page.picture is None else ""
+    return key_of("page", code, told.hexdigest()) if page.picture is None else ""
+
+
+def _parts(value: object, depth: int = 4) -> Iterator[object]:
+    """Yield the parts of a value, with their number on each level: as a whole it may take hundreds of megabytes."""
+    if depth and isinstance(value, (Mapping, list, tuple)):
+        yield len(value)
+        for each in value.items() if isinstance(value, Mapping) else value:
+            yield from _parts(each, depth - 1)
+    else:
+        yield value
 
 
 def _as_mapping(value: object) -> object:

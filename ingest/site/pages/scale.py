@@ -13,11 +13,15 @@ from ingest.site.render.table import Cell, Column, Table, cell
 
 @dataclass(frozen=True)
 class MeasuredScale:
-    """What `python -m bench scale` measured for so many logs: seconds of one core, and peak memory in MiB."""
+    """What `python -m bench scale` measured for so many logs: seconds of one core, and peak memory in MiB.
+
+    `read` is without pages, and `pages` is all of these new; `changed` is a build after a change of one log.
+    """
 
     logs: int
     read: float
     unchanged: float
+    changed: float
     pages: float
     memory: float
     ledger_mb: float
@@ -25,9 +29,9 @@ class MeasuredScale:
 
 #: Measured on two cores, on logs made from public ones, of 84 kB on average.
 MEASURED = (
-    MeasuredScale(1_000, 11.0, 2.0, 30.0, 160, 0.6),
-    MeasuredScale(10_000, 100.0, 3.0, 40.0, 220, 5.4),
-    MeasuredScale(100_000, 1_000.0, 25.0, 100.0, 800, 54),
+    MeasuredScale(1_000, 11.0, 0.4, 10.0, 30.0, 160, 0.6),
+    MeasuredScale(10_000, 100.0, 0.5, 20.0, 40.0, 220, 5.4),
+    MeasuredScale(100_000, 1_000.0, 3.0, 100.0, 180.0, 1_200, 22),
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
 SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300
@@ -46,15 +50,18 @@ def pages(site: Site) -> list[Page]:
 
 def measured() -> Table:
     """Return what was measured, by the number of logs."""
-    names = ("logs", "read", "read_each", "unchanged", "pages", "memory", "ledger")
+    names = ("logs", "read", "read_each", "pages", "unchanged", "changed", "memory", "ledger")
     head = tuple(Column(phrase(f"scale.{each}"), True) for each in names)
     return Table(head, tuple(_line(each) for each in MEASURED), name="measured")
 
 
 def _line(found: MeasuredScale) -> tuple[Cell, ...]:
     each = 1000 * found.read / found.logs
-    amounts = (found.read, each, found.unchanged, found.pages, found.memory, found.ledger_mb)
-    return (cell(numbers.count(found.logs)), *(cell(_written(each)) for each in amounts))
+    times = (found.read, each, found.pages, found.unchanged, found.changed)
+    return (
+        cell(numbers.count(found.logs)),
+        *(cell(_written(each)) for each in (*times, found.memory, found.ledger_mb)),
+    )
 
 
 def _written(amount: float) -> str:
@@ -79,7 +86,7 @@ def estimated() -> Table:
         (phrase("scale.transfer"), BYTES / BYTES_A_SECOND / _HOUR, phrase("scale.by_rate")),
         (phrase("scale.ledger_size"), most.ledger_mb / most.logs * LOGS / 1000, phrase("scale.by_ledger")),
         (phrase("scale.build_memory"), held * LOGS / _GB, phrase("scale.by_run", kb=_written(held / 1000))),
-        (phrase("scale.again"), most.unchanged / most.logs * LOGS / _HOUR, phrase("scale.by_unchanged")),
+        (phrase("scale.again"), most.changed / most.logs * LOGS / _HOUR, phrase("scale.by_changed")),
     )
     head = (Column(phrase("scale.what")), Column(phrase("scale.amount"), True), Column(phrase("scale.by")))
     return Table(

@@ -139,8 +139,9 @@ def build(
     if check:
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
     with Cache(cache) as cached:
-        code = _code()
-        key = _inputs(site, words, code)
+        known_words = sorted((name, dict(entry)) for name, entry in words.entries.items())
+        code = key_of(_code(), _drawing_code(), repr(known_words))
+        key = _inputs(site, code)
         if (hashes := _hashes(cached.get(key))) and _holds(out, hashes):
             return Built(unchanged=tuple(hashes))
         # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
@@ -279,7 +280,7 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
     return framed(svg, chart.name, str(said.title), chart.described(words, language))
 
 
-def _inputs(site: Site, words: Words, code: str) -> str:
+def _inputs(site: Site, code: str) -> str:
     """Return a hash of all that the site is made of: where it is that of the last build, all files are."""
     told = hashlib.sha256()
     for name, paths in sorted(site.logs.items()):
@@ -292,7 +293,6 @@ def _inputs(site: Site, words: Words, code: str) -> str:
         sorted(site.accelerators.by_name.items()),
         site.changes.notes,
         hashlib.sha256(repr(sorted(site.shards.items())).encode()).hexdigest(),
-        sorted((k, dict(v)) for k, v in words.entries.items()),
     )
     return key_of(code, site.published.digest, repr(shown), told.hexdigest())
 

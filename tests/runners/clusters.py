@@ -29,7 +29,7 @@ UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PidFile none
-SetEnv PERFLEDGER_JOBS={jobs} {variables}
+SetEnv HOME={folder} PERFLEDGER_JOBS={jobs} {variables}
 """
 CLIENT = """
 Host {name}

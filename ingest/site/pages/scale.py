@@ -27,11 +27,11 @@ class MeasuredScale:
     ledger_mb: float
 
 
-#: Measured on two cores, on logs made from public ones, of 84 kB on average.
+#: Measured on two cores that did other work as well, on logs made from public ones, of 87 kB on average.
 MEASURED = (
-    MeasuredScale(1_000, 11.0, 0.4, 10.0, 30.0, 160, 0.6),
-    MeasuredScale(10_000, 100.0, 0.5, 20.0, 40.0, 220, 5.4),
-    MeasuredScale(100_000, 1_000.0, 3.0, 100.0, 180.0, 1_200, 22),
+    MeasuredScale(1_000, 15.0, 0.3, 9.8, 31.6, 277, 4.5),
+    MeasuredScale(10_000, 163.7, 0.5, 30.4, 54.6, 386, 2.3),
+    MeasuredScale(100_000, 1_564.0, 2.0, 235.6, 261.4, 1_251, 21.6),
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
 SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300

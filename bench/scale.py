@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count as counting
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,12 +58,12 @@ def scale(folder: Path, counts: Sequence[int] = (1_000, 10_000)) -> list[Row]:
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
     base, rows = child(_imports), list[Row]()
     row = partial(_row, base)
-    for count in counts:
-        site = folder / f"scale{count}"
-        write_tree(site / "logs", count)
-        layout, name = site / "logs" / LAYOUT, f"{count:,} logs"
+    for logs in counts:
+        site = folder / f"scale{logs}"
+        write_tree(site / "logs", logs)
+        layout, name = site / "logs" / LAYOUT, f"{logs:,} logs"
         asked = site / "logs", site / "docs", layout
-        rows += [row(f"{name}, all new, without pages", child(read_and_record, *asked), count)]
+        rows += [row(f"{name}, all new, without pages", child(read_and_record, *asked), logs)]
         rows += [row(f"{name}, none changed, without pages", child(read_and_record, *asked))]
         rows += [row(f"{name}, none changed, all pages new", child(_ingest, *asked))]
         rows += [row(f"{name}, none changed", child(_ingest, *asked))]
@@ -80,12 +80,12 @@ def scale(folder: Path, counts: Sequence[int] = (1_000, 10_000)) -> list[Row]:
     return rows
 
 
-def workers(folder: Path, count: int = 10_000) -> list[Row]:
+def workers(folder: Path, logs: int = 10_000) -> list[Row]:
     """Compare two Dask workers with one, by the clock: reading logs of all kinds, with nothing cached."""
-    write_tree(folder / "workers", count)
+    write_tree(folder / "workers", logs)
     used = [child(_read_on_dask, folder / "workers", folder / f"by{number}", number) for number in (1, 2)]
     shutil.rmtree(folder / "workers")
-    return [Row(f"{count:,} logs on two Dask workers", used[1].wall, "on one", used[0].wall, "0.59")]
+    return [Row(f"{logs:,} logs on two Dask workers", used[1].wall, "on one", used[0].wall, "0.59")]
 
 
 def _read_on_dask(root: str, out: str, number: str) -> None:
@@ -110,7 +110,7 @@ def write_tree(folder: Path, logs: int) -> None:
         path = sources[place].path
         data = path.read_bytes()
         if again:
-            data = _LAST_DIGIT.sub(partial(_other_digit, again, counting()), data)
+            data = _LAST_DIGIT.sub(partial(_other_digit, again, count()), data)
         ending = path.suffix if path.suffix in (".txt", ".out", ".jsonl", ".json") else ".log"
         (target / f"{again + 1}{ending}").write_bytes(data + b"\n" * again)
 

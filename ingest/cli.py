@@ -186,7 +186,7 @@ def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: 
 def _build(
     inputs: Inputs, strict: bool, verbose: bool, asked: str = "", *, as_json: bool = False, writes: bool = True
 ) -> int:
-    """Build, and note what a build that is `asked` the same need only print."""
+    """Build; `asked` identifies the build in its note (`ingest.last_build`), empty if there is to be none."""
     from ingest import build as builder
     from ingest import last_build
 
@@ -453,7 +453,7 @@ def _table(state: State) -> str:
 
 
 def _summary(printed: Printed, out: Path, written: Written | None = None, read: int = 0) -> str:
-    """Return the table of what was read, and a line of what was written; nothing, where nothing changed."""
+    """Return the table of what was read, and a line of what was written: no file, where `written` is not given."""
     counts = (written.written, written.unchanged, written.removed) if written else (0, printed.pages, 0)
     files = "{} files written, {} pages and charts unchanged, {} removed".format(*counts)
     return f"{printed.table}\n{out}/: {files}; {read} log{'' if read == 1 else 's'} read"

@@ -1,11 +1,12 @@
-"""What the last build into a folder was asked, and what it printed: asked the same again, nothing need be read.
+"""The command of the last build into a folder, and what it printed: where nothing has changed, it is printed again.
 
-Names, sizes and times of files tell whether anything changed, both of what is read and of what was written.
+Names, sizes and times of files tell whether anything has changed, both of what is read and of what was written.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -30,7 +31,7 @@ class Printed(msgspec.Struct, frozen=True):
 
 
 class LastBuild(msgspec.Struct, frozen=True):
-    """A build: hashes of what it was asked and of what it left, and what it printed."""
+    """A build: hashes of its command with all that it reads, and of the files that it left, and what it printed."""
 
     asked: str
     left: str
@@ -38,22 +39,22 @@ class LastBuild(msgspec.Struct, frozen=True):
 
 
 def asked(inputs: Inputs, *options: object) -> str:
-    """Return a hash of all that a build depends on; empty where files and their times do not tell it.
+    """Return a hash of all that a build depends on; empty where the times of files do not show every change.
 
-    They do not for object stores, for single logs, which other files may lie beside, and for a moment after a change.
+    They do not for object stores, for single logs, beside which other files may lie, and just after a change.
     """
     if inputs.stores or is_url(inputs.ledger) or not all(each.is_dir() for each in inputs.paths):
         return ""
     code = (Path(sources.__file__).parents[2] / each for each in sources.CODE)
     state, newest = sources.looked_at([*inputs.paths, *inputs.published, Path(inputs.layout), *code])
-    # A library that was installed changes its folder.
+    # Installing a library changes the folder that holds it.
     libraries = Path(click.__file__).parents[1].stat().st_mtime_ns
     settled = is_settled([0, 0, newest])
     return key_of(sys.version, str(libraries), str(Path.cwd()), repr(inputs), repr(options), state) if settled else ""
 
 
 def repeated(asked: str, inputs: Inputs) -> Printed | None:
-    """Return what the last build printed, if it was asked the same and nothing that it left has changed."""
+    """Return what the last build printed, if it is the same build and none of the files that it left has changed."""
     try:
         last = msgspec.json.decode((notes(inputs.out) / _NOTE).read_bytes(), type=LastBuild)
     except (OSError, ValueError, RecursionError):
@@ -62,8 +63,9 @@ def repeated(asked: str, inputs: Inputs) -> Printed | None:
 
 
 def note(asked: str, inputs: Inputs, printed: Printed) -> None:
-    """Note what a build was asked, and printed, once all of it is written."""
-    write_if_changed(notes(inputs.out) / _NOTE, msgspec.json.encode(LastBuild(asked, _left(inputs), printed)))
+    """Note a build once all of it is written. The note may be lost: the next build then reads again."""
+    with suppress(OSError):
+        write_if_changed(notes(inputs.out) / _NOTE, msgspec.json.encode(LastBuild(asked, _left(inputs), printed)))
 
 
 def _left(inputs: Inputs) -> str:

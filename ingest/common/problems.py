@@ -9,7 +9,6 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ingest.common.errors import printable
@@ -95,8 +94,7 @@ def _worded(argument: Any) -> Any:
     return argument
 
 
-@cache
 def _words() -> Words:
-    from ingest.common.words import load
+    from ingest.common.words import own
 
-    return load()
+    return own()

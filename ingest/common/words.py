@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
@@ -152,6 +153,12 @@ def load(path: Path = WORDS) -> Words:
     entries = {f"{table}.{key}": entry for table, keys in file.data.items() for key, entry in keys.items()}
     own = {key: msgspec.structs.asdict(entry) for key, entry in entries.items()}
     return Words(path, MappingProxyType({**terms, **own}))
+
+
+@cache
+def own() -> Words:
+    """Return the words of the site, which are read once, for those who need them in many places."""
+    return load()
 
 
 def _placeholders(text: str) -> set[str]:

@@ -62,6 +62,8 @@ MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart', ".html": b'class="
 #: By whose names those are known that hold tables and JSON of ours.
 JSON_FOLDERS = ("tables", *(Path(each).name for each in (badges.FOLDER, explorer.FOLDER, hardware_tables.FOLDER)))
 
+#: Where the files of pages lie.
+_OF_PAGES = tuple(f"{each}/" for each in (*LANGUAGES, "charts"))
 #: What else of a page is in its front matter.
 _PLACE = ("boost", "order", "group", "scripts")
 
@@ -205,7 +207,7 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
     for page in pages(site):
         context = page.context()
         key = _page_key(page, context, code)
-        if not (made := _kept(cached.get(key) if key else None)):
+        if not (made := _kept(page, cached.get(key) if key else None)):
             made = _rendered(words, replace(page, context=partial(dict, context)), cached)
             if key:
                 cached.put(key, msgspec.msgpack.encode(made))
@@ -261,14 +263,15 @@ def _as_mapping(value: object) -> object:
     raise NotImplementedError(f"{type(value).__name__} cannot be compared")
 
 
-def _kept(known: bytes | None) -> Files | None:
-    """Return the files of a page as a build before this one made them; None if they are not known, or are others'."""
+def _kept(page: Page, known: bytes | None) -> Files | None:
+    """Return the files of a page as an earlier build made them; None if they are not known, or are those of others."""
     try:
         files = msgspec.msgpack.decode(known or b"", type=Files)
         refuse_ways_out(Path(), files)
     except (ValueError, OSError, RecursionError):
         return None
-    return files
+    is_whole = all(f"{each}/{page.path}" in files for each in LANGUAGES)
+    return files if is_whole and all(name.startswith(_OF_PAGES) for name in files) else None
 
 
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import accumulate
 
-from ingest.common.words import Text, Words, load
+from ingest.common.words import Text, own
 from ingest.site.render.chart import Chart, Dots
 from ingest.site.render.table import Table
 
@@ -52,12 +51,7 @@ def _chart(chart: Chart) -> int:
 
 
 def _letters(text: Text) -> int:
-    return len(_words().say("en", text))
-
-
-@cache
-def _words() -> Words:
-    return load()
+    return len(own().say("en", text))
 
 
 def folded(heights: Sequence[int], most: int = TALL - _AROUND) -> list[bool]:

@@ -92,13 +92,13 @@ def _alike(rows: NDArray[np.uint8], first: bytes, stamp: slice = slice(None)) ->
     if (rows[:, others] != rows[0, others]).any() or (rows[:, digits] - ord("0") > 9).any():
         return None
     begin, end, _ = stamp.indices(len(first))
-    iso = _iso(first[begin:end]).encode()
     printed = [at for at in digits if begin <= at < end]
-    # What a stamp lacks of a date stands before what it has.
-    places = [at for at, each in enumerate(iso) if each in b"0123456789"][-len(printed) :] if printed else []
-    rewritten = np.repeat(np.frombuffer(iso, np.uint8)[None], len(rows), axis=0)
-    rewritten[:, places] = rows[:, printed]
     try:
+        iso = _iso(first[begin:end]).encode()
+        # What a stamp lacks of a date stands before what it has.
+        places = [at for at, each in enumerate(iso) if each in b"0123456789"][-len(printed) :] if printed else []
+        rewritten = np.repeat(np.frombuffer(iso, np.uint8)[None], len(rows), axis=0)
+        rewritten[:, places] = rows[:, printed]
         found = rewritten.view(f"S{len(iso)}").ravel().astype("datetime64[us]")
     except ValueError:
         return None

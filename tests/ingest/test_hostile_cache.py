@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ingest.common import below
-from ingest.common.cache import _TABLE, Cache, _checksum
+from ingest.common.cache import _TABLE, Cache, _checksum, packed
 from ingest.record import ledger
 from ingest.site import builder
 
@@ -159,16 +160,21 @@ def mine(project: Path, tmp_path: Path) -> Path:
 
 
 #: Whoever can write a checksum can write any figure: the cache is as trusted as the ledger. What is no value is none.
-GARBAGE = (b"\xff\xfe", b"null", b"[]", b"7", b'{"/dev/zero": "0"}', b'{"../../x": "0"}', b"[" * 100_000)
+PAGES = ({}, {"../../x": b""}, {"assets/x.js": b""}, {"en/index.md": b""}, {"en/index.md": 1})
+GARBAGE = (
+    *(b"\xff\xfe", b"null", b"[]", b"7", b'{"/dev/zero": "0"}', b'{"../../x": "0"}', b"[" * 100_000),
+    *map(msgspec.msgpack.encode, PAGES),
+)
 
 
-def test_values_that_are_garbage_cost_time_only(mine: Path) -> None:
+@pytest.mark.parametrize("made", [bytes, packed])
+def test_values_that_are_garbage_cost_time_only(mine: Path, made: Callable[[bytes], bytes]) -> None:
     right = {str(path.relative_to(mine / "docs")): path.read_bytes() for path in _files(mine / "docs")}
     [path] = (mine / ".perfledger").rglob("cache.sqlite")
     with sqlite3.connect(path) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM entries ORDER BY key")]
         garbage = zip(keys, itertools.cycle(GARBAGE), strict=False)
-        changed = [(value, _checksum(key, value), key) for key, value in garbage]
+        changed = [(made(value), _checksum(key, made(value)), key) for key, value in garbage]
         connection.executemany("UPDATE entries SET value = ?, checksum = ? WHERE key = ?", changed)
     assert len(keys) > 5
     status, said, files = ingested(mine)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.engine.clock import clocks, unwrapped
+from parsers.engine.clock import clocks, stamps, unwrapped
 
 MOMENTS = st.datetimes(dt.datetime(1990, 1, 1), dt.datetime(2106, 1, 1))
 
@@ -52,6 +53,35 @@ def test_no_date_is_nan(printed: bytes) -> None:
     found = clocks([b"2023-01-01 00:00:00", printed, b"2023-01-01 00:00:10"])
     assert math.isnan(found[1])
     assert found[2] - found[0] == 10
+    assert math.isnan(clocks([printed])[0])
+
+
+#: Spellings of a logger's stamp, with what stands around it on the line.
+SPELLINGS = (
+    ("", "%Y-%m-%d %H:%M:%S,123 - x"),
+    ("[", "%Y/%m/%d %H:%M:%S] ppcls INFO: ips: 3"),
+    ("[", "%m/%d %H:%M:%S d2.utils]: eta"),
+    ("I", "%m%d %H:%M:%S.000417 7 a.cc:1] x"),
+    ("[HCTR][", "%H:%M:%S.250][INFO]: x"),
+    ("INFO: ", "%H:%M:%S: 12"),
+    ("", "%Y-%m-%d %H:%M:%S.5: loss"),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(SPELLINGS), st.lists(MOMENTS, min_size=1, max_size=6), st.booleans())
+def test_lines_that_begin_alike_have_the_clocks_that_each_has_alone(
+    spelling: tuple[str, str], moments: list[dt.datetime], ended: bool
+) -> None:
+    before, after = spelling
+    lines = [(before + each.strftime(after)).encode() for each in moments]
+    text = b"\n".join(lines) + b"\n" * ended
+    places = [sum(len(each) + 1 for each in lines[:at]) + len(line) // 2 for at, line in enumerate(lines)]
+    found = stamps(text, places)
+    # Behind a line of another form, they are read one by one.
+    apart = stamps(b"x\n" + text, [0, *(each + 2 for each in places)])
+    assert math.isnan(apart[0])
+    assert np.array_equal(found, apart[1:], equal_nan=True)
 
 
 def test_clock_with_a_date_over_midnight_and_new_year() -> None:

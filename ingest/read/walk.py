@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.common.errors import UsageError
-from ingest.common.files import stamp
+from ingest.common.files import absolute, stamp
 from ingest.common.sources import DEEPEST
 from ingest.read.plans import is_plans
 from parsers.engine.unpack import plain_name
@@ -148,7 +148,7 @@ def _without_log(walk: _Walk) -> Iterator[Problem]:
 
 
 def _unique(found: Sequence[Input]) -> tuple[Input, ...]:
-    return tuple(sorted({each.path.absolute(): each for each in found}.values(), key=lambda each: each.name))
+    return tuple(sorted({absolute(each.path): each for each in found}.values(), key=lambda each: each.name))
 
 
 def labels(paths: Sequence[Path]) -> list[str]:

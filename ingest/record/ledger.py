@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from ingest.common import processes
 from ingest.common.cache import Cache, key_of, packed, unpacked
 from ingest.common.faults import guarded
-from ingest.common.files import file_hash, is_settled, stamp
+from ingest.common.files import absolute, file_hash, is_settled, stamp
 from ingest.read import layout as layouts
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
@@ -395,7 +395,7 @@ def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
     """Return the SHA-256 of every file by its absolute path; one with a known size, time and inode is not read."""
     found: dict[str, str] = {}
     for path in chain.from_iterable(map(_files, inputs)):
-        name = str(path.absolute())
+        name = absolute(path)
         if name not in found and (at := stamp(path)):
             found[name] = _hash(path, at, cached)
     return found
@@ -408,7 +408,7 @@ def _files(given: Input) -> tuple[Path, ...]:
 
 def _hash(path: Path, at: Sequence[int], cached: Cache) -> str:
     """Return the SHA-256 of a file with this stamp; one that was changed just now may change again under the same."""
-    key = key_of("file", str(path.absolute()), *map(str, at))
+    key = key_of("file", absolute(path), *map(str, at))
     try:
         if is_settled(at) and _SHA256.fullmatch(known := cached.get_or_make(key, lambda: file_hash(path).encode())):
             return known.decode()
@@ -464,7 +464,7 @@ def folder_of(name: str, *, beside_run: bool) -> str:
 
 
 def _known_hash(path: Path, known: Mapping[str, str]) -> str:
-    return known.get(str(path.absolute()), "")
+    return known.get(absolute(path), "")
 
 
 def _shard(
@@ -474,7 +474,7 @@ def _shard(
     mine = {each.name: hashes[each.name] for each in inputs}
     run_jsons = [[each.name, _known_hash(each.path.with_name(RUN_JSON), known)] for each in inputs]
     # A layout reads the whole path, so that a tree moved elsewhere may say something else.
-    paths = [str(each.path.absolute()) for each in inputs]
+    paths = [absolute(each.path) for each in inputs]
     rules = {each.name: found for each in inputs if (found := extra_rules(each.name))}
     beside = {each.given.name: [each.format_id, _known_hash(each.given.path, known)] for each in files}
     parts = [[str(part), _known_hash(part, known)] for each in inputs for part in (*each.parts, *each.beside)]

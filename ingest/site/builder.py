@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -204,25 +203,24 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
 def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
     """Return every page in both languages, with the files of its tables, its charts, and the lines of its log."""
     files: Files = {}
-    for page in pages(site):
-        context = page.context()
-        key = _page_key(page, context, code)
+    for each in pages(site):
+        page = replace(each, context=once(each.context))
+        key = _page_key(page, code)
         if not (made := _kept(page, cached.get(key) if key else None)):
-            made = _rendered(words, replace(page, context=partial(dict, context)), cached)
-            if key:
+            made = _rendered(site, words, page, cached)
+            # A log that changes while its page is made gives a page of which the key says nothing.
+            if key and all(made.values()) and (page.basis is None or _page_key(page, code) == key):
                 cached.put(key, msgspec.msgpack.encode(made))
         files |= made
         if page.picture is not None:
             picture = page.picture(words)
             drawing = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
             files[picture.path] = drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)
-        if page.log is not None:
-            files[addresses.log_file(page.log)] = log.snippet(site, page.log)
     return files
 
 
-def _rendered(words: Words, page: Page, cached: Cache) -> Files:
-    """Return a page in both languages, with the files of its tables and its charts."""
+def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:
+    """Return a page in both languages, with the files of its tables and its charts, and the lines of its log."""
     from ingest.site.render import jinja
 
     files: Files = {}
@@ -231,16 +229,18 @@ def _rendered(words: Words, page: Page, cached: Cache) -> Files:
         files |= {f"{language}/{name}": content for name, content in rendered.tables.items()}
         for chart in rendered.charts:
             files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
+    if page.log is not None:
+        files[addresses.log_file(page.log)] = log.snippet(site, page.log)
     return files
 
 
-def _page_key(page: Page, context: Mapping[str, Any], code: str) -> str:
+def _page_key(page: Page, code: str) -> str:
     """Return a hash of all that a page is made of; empty where it holds what cannot be compared, such as a function."""
     about = [getattr(page, each) for each in ("path", "template", "title", "description", *_PLACE)]
     log_of = (page.log.path, page.log.sha256) if page.log else None
     told = hashlib.sha256()
     try:
-        for each in _parts((about, log_of, context)):
+        for each in _parts((about, log_of, (page.basis or page.context)())):
             told.update(msgspec.msgpack.encode(each, enc_hook=_as_mapping))
     except (TypeError, ValueError, NotImplementedError, RecursionError):
         return ""
@@ -270,8 +270,10 @@ def _kept(page: Page, known: bytes | None) -> Files | None:
         refuse_ways_out(Path(), files)
     except (ValueError, OSError, RecursionError):
         return None
-    is_whole = all(f"{each}/{page.path}" in files for each in LANGUAGES)
-    return files if is_whole and all(name.startswith(_OF_PAGES) for name in files) else None
+    own = {f"{each}/{page.path}" for each in LANGUAGES} | ({addresses.log_file(page.log)} if page.log else set())
+    others = files.keys() - own
+    is_whole = len(files) == len(own) + len(others)
+    return files if is_whole and all(name.startswith(_OF_PAGES) for name in others) else None
 
 
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:

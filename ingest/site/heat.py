@@ -16,7 +16,6 @@ from urllib.parse import urlencode
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
-from ingest.compute.results import counts
 from ingest.published import cases
 from ingest.published.publications import Published
 from ingest.site import addresses, answers, published_tables
@@ -195,7 +194,7 @@ class _Case:
 
 def heats(site: Site) -> Mapping[str, Heat]:
     """Return the table of each hardware with a run that counts."""
-    return {name: heat(site, name) for name in sorted({hardware_of(run) for run in site.runs if counts(run)})}
+    return {name: heat(site, name) for name in sorted({hardware_of(run) for run in site.counted})}
 
 
 def heat(site: Site, hardware: str) -> Heat:

@@ -49,8 +49,16 @@ class OwnHistory:
     moments: tuple[Moment[OwnPoint], ...]
 
 
-def of_results(site: Site, suite: Suite) -> list[OwnHistory]:
+def of_results(site: Site, suite: Suite) -> Sequence[OwnHistory]:
     """Return the history of each case with figures of several days, versions or rounds."""
+    return site.once(_histories).get(suite.id, ())
+
+
+def _histories(site: Site) -> Mapping[str, Sequence[OwnHistory]]:
+    return {suite.id: _of_results(site, suite) for suite in site.shown}
+
+
+def _of_results(site: Site, suite: Suite) -> list[OwnHistory]:
     found: dict[tuple[object, ...], list[Row]] = {}
     for row in site.rows.get(suite.id, ()):
         found.setdefault((_metric(row), *_case(row)), []).append(row)

@@ -161,9 +161,14 @@ class Site:
         return {run.id: self._find(run, by_name, generic) for run in self.runs}
 
     @cached_property
+    def counted(self) -> tuple[Run, ...]:
+        """Runs that may stand in a result."""
+        return tuple(run for run in self.runs if counts(run))
+
+    @cached_property
     def shown(self) -> tuple[Suite, ...]:
         """Suites with at least one run that counts, or with figures that others published."""
-        used = {self.suite_of[run.id].id: self.suite_of[run.id] for run in self.runs if counts(run)}
+        used = {self.suite_of[run.id].id: self.suite_of[run.id] for run in self.counted}
         used |= {each.id: each for each in self.known if each.id in self.published.by_suite}
         return tuple(sorted(used.values(), key=lambda each: (each.order, each.id)))
 
@@ -283,6 +288,7 @@ class Page:
     The search ranks a page `boost` times as high as others; 0: the page is not searched.
     Its context may hold `hits`: what the search finds besides.
     `log` is the run of which it shows the log; `picture` is what the page is shared with, instead of the site's.
+    `basis` returns what all of the context follows from, where that costs much less than the context itself.
     """
 
     path: str
@@ -296,6 +302,7 @@ class Page:
     scripts: tuple[str, ...] = ()
     log: Run | None = None
     picture: Callable[[Words], Picture] | None = None
+    basis: Callable[[], Mapping[str, Any]] | None = None
 
 
 def framework_of(run: Run) -> str:

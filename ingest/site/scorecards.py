@@ -16,7 +16,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.compute import comparison
 from ingest.compute.comparison import Candidate, Verdict
-from ingest.compute.results import counts, version
+from ingest.compute.results import version
 from ingest.site import addresses, answers
 from ingest.site.answers import Answer
 from ingest.site.data.measured import date_of
@@ -71,7 +71,7 @@ class Placing:
 
 def placings(site: Site) -> tuple[Placing, ...]:
     """Return all placings: by hardware as on the front page, model, case, and the fastest framework first."""
-    names = answers.hardware_by_coverage([run for run in site.runs if counts(run)])
+    names = answers.hardware_by_coverage(site.counted)
     return tuple(
         placing
         for hardware in names
@@ -252,9 +252,9 @@ def entries(texts: Sequence[str]) -> Cell:
 
 def frameworks(site: Site) -> list[str]:
     """Return the frameworks of all runs that count, by name."""
-    return sorted({framework_of(run) for run in site.runs if counts(run)}, key=str.casefold)
+    return sorted({framework_of(run) for run in site.counted}, key=str.casefold)
 
 
 def runs_on(site: Site, hardware: str) -> list[Run]:
     """Return the runs on a hardware that count."""
-    return [run for run in site.runs if counts(run) and hardware_of(run) == hardware]
+    return [run for run in site.counted if hardware_of(run) == hardware]

@@ -14,9 +14,14 @@ from made_logs import run_json, seg
 from made_trees import Called, contents, make_tree, snapshot, write_run
 
 from ingest.cli import main
+from ingest.common.cache import Cache
 from ingest.common.files import write_if_changed
+from ingest.common.words import Words
 from ingest.record import ledger, run
 from ingest.record.ledger_files import LedgerFolder
+from ingest.site import builder
+from ingest.site.model import Page, Site
+from ingest.site.pages import log as log_pages
 from ingest.site.render import jinja
 from schema.records import Run
 
@@ -153,6 +158,42 @@ def test_one_changed_log_rewrites_its_shard_and_its_pages(
     (tree.parent / "elsewhere").mkdir()
     ingest(tree, "--out", tree.parent / "elsewhere" / "docs")  # with nothing kept
     assert contents(tree.parent / "elsewhere" / "docs") == contents(out)
+
+
+def test_the_lines_of_a_log_are_looked_up_again_only_where_it_changed(
+    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = list[Path]()
+    chosen = log_pages._chosen_lines
+    monkeypatch.setattr(log_pages, "_chosen_lines", lambda path, at: (looked_up.append(path), chosen(path, at))[1])
+    write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 2 + [11.0] * 10, batch=2), run=run_json(batch_size=2, repeat=1))
+    assert ingest(tree, "--out", out).code == 0
+    assert {each.parent.parent.name for each in looked_up} == {"bs2"}
+
+
+def test_the_page_of_a_log_that_changed_while_it_was_made_is_not_kept(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, render = tree.parent / "other" / "docs", builder._rendered
+
+    def changes_meanwhile(site: Site, words: Words, page: Page, cached: Cache) -> dict[str, bytes]:
+        paths = site.logs[page.log.path] if page.log else ()
+        before = {path: path.read_bytes() for path in paths}
+        for path, data in before.items():
+            path.write_bytes(data + b"one line more\n")
+        made = render(site, words, page, cached)
+        for path, data in before.items():
+            path.write_bytes(data)
+        return made
+
+    with monkeypatch.context() as patched:
+        patched.setattr(builder, "_rendered", changes_meanwhile)
+        ingest(tree, "--out", out)
+    assert not any(each.read_bytes() for each in (out / "logs").glob("*.html"))
+    ingest(tree, "--out", out)
+    lines = [each.read_bytes() for each in (out / "logs").glob("*.html")]
+    assert lines
+    assert all(b"ips" in each for each in lines)
 
 
 def test_a_touched_log_is_not_read_again(tree: Path, out: Path, ingest: Ingest, read_logs: list[str]) -> None:

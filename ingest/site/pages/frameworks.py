@@ -7,7 +7,6 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Words, phrase
-from ingest.compute.results import counts
 from ingest.site import addresses, history, scorecards
 from ingest.site.data import badges
 from ingest.site.hardware_names import product
@@ -49,7 +48,7 @@ def _framework(site: Site, framework: str) -> Page:
 
     def context() -> Mapping[str, Any]:
         mine = _of(site, framework)
-        runs = [run for run in site.runs if counts(run) and framework_of(run) == framework]
+        runs = [run for run in site.counted if framework_of(run) == framework]
         best, worst = scorecards.best_and_worst(mine)
         return {
             "framework": named(framework),

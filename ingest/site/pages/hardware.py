@@ -8,7 +8,6 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import phrase
-from ingest.compute.results import counts
 from ingest.site import addresses, answers, hardware_tables, heat, scorecards
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product, raw
@@ -20,7 +19,7 @@ from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 
 def pages(site: Site) -> list[Page]:
     """Return the list of hardware, and a page for each of those with a run that counts."""
-    names = answers.hardware_by_coverage([run for run in site.runs if counts(run)])
+    names = answers.hardware_by_coverage(site.counted)
     return [_index(site, names), *(_hardware(site, each) for each in names)]
 
 

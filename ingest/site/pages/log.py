@@ -130,18 +130,20 @@ def pages(site: Site) -> list[Page]:
 def _log(site: Site, run: Run) -> Page:
     """Return the page with the lines of a run's log and what rests on them; in parts, if it is long."""
     about = {"run": run_names.name(site, run)}
-    suite = site.suite_of[run.id]
+    known = {
+        "run": run,
+        "run_page": site.page(run),
+        "name": about["run"],
+        "suite_title": site.suite_of[run.id].title,
+        "file": addresses.log_file(run),
+    }
     return Page(
         site.log_page(run) or "",
         "log",
         phrase("title.log", **about),
         phrase("describe.log", **about),
         lambda: {
-            "run": run,
-            "run_page": site.page(run),
-            "name": about["run"],
-            "suite_title": suite.title,
-            "file": addresses.log_file(run),
+            **known,
             "log": (found := visible_log(site, run)),
             "left_out": anchors_left_out(run, found),
             "marks": mark_table(site, run),
@@ -149,6 +151,8 @@ def _log(site: Site, run: Run) -> Page:
         boost=0,
         scripts=("assets/js/log.js",),
         log=run,
+        # The lines follow from the bytes of the log, of which the run states the hash.
+        basis=lambda: {**known, "state": _file_as_read(site.logs.get(run.path, ()), run.sha256)[1]},
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
-from ingest.compute.results import counts, round_of
+from ingest.compute.results import round_of
 from ingest.published.publications import Published
 from ingest.site import addresses
 from ingest.site.model import Page, Row, Site, Suite, hardware_of, named, reason
@@ -72,9 +72,7 @@ def links(site: Site) -> list[Link]:
 
 def rounds(site: Site) -> list[str]:
     """Return the names of the rounds that runs were submitted to; empty where no path names it."""
-    return sorted(
-        {round_of(run) or "" for run in site.runs if _is_entry(run.metrics, run.case.options) and counts(run)}
-    )
+    return sorted({round_of(run) or "" for run in site.counted if _is_entry(run.metrics, run.case.options)})
 
 
 def entrants(site: Site, name: str) -> list[Entrant]:

@@ -47,13 +47,14 @@ class Batch(Struct, frozen=True, kw_only=True):
             RunnerError: a case cannot be run in this way.
         """
         commit = commit_of(self.recipe.files.values())
-        repeats = {case.slug: next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in self.cases}
+        pinned = [self.settings.pinned(case) for case in self.cases]
+        repeats = [next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in pinned]
         return [
             build_run(
                 self.recipe, case, self.raw_logs, self.settings,
-                repeat=repeats[case.slug], round=self.round, commit=commit,
+                repeat=repeat, round=self.round, commit=commit,
             )
-            for case in self.cases
+            for case, repeat in zip(pinned, repeats, strict=True)
         ]  # fmt: skip
 
 

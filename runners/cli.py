@@ -14,7 +14,7 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
@@ -23,9 +23,10 @@ from msgspec import structs
 from runners import batch as batches
 from runners import plans
 from runners import recipe as recipes
+from runners import site as sites
 from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
-from runners.command import CONTAINERS, Settings, build_run
-from runners.job import PlannedRun, RunnerError
+from runners.command import CONTAINERS, Settings, build_run, setup_steps
+from runners.job import PlannedRun, RunnerError, checked
 from runners.nodes import set_up
 from runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
 from runners.record import check_ingest, finished_runs, unfinished
@@ -102,6 +103,27 @@ def _round(_context: click.Context, _parameter: click.Parameter, text: str) -> s
     return text.strip()
 
 
+def _variables(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    """Read `NAME=VALUE`, given once or several times."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not recipes.VARIABLE.fullmatch(name):
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE, with the name of an environment variable")
+        if fault := recipes.secret_fault(name, checked(value, f"--env {name}")):
+            raise RunnerError(f"--env {name}: it {fault}")
+        found[name] = value
+    return found
+
+
+def _secrets(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+    for name in given:
+        if not recipes.VARIABLE.fullmatch(name):
+            # The text may be a value that was meant to stay secret, so it is not repeated.
+            raise click.BadParameter("it takes the name of an environment variable, without its value")
+    return tuple(given)
+
+
 def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
     """Add options to a command and pass it, as `name`, what `make` returns for their values."""
     keys = tuple(inspect.signature(make).parameters)
@@ -155,19 +177,56 @@ target_options = _packed(
         help="Pass a further argument to sbatch, joined by =, as in --sbatch=--account=mine. May be repeated.",
     ),
 )
+
+
+def _settings(
+    container: Literal["none", "docker", "podman", "apptainer"],
+    work: str,
+    data: str,
+    even_if_busy: bool,
+    accept_disturbed: bool,
+    variables: dict[str, str],
+    secrets: tuple[str, ...],
+) -> Settings:
+    return Settings(container, work, data, even_if_busy, accept_disturbed, variables, secrets)
+
+
+container_option = click.option(
+    "--container",
+    type=click.Choice(["none", *CONTAINERS]),
+    default="none",
+    show_default=True,
+    help="Run the recipe's image with this tool.",
+)
+site_option = click.option(
+    "--site", default="", metavar="FILE", help="What the site adds.  [default: site.toml beside the recipe]"
+)
 settings_options = _packed(
     "settings",
-    Settings,
-    click.option(
-        "--container",
-        type=click.Choice(["none", *CONTAINERS]),
-        default="none",
-        show_default=True,
-        help="Run the recipe's image with this tool.",
-    ),
+    _settings,
+    container_option,
     work_option,
     click.option("--data", default="", metavar="DIR", help="Folder of the data set on the hosts, an absolute path."),
     click.option("--even-if-busy", is_flag=True, help="Start even on a GPU that others use."),
+    click.option(
+        "--accept-disturbed", is_flag=True, help="Let runs that something else disturbed count in results, too."
+    ),
+    click.option(
+        "--env",
+        "variables",
+        multiple=True,
+        callback=_variables,
+        metavar="NAME=VALUE",
+        help="Set a variable for the command; it is recorded. May be repeated.",
+    ),
+    click.option(
+        "--secret",
+        "secrets",
+        multiple=True,
+        callback=_secrets,
+        metavar="NAME",
+        help="Pass on a variable of this shell; its name alone is recorded. May be repeated.",
+    ),
 )
 raw_logs_option = click.option(
     "--raw-logs",
@@ -211,6 +270,7 @@ def show(chosen: Chosen, settings: Settings) -> int:
 @target_options
 @repeats_option
 @settings_options
+@site_option
 @raw_logs_option
 @round_option
 @click.option("--scripts", is_flag=True, help="Also print, for each case, what its nodes are sent, as JSON.")
@@ -218,6 +278,7 @@ def plan(
     chosen: Chosen,
     target: AnyTarget,
     settings: Settings,
+    site: str,
     repeats: int | None,
     raw_logs: Path,
     round: str,
@@ -228,6 +289,7 @@ def plan(
     Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a
     name that `list` prints, or a .toml file.
     """
+    settings, target = _at_site(chosen[0], settings, target, site)
     return _plan(_batch(chosen, settings, raw_logs, round), target, repeats, scripts)
 
 
@@ -236,6 +298,7 @@ def plan(
 @target_options
 @repeats_option
 @settings_options
+@site_option
 @raw_logs_option
 @round_option
 @click.option("--dry-run", is_flag=True, help="Start nothing; print what `plan` prints.")
@@ -253,6 +316,7 @@ def run(
     chosen: Chosen,
     target: AnyTarget,
     settings: Settings,
+    site: str,
     repeats: int | None,
     raw_logs: Path,
     round: str,
@@ -267,6 +331,7 @@ def run(
     """
     if find_max_batch and repeats:
         raise RunnerError("--repeats: with --find-max-batch each batch size runs once; leave one of the two out")
+    settings, target = _at_site(chosen[0], settings, target, site)
     batch = _batch(chosen, settings, raw_logs, round)
     if dry_run:
         return _dry_run(batch, target, repeats, resume, find_max_batch)
@@ -279,16 +344,20 @@ def run(
 @cli.command()
 @recipe_argument
 @target_options
+@container_option
 @work_option
-def setup(recipe: str, target: AnyTarget, work: str) -> int:
-    """Run the setup steps of a recipe.
+@site_option
+def setup(
+    recipe: str, target: AnyTarget, container: Literal["none", "docker", "podman", "apptainer"], work: str, site: str
+) -> int:
+    """Install what a recipe needs.
 
-    They run on all hosts at the same time; Ctrl-C ends them. RECIPE is a name that `list` prints, or a .toml file.
+    Its steps run in a Python environment of its own below --work, or in its image with --container, on all hosts at
+    the same time; Ctrl-C ends them. RECIPE is a name that `list` prints, or a .toml file.
     """
     loaded = recipes.load(recipes.find(recipe))
-    if not loaded.setup.steps:
-        raise RunnerError(f"recipe {loaded.name}: it has no setup steps; `show` says in words what it needs")
-    set_up(target.places("cpu"), loaded.setup.steps, work)
+    settings, target = _at_site(loaded, Settings(container, work), target, site)
+    set_up(target.places("cpu"), setup_steps(loaded, settings))
     return COMPLETED
 
 
@@ -367,6 +436,14 @@ def _print(lines: Iterator[str]) -> int:
     for line in lines:
         print(line)
     return COMPLETED
+
+
+def _at_site(recipe: LaunchRecipe, settings: Settings, target: AnyTarget, file: str) -> tuple[Settings, AnyTarget]:
+    """Return settings and target with what the site adds for a recipe."""
+    found = sites.find(file, recipe.folder)
+    kind, names = target.site_names()
+    place = found.of(kind, names)
+    return settings.at(place, recipe), target.at_site(found.addresses(names), place.sbatch)
 
 
 def _batch(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> Batch:

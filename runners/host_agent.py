@@ -46,6 +46,8 @@ BUSY_PERCENT = 10
 LOAD_SECONDS = 0.5
 # Time limit of everything before the command, which may include pulling an image.
 PREPARE_SECONDS = 7200
+# Time limit of a site's prologue, and of each of its hooks.
+HOOK_SECONDS = 300
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
 NEVER, NOTHING = float("inf"), subprocess.DEVNULL
@@ -441,6 +443,79 @@ def address_of(host: str, is_this_node: bool) -> str:
     return next((address for address in found if not address.startswith("127.")), host)
 
 
+class PythonEnvironment:
+    """The virtual environment of a recipe, below the work folder. A mark in it, written last, says what made it."""
+
+    def __init__(self, work: str, wanted: "dict[str, str]") -> None:
+        self.name, self.made_by = wanted["name"], wanted["made_by"]
+        self.folder = os.path.join(work, "environments", self.name)
+        self.mark = os.path.join(self.folder, "perfledger.json")
+        self.bin = os.path.join(self.folder, "bin")
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its setup was begun."""
+        return os.path.isdir(self.folder)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the steps that the recipe has now made it, all of them."""
+        return first_match(r'"made_by": *"([0-9a-f]*)"', read_text(self.mark)) == self.made_by
+
+    def entered(self, variables: "dict[str, str]") -> "dict[str, str]":
+        """Return environment variables as they are inside it, and without those that would lead out of it."""
+        path = os.pathsep.join(filter(None, [self.bin, variables.get("PATH", os.defpath)]))
+        kept = {name: value for name, value in variables.items() if name != "PYTHONHOME"}
+        return {**kept, "PATH": path, "VIRTUAL_ENV": self.folder}
+
+    def make(self, python: str, lock: str, variables: "dict[str, str]") -> "list[list[str]]":
+        """Remove an environment of other steps, and return the commands that make this one; none if it is current."""
+        if self.is_current:
+            return []
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(os.path.dirname(self.folder), exist_ok=True)
+        path = variables.get("PATH")
+        found = shutil.which(python, path=path) or shutil.which("python3", path=path) or sys.executable
+        uv = shutil.which("uv", path=path)
+        # Seeded, because setup steps call pip.
+        made = [uv, "venv", "--seed", "--python", found] if uv else [found, "-m", "venv"]
+        commands = [[*made, self.folder]]
+        if lock:
+            requirements = self.folder + ".lock"
+            write_file(requirements, lock)
+            inside = os.path.join(self.bin, "python")
+            pip = [uv, "pip", "install", "--python", inside] if uv else [inside, "-m", "pip", "install"]
+            commands.append([*pip, "--require-hashes", "-r", requirements])
+        return commands
+
+    def finish(self) -> None:
+        """Mark it as complete."""
+        write_file(self.mark, json.dumps({"schema": "perfledger.environment_made/1", "made_by": self.made_by}))
+
+
+def after_prologue(lines: "list[str]") -> "dict[str, str]":
+    """Return the environment variables that the lines of a site's prologue leave behind.
+
+    Raises:
+        Refused: a line failed.
+    """
+    if not lines:
+        return dict(os.environ)
+    # What the lines print goes to stderr, so that nothing but the variables stands in the answer.
+    program = "\n".join(["set -e", "exec 3>&1 1>&2", *lines, "env -0 >&3"])
+    try:
+        done = subprocess.run(
+            ["bash", "-c", program], stdin=NOTHING, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HOOK_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refused(f"the site's prologue cannot be run: {error}") from None
+    if done.returncode:
+        last = (clean(done.stderr).strip().splitlines() or ["it says nothing"])[-1]
+        raise Refused(f"a line of the site's prologue failed (exit status {done.returncode}): {last}")
+    pairs = (os.fsdecode(each).partition("=") for each in done.stdout.split(b"\0"))
+    return {name: value for name, equals, value in pairs if equals and name not in ("_", "SHLVL")}
+
+
 class NodeJob:
     """One job on this node: its specification, and the values that only this node knows."""
 
@@ -463,12 +538,20 @@ class NodeJob:
         self.work = os.path.join(os.path.expanduser("~"), work)
         self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
         self.working_folder = self.temporary if self.wants_scratch else self.sources
+        wanted = spec["virtual_environment"]
+        self.python_environment = PythonEnvironment(self.work, wanted) if wanted else None
+        self.variables: "dict[str, str]" = {}
         # If the launcher starts the other nodes itself, those only sample telemetry and wait.
         self.is_observer = not spec["every_node"] and self.rank != 0
 
     def path(self, *names: str) -> str:
         """Return a path below the job's folder."""
         return os.path.join(self.folder, *names)
+
+    @property
+    def uses_environment(self) -> bool:
+        """Whether the command runs in the recipe's own Python environment."""
+        return bool(self.python_environment and self.python_environment.is_there)
 
     @property
     def values(self) -> "dict[str, str]":
@@ -521,7 +604,10 @@ class NodeJob:
         """
         order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
         given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
-        return {**os.environ, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+        # Once, because modules and conda take seconds.
+        self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
+        variables = {**self.variables, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+        return self.python_environment.entered(variables) if self.uses_environment else variables
 
     def prepare_folders(self) -> None:
         """Create the folders and the hostfile that the command and its container may name."""
@@ -554,6 +640,43 @@ class NodeJob:
             if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
                 with contextlib.suppress(OSError):
                     shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+    def run_hooks(self, name: str) -> str:
+        """Run the lines of a site's hook; return why one failed, empty if none did. `after` runs to its end."""
+        failed = ""
+        for line in self.spec["hooks"][name]:
+            status, said = run_tool(["bash", "-c", line], HOOK_SECONDS, stderr=subprocess.STDOUT)
+            if status and not failed:
+                last = (said.strip().splitlines() or ["it says nothing"])[-1]
+                failed = f"`{line}` of the site's `{name}` failed (exit status {status}): {last}"
+            if failed and name == "before":
+                break
+        return failed
+
+    def mask_secrets(self) -> None:
+        """Replace the values of secrets in the logs, which are published."""
+        values = [os.fsencode(os.environ[name]) for name in self.spec["secrets"] if os.environ.get(name)]
+        if not values:
+            return
+        pattern = re.compile(b"|".join(map(re.escape, sorted(values, key=len, reverse=True))))
+        for name in ["train.log", *self.rank_logs()]:
+            path = self.path(name)
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                if not any(map(pattern.search, file)):
+                    continue
+                file.seek(0)
+                with open(f"{path}.masked", "wb") as masked:
+                    for line in file:
+                        masked.write(pattern.sub(b"***", line))
+                os.replace(f"{path}.masked", path)
+
+    def rank_logs(self) -> "list[str]":
+        """Return the logs of ranks, relative to the job's folder."""
+        found = []
+        for folder, folders, files in os.walk(self.path("ranks")):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found += [os.path.join(folder, name) for name in sorted(files) if not name.startswith(".")]
+        return [os.path.relpath(path, self.folder) for path in found if not os.path.islink(path)]
 
     def ask_python(self, device: str, seconds: float) -> "dict[str, Any]":
         """Return the answers of `installed`; nothing for a recipe without Python, which names no packages."""
@@ -612,6 +735,7 @@ class NodeJob:
             "threads": number(self.spec["threads"]),
             "load_average_before": load,
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
+            "python_environment": self.python_environment.name if self.uses_environment else None,
             "container_digest": container.get("digest"),
             "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
             "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
@@ -657,7 +781,8 @@ def check(job: NodeJob) -> "list[str]":
     """
     warnings: "list[str]" = []
     for step in (
-        check_space, check_container, check_gpus, check_source, check_programs, check_packages, check_port, check_load,
+        check_space, check_container, check_gpus, check_source, check_environment, check_programs, check_packages,
+        check_port, check_load,
     ):  # fmt: skip
         warnings += step(job) or []
     return warnings
@@ -748,6 +873,22 @@ def check_source(job: NodeJob) -> "list[str]":
     return warnings
 
 
+def check_environment(job: NodeJob) -> None:
+    """Refuse a Python environment of the recipe that other setup steps made, or not all of them."""
+    if job.uses_environment and not job.python_environment.is_current:
+        raise Refused(
+            f"the Python environment {job.python_environment.folder} is not of the recipe's present setup steps, or "
+            "they did not finish; make it again with `python -m runners setup`, or remove it to use the host's Python"
+        )
+
+
+def check_secrets(job: NodeJob) -> None:
+    """Refuse a run whose secrets this process did not get."""
+    for name in job.spec["secrets"]:
+        if not os.environ.get(name):
+            raise Refused(f"the secret {name} is not set here; export it where the run is started")
+
+
 def check_programs(job: NodeJob) -> None:
     """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
     path = job.environment().get("PATH")
@@ -774,8 +915,8 @@ def check_packages(job: NodeJob) -> None:
     missing = ", ".join(answers.get("missing", []))
     if missing:
         raise Refused(
-            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners show` says how to install "
-            "them"
+            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners setup` installs what the "
+            "recipe's steps name, and `show` says what else it needs"
         )
     if "python" not in answers:
         raise Refused(f"{python} cannot say what packages it has; is it a Python?")
@@ -929,6 +1070,9 @@ class Guard:
                 kill(int(line[len("group ") :]), signal.SIGKILL, group=True)
         job.kill_leftovers()
         job.remove_unwanted()
+        job.mask_secrets()
+        if "hooks" in lines and "hooks done" not in lines:
+            job.run_hooks("after")
         for line in lines:
             if line.startswith("folder "):
                 shutil.rmtree(line[len("folder ") :], ignore_errors=True)
@@ -943,6 +1087,7 @@ class Runner:
         self.outcome = ""
         self.status = 143
         self.scratch = ""
+        self.warnings: "list[str]" = []
         self.sampler: "Sampler | None" = None
 
     def run(self) -> int:
@@ -951,7 +1096,7 @@ class Runner:
             self.claim()
             self.guard = Guard(self.job)
             self.enter_folder()
-            record = self.run_and_record()
+            record = self.run_between_hooks()
             self.guard.tell("done")
         finally:
             if self.scratch:
@@ -1009,6 +1154,22 @@ class Runner:
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
             ) from None
 
+    def run_between_hooks(self) -> "dict[str, Any]":
+        """Run the command between the hooks of the site, and return the content of host.json."""
+        self.guard.tell("hooks")
+        failed = self.job.run_hooks("before")
+        if failed:
+            # Without what it was to set up, the figures would be of another machine.
+            self.outcome, self.status = "failed", 126
+            with contextlib.suppress(OSError), open(self.job.path("train.log"), "ab") as log:
+                log.write(f"{failed}\n".encode("utf-8", "surrogateescape"))
+        try:
+            record = self.run_and_record()
+        finally:
+            failed = self.job.run_hooks("after")
+            self.guard.tell("hooks done")
+        return {**record, "warnings": [failed] if failed else []}
+
     def run_and_record(self) -> "dict[str, Any]":
         """Run the command, and return the content of host.json."""
         job = self.job
@@ -1030,6 +1191,7 @@ class Runner:
         self.sampler.stop()
         job.kill_leftovers()
         job.remove_unwanted()
+        job.mask_secrets()
         self.name_outcome(kills_before)
         return {
             "schema": "perfledger.host/1",
@@ -1099,17 +1261,9 @@ class Runner:
             killed = killed and (self.status == 137 or any(map(KILLED.search, self.lines())))
             self.outcome = "oom" if short or killed else "failed"
 
-    def rank_logs(self) -> "list[str]":
-        """Return the logs of ranks, relative to the job's folder."""
-        found = []
-        for folder, folders, files in os.walk(self.job.path("ranks")):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            found += [os.path.join(folder, name) for name in sorted(files) if not name.startswith(".")]
-        return [os.path.relpath(path, self.job.folder) for path in found if not os.path.islink(path)]
-
     def lines(self) -> "Iterator[bytes]":
         """Yield the lines of all logs."""
-        for name in ["train.log", *self.rank_logs()]:
+        for name in ["train.log", *self.job.rank_logs()]:
             with contextlib.suppress(OSError), open(self.job.path(name), "rb") as file:
                 yield from file
 
@@ -1119,7 +1273,7 @@ class Runner:
         Skips empty logs of ranks, and names with unusual characters.
         """
         found = {}
-        for name in ["train.log", "telemetry.csv", "environment.json", *self.rank_logs()]:
+        for name in ["train.log", "telemetry.csv", "environment.json", *self.job.rank_logs()]:
             path = self.job.path(name)
             # Files that a container wrote as root may be unreadable.
             if os.path.isfile(path) and os.access(path, os.R_OK) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
@@ -1215,7 +1369,7 @@ class Actions:
     def environment(self) -> "dict[str, str]":
         """Return the environment of the process that runs the job, which identifies it."""
         variables = dict(variable.split("=", 1) for variable in self.variables)
-        return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables}
+        return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables, **self.request.get("secrets", {})}
 
     def begin(self) -> "dict[str, Any]":
         """Start the job in a session of its own, so that it outlives the connection and the launcher."""
@@ -1335,16 +1489,34 @@ class Actions:
         """Run the setup steps up to the first failure; stop when standard input is closed."""
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
         os.makedirs(work, exist_ok=True)
+        base = {**after_prologue(self.request["prologue"]), **self.request["variables"]}
+        # pip then refuses to install into the system's Python.
+        variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}
+        values = {"work": work, "working_folder": work, "identity": f"setup.{os.getpid()}", "node_rank": "0"}
+        wanted = self.request["virtual_environment"]
+        environment = PythonEnvironment(work, wanted) if wanted else None
+        if environment:
+            for argv in environment.make(self.request["python"], self.request["lock"], base):
+                self.step(" ".join(argv), argv, work, variables)
+            variables = environment.entered(variables)
         for step in self.request["steps"]:
-            # In UTF-8, whatever the locale.
-            sys.stdout.buffer.write(f"+ {step}\n".encode())
-            sys.stdout.flush()
             # `${work}` is the shell's own variable, with the same value.
             text = re.sub(r"(?<!\$)\{work\}", '"${work}"', step)
-            status = run_attended(["bash", "-c", text], cwd=work, env={**os.environ, "work": work, "PWD": work})
-            if status:
-                sys.exit(status)
+            enter = [fill(word, values) for word in self.request["enter"]]
+            self.step(step, [*enter, "bash", "-c", text], work, variables)
+        if environment:
+            environment.finish()
         return {}
+
+    @staticmethod
+    def step(shown: str, argv: "list[str]", folder: str, variables: "dict[str, str]") -> None:
+        """Print a setup step and run it; end this program with its exit status where it fails."""
+        # In UTF-8, whatever the locale.
+        sys.stdout.buffer.write(f"+ {shown}\n".encode())
+        sys.stdout.flush()
+        status = run_attended(argv, cwd=folder, env=variables)
+        if status:
+            sys.exit(status)
 
 
 def run_attended(argv: "list[str]", **options: "Any") -> int:
@@ -1460,7 +1632,9 @@ def on_node(action: str, outcome: str = "stopped") -> int:
 def fit(actions: Actions) -> int:
     """Check a node of a Slurm job, and write the answer to a file, because no launcher is connected."""
     try:
-        write_file(actions.path("check.json"), json.dumps(actions.check()))
+        answer = actions.check()
+        check_secrets(NodeJob(actions.folder))
+        write_file(actions.path("check.json"), json.dumps(answer))
     except Refused as refusal:
         write_file(actions.path("refused"), str(refusal))
         return 2
@@ -1486,6 +1660,7 @@ def standalone(text: str) -> int:
         sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
         return 2
     try:
+        check_secrets(NodeJob(actions.folder))
         for warning in check(NodeJob(actions.folder)):
             sys.stderr.write(f"warning: {warning}\n")
     except Refused as refusal:

@@ -13,18 +13,23 @@ import math
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
 
 from runners.job import NODE_VARIABLES, RunnerError, Scalar, WantedRecords, checked
 from schema.plans import DataSet
+from schema.redaction.keys import keys_in
 from schema.vocabulary import LAUNCHERS, PRECISIONS
 
+T = TypeVar("T", bound=Struct)
 FOLDER = Path(__file__).parent / "recipes"
 
+#: What a site adds to the recipes beside it; see `site.py`.
+SITE_FILE = "site.toml"
 #: What every case has by itself, so that no option may have this name.
 DERIVED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
 #: What identifies a case, beside its options and the hardware.
@@ -35,7 +40,10 @@ SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
 # Tables whose keys the author chooses; texts in them stay as they are, white space and all.
 _OPEN_TABLES = ("matrix", "options", "slots", "environment_variables", "files")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Names of variables whose values are secrets, whatever they look like: HF_TOKEN, but not MAX_TOKENS.
+_SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|(?:api|access|private)_?key|credentials?)$")
+_REDACTION_SECONDS = 1.0
 # Lines of a TOML file: the header of a table, and a key.
 _HEADER = re.compile(r"\s*\[(\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
 _KEY_LINE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([\w-]+))\s*=""")
@@ -93,12 +101,16 @@ class Image(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Setup(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a host needs: packages that `python` must have, shell lines that install them, and words."""
+    """What a host needs: packages that `python` must have, what installs them, and words.
+
+    `lock` is a requirements file beside the recipe, with a hash for each package; `steps` are shell lines.
+    """
 
     python: Text = "python"
     packages: Words = ()
     steps: Words = ()
     text: str = ""
+    lock: str = ""
 
 
 class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,10 +174,14 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
         command: holds slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables` and `slots`.
         matrix: tables of the values that cases combine, each with `shape` (`2n8d`: two nodes, eight devices each).
         files: written into the folder that the command runs in: path there to file here.
+        lock: the text of the file that `setup.lock` names, empty without one.
+        folder: that of its file.
     """
 
     name: str
     sha256: str
+    lock: str
+    folder: Path
     matrix: tuple[Axes, ...]
     options: dict[str, Scalar]
     slots: dict[str, Scalar | Lookup]
@@ -173,7 +189,7 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     files: dict[str, Path]
 
 
-class _FaultError(Exception):
+class FaultError(Exception):
     """What is wrong at some keys of a file; the reader of the file adds path and line."""
 
     def __init__(self, keys: Keys, what: str) -> None:
@@ -214,8 +230,8 @@ def load(path: Path) -> LaunchRecipe:
         raise RunnerError(f"{path}: this recipe cannot be read: {error}") from error
     try:
         return _recipe(path, hashlib.sha256(content).hexdigest(), tables)
-    except _FaultError as fault:
-        raise RunnerError(f"{path}:{_line(text, fault.keys)}: {fault}") from fault
+    except FaultError as fault:
+        raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
 
 
 def text_of(value: Scalar) -> str:
@@ -237,6 +253,8 @@ def case_value_fault(key: str, value: Scalar) -> str:
 def _shipped() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(FOLDER.rglob("*.toml")):
+        if path.name == SITE_FILE:
+            continue
         if path.stem in found:
             raise RunnerError(f"{path}: {found[path.stem]} has the same name; rename one, for recipes go by their name")
         found[path.stem] = path
@@ -244,8 +262,9 @@ def _shipped() -> dict[str, Path]:
 
 
 def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> LaunchRecipe:
-    _refuse_nul(tables, ())
-    file = _decoded({key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()})
+    refuse_nul(tables, ())
+    stripped = {key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()}
+    file = decoded(stripped, RecipeFile, "a recipe")
     matrix = _matrix(file.matrix, file.options)
     read = {
         "matrix": matrix,
@@ -253,9 +272,10 @@ def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> LaunchRecipe:
         "slots": _slots(file.slots, {*file.options, *matrix[0]}),
         "environment_variables": _variables(file.environment_variables),
         "files": _files(file.files, path.parent),
+        "lock": _lock(file.setup, path.parent),
     }
     stated = {name: getattr(file, name) for name in file.__struct_fields__}
-    recipe = LaunchRecipe(name=path.stem, sha256=sha256, **{**stated, **read})
+    recipe = LaunchRecipe(name=path.stem, sha256=sha256, folder=path.parent, **{**stated, **read})
     _check_slots(recipe)
     return recipe
 
@@ -267,32 +287,44 @@ def _stripped(value: object) -> object:
     return value.strip() if isinstance(value, str) else value
 
 
-def _decoded(tables: Mapping[str, object]) -> RecipeFile:
+def decoded(tables: Mapping[str, object], kind: type[T], file: str, at: tuple[str, ...] = ()) -> T:
+    """Return tables of a file as a record.
+
+    Args:
+        tables: as TOML gives them.
+        kind: the record.
+        file: what the file is, for messages: `a recipe`.
+        at: the keys at which the tables lie in it.
+
+    Raises:
+        FaultError: a key is unknown or missing, or its value has another type.
+    """
     try:
-        return msgspec.convert(tables, RecipeFile)
+        return msgspec.convert(tables, kind)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at `$")
-        raise _explained(what, tuple(re.findall(r"\.(\w+)", place)), tables) from error
+        raise _explained(what, tuple(re.findall(r"\.(\w+)", place)), tables, kind, file, at) from error
 
 
-def _explained(what: str, keys: tuple[str, ...], tables: Mapping[str, object]) -> _FaultError:
+def _explained(
+    what: str, keys: tuple[str, ...], tables: Mapping[str, object], kind: type[Struct], file: str, at: tuple[str, ...]
+) -> FaultError:
     """Return the fault that msgspec found, in our words: what stands there, what must, and what may be meant."""
-    name = next(iter(re.findall("`([^`]*)`", what)), "")
+    name, whole = next(iter(re.findall("`([^`]*)`", what)), ""), (*at, *keys)
     if what.startswith("Object missing"):
-        return _FaultError(keys, f"the key `{'.'.join((*keys, name))}` is missing; add it")
+        return FaultError(whole, f"the key `{'.'.join((*whole, name))}` is missing; add it")
     if what.startswith("Object contains unknown"):
-        known = _struct_at(keys).__struct_fields__
+        known = _struct_at(kind, keys).__struct_fields__
         remedy = _nearest(name, known) or f"the keys here are {', '.join(known)}"
-        return _FaultError((*keys, name), f"`{'.'.join((*keys, name))}` is not a key of a recipe; {remedy}")
+        return FaultError((*whole, name), f"`{'.'.join((*whole, name))}` is not a key of {file}; {remedy}")
     value: Any = tables
     for key in keys:
         value = value[key]
-    hint = get_type_hints(_struct_at(keys[:-1]), include_extras=True)[keys[-1]]
-    return _FaultError(keys, f"`{'.'.join(keys)}` is {value!r}, but must be {_expected(hint, value)}")
+    hint = get_type_hints(_struct_at(kind, keys[:-1]), include_extras=True)[keys[-1]]
+    return FaultError(whole, f"`{'.'.join(whole)}` is {value!r}, but must be {_expected(hint, value)}")
 
 
-def _struct_at(keys: Iterable[str]) -> type[Struct]:
-    found: type[Struct] = RecipeFile
+def _struct_at(found: type[Struct], keys: Iterable[str]) -> type[Struct]:
     for key in keys:
         hint = get_type_hints(found)[key]
         found = next(each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, Struct))
@@ -314,21 +346,22 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean `{similar[0]}`?" if similar else ""
 
 
-def _refuse_nul(value: object, keys: tuple[str, ...]) -> None:
+def refuse_nul(value: object, keys: tuple[str, ...]) -> None:
+    """Raise for a text with a NUL byte, at whatever depth."""
     if isinstance(value, dict):
         for name, each in value.items():
-            _refuse_nul(name, keys)
-            _refuse_nul(each, (*keys, name))
+            refuse_nul(name, keys)
+            refuse_nul(each, (*keys, name))
     elif isinstance(value, list):
         for each in value:
-            _refuse_nul(each, keys)
+            refuse_nul(each, keys)
     elif isinstance(value, str) and "\0" in value:
-        raise _FaultError(keys, f"`{'.'.join(keys)}` holds a NUL byte, which no command line can; take it out")
+        raise FaultError(keys, f"`{'.'.join(keys)}` holds a NUL byte, which no command line can; take it out")
 
 
-def _wrong(keys: Keys, value: object, why: str) -> _FaultError:
+def _wrong(keys: Keys, value: object, why: str) -> FaultError:
     name = ".".join(key for key in keys if isinstance(key, str))
-    return _FaultError(keys, f"`{name}` is {value!r}, but {why}")
+    return FaultError(keys, f"`{name}` is {value!r}, but {why}")
 
 
 def _scalar(keys: Keys, value: object) -> Scalar:
@@ -354,7 +387,7 @@ def _matrix(stated: object, options: Collection[str]) -> tuple[Axes, ...]:
         for number, axes in enumerate(found):
             if key not in axes and key not in options:
                 what = f"`matrix.{key}` is in one table and not in all; add it to them or to `options`"
-                raise _FaultError(("matrix", number), what)
+                raise FaultError(("matrix", number), what)
     return found
 
 
@@ -363,7 +396,7 @@ def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
         if key not in table:
             similar = difflib.get_close_matches(key, table, n=1)
             remedy = f"is `{similar[0]}` a misspelling of it?" if similar else "state at least one value"
-            raise _FaultError(keys, f"`matrix.{key}` is missing or empty; {remedy}")
+            raise FaultError(keys, f"`matrix.{key}` is missing or empty; {remedy}")
     axes: dict[str, tuple[Scalar, ...]] = {} if "shape" in table else {"shape": ("1n1d",)}
     return axes | {key: _axis((*keys, key), value) for key, value in table.items()}
 
@@ -372,7 +405,7 @@ def _axis(keys: Keys, value: object) -> tuple[Scalar, ...]:
     _check_name(keys, value, ())
     values = tuple(_scalar(keys, each) for each in (value if isinstance(value, list) else [value]))
     if not values:
-        raise _FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
+        raise FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
     if len({text_of(each) for each in values}) < len(values):
         raise _wrong(keys, value, "states a value twice")
     for each in values:
@@ -417,9 +450,41 @@ def _slot_texts(keys: tuple[str, ...], value: object) -> str | tuple[str, ...]:
 def _variables(table: Mapping[str, object]) -> dict[str, str]:
     """Read `[environment_variables]`: a text for each, which may hold slots."""
     for name, value in table.items():
-        if not _VARIABLE.fullmatch(name):
+        if not VARIABLE.fullmatch(name):
             raise _wrong(("environment_variables", name), value, "this is not the name of an environment variable")
+        if fault := secret_fault(name, str(value)):
+            raise FaultError(("environment_variables", name), f"`environment_variables.{name}` {fault}")
     return {name: str(_scalar(("environment_variables", name), value)) for name, value in table.items()}
+
+
+def secret_fault(name: str, value: str) -> str:
+    """Return why a variable must not be stated with its value, which would be published; empty if it may."""
+    if value and (_SECRET_NAME.search(name) or _holds_key(f"{name}={value}")):
+        return f"looks like a secret, and its value would be published; leave it out and run with --secret {name}"
+    return ""
+
+
+def _holds_key(text: str) -> bool:
+    # `list` and `show` need no `regex`; whatever runs has it.
+    with suppress(ImportError):
+        return bool(keys_in(text, _REDACTION_SECONDS))
+    return False
+
+
+def _lock(setup: Setup, folder: Path) -> str:
+    """Return the text of `setup.lock`, a requirements file in which pip's `--require-hashes` can hold."""
+    if not setup.lock:
+        return ""
+    keys = ("setup", "lock")
+    try:
+        text = (folder / setup.lock).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise _wrong(keys, setup.lock, f"it cannot be read: {why}; paths begin at the recipe's folder") from error
+    if "--hash=" not in text:
+        remedy = "`uv pip compile --generate-hashes` writes them"
+        raise _wrong(keys, setup.lock, f"the file states no hashes (--hash=sha256:...); {remedy}")
+    return text
 
 
 def _files(table: Mapping[str, object], folder: Path) -> dict[str, Path]:
@@ -477,10 +542,10 @@ def _check_texts(keys: tuple[str, ...], texts: Iterable[str], known: Collection[
             if match[1] and match[1] not in known:
                 remedy = _nearest(match[1], known) or f"a slot here is one of {', '.join(sorted(known))}"
                 what = f"`{'.'.join(keys)}` names {match[0]}, which has no value; {remedy}"
-                raise _FaultError(keys, f"{what} (a brace that is meant as one is written twice)")
+                raise FaultError(keys, f"{what} (a brace that is meant as one is written twice)")
 
 
-def _line(text: str, keys: Keys) -> int:
+def line_of(text: str, keys: Keys) -> int:
     """Return the line of the value at these keys, or of the table around it; 1 where neither is found."""
     lines: dict[Keys, int] = {}
     for found, number in _key_lines(text):
@@ -566,7 +631,8 @@ def case_choices(recipe: LaunchRecipe, case: RecipeCase) -> dict[str, str]:
     """Return the choices that give exactly this case again; what is the same in all cases is left out."""
     varied = {*IDENTITY, *(key for table in recipe.matrix for key in table)}
     usual = {"iterations": recipe.iterations, **recipe.options}
-    texts = {key: text_of(case.slots[key]) for key in (*IDENTITY, "iterations", *case.options)}
+    # What a site adds to the options is none of the recipe's keys.
+    texts = {key: text_of(case.slots[key]) for key in (*IDENTITY, "iterations", *case.options) if key in case.slots}
     return {key: text for key, text in texts.items() if key in varied or text != text_of(usual[key])}
 
 

@@ -298,7 +298,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
             "at_least": launch.records.at_least,
         },
         "warnings": [
-            *[published(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
+            *[published(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost), *_hooked(nodes)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, launch.plan.round)),
@@ -324,6 +324,10 @@ def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
 
 def _losses(nodes: Sequence[NodeResult], lost: Lost | None) -> list[str]:
     return [f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.host]
+
+
+def _hooked(nodes: Sequence[NodeResult]) -> list[str]:
+    return [f"node {node.rank}: {text}" for node in nodes if node.host for text in node.host.warnings]
 
 
 def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import re
@@ -24,7 +25,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from runners.job import JobSpec, PlannedRun, RunnerError
+from runners.job import JobSpec, PlannedRun, RunnerError, secret_values
 from runners.nodes import (
     PYTHON,
     ProgramResult,
@@ -190,6 +191,14 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Return the host names to redact in records, in order of rank."""
         return ()
 
+    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:
+        """Return the tables of a site file that are for this target."""
+        return "hosts", ("local",)
+
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:
+        """Return the target with the addresses of its hosts and the arguments of sbatch that a site states."""
+        raise NotImplementedError
+
     def prepare(self, run: PlannedRun) -> Job:
         """Return the job of a run, with a new identity; start nothing and contact no host.
 
@@ -235,7 +244,9 @@ class Target(Struct, frozen=True, tag_field="kind"):
             raise RunnerError(refusal)
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
-        if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply)):
+        # On standard input of the agent alone, which hands them to the run in its environment.
+        secrets = secret_values(spec.secrets)
+        if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets)):
             with suppress(RunnerError):
                 self.stop(job)
             raise RunnerError(refusal)
@@ -378,6 +389,9 @@ class Local(Target, frozen=True, tag="local"):
     def meeting(self, job: Job) -> Meeting:  # noqa: D102
         return Meeting(["localhost"], "127.0.0.1", job.port)
 
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:  # noqa: D102
+        return self
+
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
 
@@ -385,11 +399,13 @@ class Local(Target, frozen=True, tag="local"):
 class Ssh(Target, frozen=True, tag="ssh"):
     """Hosts by OpenSSH with the user's own configuration; all requests to a host share one connection.
 
-    `hosts` are names in that configuration, in order of rank; `config` is a file to use instead.
+    `hosts` are names in that configuration, in order of rank; `config` is a file to use instead. `addresses` are those
+    by which the hosts reach each other, empty where ssh's own will do.
     """
 
     hosts: tuple[str, ...]
     config: str = ""
+    addresses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # An ssh configuration can start programs, and a relative path could name one that came with the logs.
@@ -417,7 +433,15 @@ class Ssh(Target, frozen=True, tag="ssh"):
         hosts = self.hosts[: job.facts.nodes]
         asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
         known = [_address(host, answer) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)]
+        # What ssh connects to may be a public address, or that of a jump host; the site knows better.
+        known = [stated or found for stated, found in itertools.zip_longest(self.addresses[: len(known)], known)]
         return Meeting(known, known[0], job.port)
+
+    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
+        return "hosts", self.hosts
+
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:  # noqa: D102
+        return replace(self, addresses=tuple(addresses) if any(addresses) else ())
 
     def jobs(self, job: Job) -> str:  # noqa: D102
         return ""
@@ -486,6 +510,13 @@ class Slurm(Target, frozen=True, tag="slurm"):
     def __post_init__(self) -> None:
         if self.partition and not PARTITION.fullmatch(self.partition):
             raise ValueError("it names an invalid partition")
+
+    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
+        return "partitions", (self.partition or "default",)
+
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:
+        """Return the target with the site's arguments first: of two that disagree, sbatch takes the last."""
+        return replace(self, sbatch=(*sbatch, *self.sbatch))
 
     def argv(self, rank: int) -> list[str]:
         """Run the agent here: the folders of the nodes are shared."""

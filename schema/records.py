@@ -193,9 +193,21 @@ class Recipe(Struct, frozen=True, omit_defaults=True):
     case: dict[str, str] = {}
     command: Words = ()
     setup: Words = ()
+    lock: str = ""
     container: Container | None = None
     launcher: str = ""
     data: bool = False
+
+
+class SiteRecord(Struct, frozen=True, omit_defaults=True):
+    """What a site added to a recipe that may change a figure, beside variables; see `runners/README.md`."""
+
+    interpreter: str = ""
+    prologue: Words = ()
+    before: Words = ()
+    after: Words = ()
+    container_arguments: Words = ()
+    interface: str = ""
 
 
 class Records(Struct, frozen=True, omit_defaults=True):
@@ -239,11 +251,15 @@ class RunJson(Struct, frozen=True):
     argv: tuple[str, ...] | None = None
     environment: dict[str, Stated] = {}
     environment_variables: dict[str, Plain] | None = None
+    secrets: Words | None = None
+    site: SiteRecord | None = None
     source: dict[str, Plain] | None = None
     files: dict[str, StatedFile] = {}
     recipe: Recipe | None = None
     records: Records | None = None
     warnings: Words | None = None
+    disturbances: Words | None = None
+    accept_disturbed: bool | None = None
     nodes: Annotated[tuple[Node, ...], Meta(max_length=_LONGEST_LIST)] | None = None
 
     def __post_init__(self) -> None:

@@ -58,6 +58,10 @@ SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
 EXIT_STATUS = {"completed": 0, "stopped": 130}
 
 
+class Disturbance(str):
+    """A warning that something else uses this machine: unless the user accepts it, the run is left out of results."""
+
+
 class Refused(Exception):
     """A reason not to start the run: it would fail, or its figures would be worthless."""
 
@@ -549,9 +553,10 @@ class NodeJob:
         return os.path.join(self.folder, *names)
 
     @property
-    def uses_environment(self) -> bool:
-        """Whether the command runs in the recipe's own Python environment."""
-        return bool(self.python_environment and self.python_environment.is_there)
+    def used_environment(self) -> "PythonEnvironment | None":
+        """The recipe's own Python environment, if its setup was run here; else the host's Python runs the command."""
+        found = self.python_environment
+        return found if found and found.is_there else None
 
     @property
     def values(self) -> "dict[str, str]":
@@ -607,7 +612,8 @@ class NodeJob:
         # Once, because modules and conda take seconds.
         self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
         variables = {**self.variables, "PERFLEDGER_COMMAND": self.mark, **order, **given}
-        return self.python_environment.entered(variables) if self.uses_environment else variables
+        inside = self.used_environment
+        return inside.entered(variables) if inside else variables
 
     def prepare_folders(self) -> None:
         """Create the folders and the hostfile that the command and its container may name."""
@@ -735,7 +741,7 @@ class NodeJob:
             "threads": number(self.spec["threads"]),
             "load_average_before": load,
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
-            "python_environment": self.python_environment.name if self.uses_environment else None,
+            "python_environment": self.used_environment.name if self.used_environment else None,
             "container_digest": container.get("digest"),
             "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
             "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
@@ -831,7 +837,7 @@ def check_gpus(job: NodeJob) -> "list[str]":
     gpus = query_gpus()
     if len(gpus) < spec["devices_per_node"]:
         raise Refused(f"this case needs {spec['devices_per_node']} GPUs per node, and this host shows {len(gpus)}")
-    busy = [sentence for sentence in map(busy_gpu, gpus[: spec["devices_per_node"]]) if sentence]
+    busy = [Disturbance(sentence) for sentence in map(busy_gpu, gpus[: spec["devices_per_node"]]) if sentence]
     if busy and not spec["even_if_busy"]:
         raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
     values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
@@ -875,9 +881,10 @@ def check_source(job: NodeJob) -> "list[str]":
 
 def check_environment(job: NodeJob) -> None:
     """Refuse a Python environment of the recipe that other setup steps made, or not all of them."""
-    if job.uses_environment and not job.python_environment.is_current:
+    found = job.used_environment
+    if found and not found.is_current:
         raise Refused(
-            f"the Python environment {job.python_environment.folder} is not of the recipe's present setup steps, or "
+            f"the Python environment {found.folder} is not of the recipe's present setup steps, or "
             "they did not finish; make it again with `python -m runners setup`, or remove it to use the host's Python"
         )
 
@@ -946,7 +953,11 @@ def check_load(_job: NodeJob) -> "list[str]":
     if before and after and after[1] > before[1]:
         share = (after[0] - before[0]) * 100 // (after[1] - before[1])
         if share >= BUSY_PERCENT:
-            return [f"the processors of this host are {share} % busy before the run: something else computes here"]
+            return [
+                Disturbance(
+                    f"the processors of this host are {share} % busy before the run: something else computes here"
+                )
+            ]
     return []
 
 
@@ -1360,7 +1371,9 @@ class Actions:
     def check(self) -> "dict[str, Any]":
         """Deliver the job and check this node."""
         self.deliver()
-        return {"warnings": check(NodeJob(self.folder))}
+        found = check(NodeJob(self.folder))
+        disturbances = [each for each in found if isinstance(each, Disturbance)]
+        return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
 
     def argv(self) -> "list[str]":
         """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
-from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh
+from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
 from schema.redaction.redact import redact, redacted
 
 LAUNCH_JSON = "launch.json"
@@ -233,16 +233,16 @@ def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
 _WARNINGS, _FAILED = "warnings.json", "a_node_failed"
 
 
-def note_warnings(folder: Path, found: Sequence[str]) -> None:
+def note_warnings(folder: Path, found: Warnings) -> None:
     """Keep the warnings of nodes from the start of a run."""
-    if found:
-        write(folder / INCOMING / _WARNINGS, json.dumps(list(found)))
+    if found != Warnings():
+        write(folder / INCOMING / _WARNINGS, msgspec.json.encode(found).decode())
 
 
-def pending_warnings(folder: Path) -> list[str]:
+def pending_warnings(folder: Path) -> Warnings:
     """Return the warnings noted for an unfinished run."""
     path = folder / INCOMING / _WARNINGS
-    return msgspec.json.decode(path.read_bytes(), type=list[str]) if path.is_file() else []
+    return msgspec.json.decode(path.read_bytes(), type=Warnings) if path.is_file() else Warnings()
 
 
 def note_failure(folder: Path) -> None:
@@ -279,7 +279,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     found = _records(folder / LOG)
     short = shortfall(found, launch.records)
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
-    hosts = launch.target.public_names()
+    hosts, noted = launch.target.public_names(), pending_warnings(folder)
     plan = msgspec.to_builtins(launch.plan)
     hardware = (top.host.hardware if top.host else "") or _hardware(top.facts, launch.job.device)
     stated = msgspec.to_builtins(top.host) if top.host else {}
@@ -298,16 +298,18 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
             "at_least": launch.records.at_least,
         },
         "warnings": [
-            *[published(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost), *_hooked(nodes)]],
+            *[published(text, hosts) for text in [*noted.warnings, *_losses(nodes, lost), *_hooked(nodes)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, launch.plan.round)),
         ],
+        "disturbances": [published(text, hosts) for text in noted.disturbances],
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
         "files": files,
     }
     # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
-    found = {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
+    empty = ("source", "warnings", "disturbances", "nodes")
+    found = {key: value for key, value in run.items() if value or key not in empty}
     return dict(redact(found))
 
 
@@ -514,6 +516,7 @@ class FinishedRun(Struct, frozen=True):
     wall_seconds: float = 0
     environment: dict[str, Any] = {}
     warnings: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] = ()
 
 
 def finished_run(folder: Path) -> FinishedRun:

@@ -254,8 +254,10 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         except RunnerError:
             disclaim(mine.folder)
             raise
-        for warning in found:
+        for warning in found.warnings:
             supervision.progress.line(f"{mine.folder}: warning: {warning}")
+        for disturbance in found.disturbances:
+            supervision.progress.line(f"{mine.folder}: {_disturbed(launched, disturbance)}")
         record.note_warnings(mine.folder, found)
         return _finished(job, launched, supervision)
 
@@ -319,11 +321,22 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
     known = record.pending_warnings(folder)
     record.note_warnings(folder, target.late_warnings(job))
     outcome = collect(folder, launched, lost)
-    for warning in record.finished_run(folder).warnings:
-        if warning not in known:
+    finished = record.finished_run(folder)
+    for warning in finished.warnings:
+        if warning not in known.warnings:
             supervision.progress.line(f"{folder}: warning: {warning}")
+    for disturbance in finished.disturbances:
+        if disturbance not in known.disturbances:
+            supervision.progress.line(f"{folder}: {_disturbed(launched, disturbance)}")
     supervision.progress.end(folder, outcome)
     return outcome
+
+
+def _disturbed(launched: Launch, disturbance: str) -> str:
+    """Return what a disturbance means for a run."""
+    if launched.plan.accept_disturbed:
+        return f"disturbed, and accepted: {disturbance}"
+    return f"disturbed, and so left out of results (--accept-disturbed lets it count): {disturbance}"
 
 
 def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:

@@ -153,11 +153,17 @@ class JobState(Struct, frozen=True):
     failed: bool = False
 
 
-class Reply(Struct, frozen=True):
+class Warnings(Struct, frozen=True):
+    """What nodes found doubtful before a run; `disturbances` are other work on them, which makes its figures wrong."""
+
+    warnings: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] = ()
+
+
+class Reply(Warnings, frozen=True):
     """Answer of an agent to any request but `look`."""
 
     refused: str = ""
-    warnings: tuple[str, ...] = ()
     hardware: str = ""
 
 
@@ -232,7 +238,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
             for rank, answer in zip(asked, answers, strict=True)
         }
 
-    def start(self, job: Job, spec: JobSpec) -> list[str]:
+    def start(self, job: Job, spec: JobSpec) -> Warnings:
         """Start the run on every node, and return the warnings of the nodes.
 
         Raises:
@@ -250,9 +256,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
             with suppress(RunnerError):
                 self.stop(job)
             raise RunnerError(refusal)
-        return [
-            line for rank, reply in checked.items() if isinstance(reply, Reply) for line in warned(job, rank, reply)
-        ]
+        return warned(job, {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)})
 
     def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
@@ -300,9 +304,9 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Verify the files of a node, which are here already on this kind of target."""
         verify(job.node(rank))
 
-    def late_warnings(self, job: Job) -> list[str]:
+    def late_warnings(self, job: Job) -> Warnings:
         """Return warnings of nodes that were checked after `start` returned."""
-        return []
+        return Warnings()
 
     def hardware(self, device: str) -> list[str]:
         """Return the hardware of each host, in order of rank, as `run.json` states it.
@@ -328,10 +332,17 @@ class Target(Struct, frozen=True, tag_field="kind"):
         return "\n".join(filter(None, texts))
 
 
-def warned(job: Job, rank: int, reply: Reply) -> list[str]:
+def warned(job: Job, replies: Mapping[int, Warnings]) -> Warnings:
     """Return warnings with node numbers instead of host names, limited in number and length, for records."""
-    where = f"node {rank}: " if job.facts.nodes > 1 else ""
-    return [f"{where}{warning[:LONGEST_WARNING]}" for warning in reply.warnings[:MOST_WARNINGS]]
+
+    def lines(kind: str) -> tuple[str, ...]:
+        return tuple(
+            f"node {rank}: {line[:LONGEST_WARNING]}" if job.facts.nodes > 1 else line[:LONGEST_WARNING]
+            for rank, reply in replies.items()
+            for line in getattr(reply, kind)[:MOST_WARNINGS]
+        )
+
+    return Warnings(lines("warnings"), lines("disturbances"))
 
 
 def _hardware(place: str, answer: ProgramResult) -> str:
@@ -558,7 +569,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
             *self._arguments,
         ]  # fmt: skip
 
-    def start(self, job: Job, spec: JobSpec) -> list[str]:
+    def start(self, job: Job, spec: JobSpec) -> Warnings:
         """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
 
         Raises:
@@ -573,7 +584,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         # Optional: without this file the job is found by its name.
         with suppress(OSError):
             _number_file(job).write_text(f"{number}\n", encoding="utf-8")
-        return []
+        return Warnings()
 
     def _submit(self, job: Job, spec: JobSpec) -> str:
         answer = _ask_slurm(self.submission(job, spec), BATCH_SCRIPT.format(agent=str(job.incoming / "agent.py")))
@@ -617,9 +628,9 @@ class Slurm(Target, frozen=True, tag="slurm"):
             if answer.status and not over:
                 raise RunnerError(f"Slurm job {number} could not be asked to end: {_error_text(answer)}")
 
-    def late_warnings(self, job: Job) -> list[str]:
+    def late_warnings(self, job: Job) -> Warnings:
         """Return warnings of nodes that were checked after `start` returned."""
-        return [line for rank in job.ranks for line in warned(job, rank, _check_of(job.node(rank)))]
+        return warned(job, {rank: _check_of(job.node(rank)) for rank in job.ranks})
 
 
 def _check_of(folder: Path) -> Reply:

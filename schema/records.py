@@ -447,12 +447,21 @@ class Run(Struct, frozen=True, kw_only=True):
     recipe: Recipe | None = None
     records: Records | None = None
     warnings: tuple[str, ...] | None = None
+    disturbances: tuple[str, ...] | UnsetType = UNSET
+    accept_disturbed: bool | UnsetType = UNSET
+    secrets: tuple[str, ...] | UnsetType = UNSET
+    site: SiteRecord | UnsetType = UNSET
     nodes: tuple[Node, ...] | None = None
     start: str | None = None
     end: str | None = None
     wall_seconds: int | float | None = None
     notes: str | None = None
     source: dict[str, Plain] | None = None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other work ran on its machine, and nobody accepted that: it is kept, and left out of results."""
+        return bool(self.disturbances) and not self.accept_disturbed
 
     def figure(self, rule: str) -> Figure | None:
         """Return the figure under a rule; None where there is none."""

@@ -174,8 +174,9 @@ def _run(
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
+    started = _with_run_json(empty, run_json.document)
     return replace(
-        _with_run_json(empty, run_json.document),
+        started,
         session=session.number,
         sessions=len(log.sessions),
         format=session.format.id,
@@ -198,7 +199,7 @@ def _run(
         repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
         clock=_clock(session),
         suite=suites.suite_of_name(case.model) if case.model is not None else None,
-        published=sound,
+        published=sound and not started.disturbed,
         sound=sound,
         fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
         **_of_series(found.given),
@@ -207,15 +208,16 @@ def _run(
 
 #: Fields that a run takes from run.json as they stand.
 _FROM_RUN_JSON = (
-    "argv", "environment_variables", "recipe", "records", "warnings", "nodes", "start", "end", "wall_seconds", "notes",
-    "source",
+    "argv", "environment_variables", "secrets", "site", "recipe", "records", "warnings", "disturbances",
+    "accept_disturbed", "nodes", "start", "end", "wall_seconds", "notes", "source",
 )  # fmt: skip
 
 
 def _with_run_json(empty: Run, document: RunJson | None) -> Run:
     if document is None:
         return empty
-    return replace(empty, **{name: getattr(document, name) for name in _FROM_RUN_JSON})
+    stated = ((name, getattr(document, name)) for name in _FROM_RUN_JSON)
+    return replace(empty, **{name: value for name, value in stated if value is not None})
 
 
 def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.Merged:

@@ -15,7 +15,7 @@ import pytest
 from runners import transport as cluster
 from runners.cli import main
 from runners.job import RunnerError
-from runners.transport import Slurm
+from runners.transport import Slurm, Warnings
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
 from tests.runners.jobs import change_agent, planned
@@ -56,13 +56,13 @@ def test_a_job_of_two_nodes_runs_knows_its_place_and_returns_late_warnings(slurm
     more = 'RANK = "{node_rank}"\nMASTER = "{master_address}:{master_port}"\nHOSTS = "{hosts}"\n'
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
     started = planned(path, SLURM, tmp_path, TWO)
-    assert started.start() == []
+    assert started.start() == Warnings()
     assert started.over().kind == "ended"
     started.fetch()
     place = f"blade1,blade2 127.0.0.1:{started.job.port}"
     assert [log(started, rank) for rank in (0, 1)] == [f"0 {place} blade1\n", f"1 {place} blade2\n"]
     assert [host(started, rank)["outcome"] for rank in (0, 1)] == ["completed", "completed"]
-    assert {"node 0: it is warm", "node 1: it is warm"} <= set(started.target.late_warnings(started.job))
+    assert {"node 0: it is warm", "node 1: it is warm"} <= set(started.target.late_warnings(started.job).warnings)
 
 
 def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, write_recipe, tmp_path):

@@ -38,9 +38,14 @@ def checked(write_recipe, tmp_path):
         node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)
         reply = node.check()
         assert {each.name for each in node.job.iterdir()} - {"ranks", "output", "hostfile"} == {"agent.py", "job.json"}
-        return reply.refused, list(reply.warnings)
+        # A disturbance is told apart by its kind, and not by its words.
+        return reply.refused, [*reply.warnings, *map(disturbance, reply.disturbances)]
 
     return check
+
+
+def disturbance(text):
+    return f"disturbed: {text}"
 
 
 def test_a_good_host_has_no_refusal_and_no_warning(checked):
@@ -167,7 +172,7 @@ def test_gpus_that_differ_are_warned_about(checked, tmp_path):
 def test_a_busy_gpu_can_be_allowed_with_a_warning(checked, tmp_path):
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "90"})
     refusal, (warning,) = checked(device="gpu", settings=Settings(even_if_busy=True), PATH=path)
-    assert (refusal, warning.startswith("GPU 0 is busy")) == ("", True)
+    assert (refusal, warning.startswith("disturbed: GPU 0 is busy")) == ("", True)
 
 
 def test_only_the_gpus_given_to_the_job_count(checked, tmp_path):
@@ -199,7 +204,7 @@ def test_a_busy_cpu_is_warned_about(checked, tmp_path, after, said):
     found = checked()
     teller.join()
     sentence = f"the processors of this host are {said} before the run: something else computes here"
-    assert found == ("", [sentence] if said else [])
+    assert found == ("", [disturbance(sentence)] if said else [])
 
 
 @pytest.mark.parametrize(("rank", "refused"), [(0, True), (1, False)])

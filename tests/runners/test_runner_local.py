@@ -41,7 +41,7 @@ def test_run_json_of_a_completed_run_holds_all_facts(write_recipe, tmp_path, cap
     assert {file.name for file in folder.iterdir()} == {*files, "run.json"}
     assert (folder / "train.log").read_text().endswith("images/s\non stderr 1\n")
     # How busy this machine is while it tests is no part of the test.
-    assert set(run) - {"warnings"} == KEYS | {"round"}
+    assert set(run) - {"warnings", "disturbances"} == KEYS | {"round"}
     assert set(run["files"]) == files
     for name, stated in run["files"].items():
         content = (folder / name).read_bytes()

@@ -1168,17 +1168,19 @@ class Runner:
     def run_between_hooks(self) -> "dict[str, Any]":
         """Run the command between the hooks of the site, and return the content of host.json."""
         self.guard.tell("hooks")
-        failed = self.job.run_hooks("before")
-        if failed:
+        refused = self.job.run_hooks("before")
+        if refused:
             # Without what it was to set up, the figures would be of another machine.
-            self.outcome, self.status = "failed", 126
+            self.outcome = "failed"
             with contextlib.suppress(OSError), open(self.job.path("train.log"), "ab") as log:
-                log.write(f"{failed}\n".encode("utf-8", "surrogateescape"))
+                log.write(f"{refused}\n".encode("utf-8", "surrogateescape"))
         try:
             record = self.run_and_record()
         finally:
             failed = self.job.run_hooks("after")
             self.guard.tell("hooks done")
+        if refused:
+            record["exit_status"] = 126
         return {**record, "warnings": [failed] if failed else []}
 
     def run_and_record(self) -> "dict[str, Any]":

@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
 from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
+from schema.records import SiteRecord
 from schema.redaction.redact import redact, redacted
 
 LAUNCH_JSON = "launch.json"
@@ -282,6 +283,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     hosts, noted = launch.target.public_names(), pending_warnings(folder)
     plan = msgspec.to_builtins(launch.plan)
     hardware = (top.host.hardware if top.host else "") or _hardware(top.facts, launch.job.device)
+    earlier = comparable_runs(folder.parent, hardware, launch.plan.round)
     stated = msgspec.to_builtins(top.host) if top.host else {}
     status = next(node for node in nodes if node.outcome == outcome).ending(True)
     run = {
@@ -301,7 +303,8 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
             *[published(text, hosts) for text in [*noted.warnings, *_losses(nodes, lost), *_hooked(nodes)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
-            *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, launch.plan.round)),
+            *drift_between_repeats(top.facts, earlier),
+            *drift_of_settings(launch.plan, earlier),
         ],
         "disturbances": [published(text, hosts) for text in noted.disturbances],
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
@@ -515,6 +518,8 @@ class FinishedRun(Struct, frozen=True):
     round: str = ""
     wall_seconds: float = 0
     environment: dict[str, Any] = {}
+    environment_variables: dict[str, str] = {}
+    site: SiteRecord | None = None
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] = ()
 
@@ -584,12 +589,34 @@ def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[FinishedRun]) -> list[str]:
     """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
-    here = _compared(environment)
+    return _differences(_compared(environment), [(run.repeat, _compared(run.environment)) for run in earlier])
+
+
+def drift_of_settings(plan: PlannedRecord, earlier: Sequence[FinishedRun]) -> list[str]:
+    """Return a sentence for each variable and each setting of the site that earlier repeats had another way."""
+    here = _settings(plan)
+    there = [(run.repeat, _settings(run)) for run in earlier]
+    names = dict.fromkeys([*here, *(name for _, settings in there for name in settings)])
+    unset = dict.fromkeys(names, "not set")
+    return _differences({**unset, **here}, [(repeat, {**unset, **settings}) for repeat, settings in there])
+
+
+def _settings(run: PlannedRecord | FinishedRun) -> dict[str, str]:
+    """Return variables and settings of the site, in words and as they are published."""
+    site = structs.asdict(run.site) if run.site else {}
+    found = {f"the variable {name}": value for name, value in run.environment_variables.items()}
+    found |= {
+        f"the site's {name}": value if isinstance(value, str) else "; ".join(value) for name, value in site.items()
+    }
+    return {name: redacted(value) for name, value in found.items() if value}
+
+
+def _differences(here: Mapping[str, str], earlier: Sequence[tuple[int, Mapping[str, str]]]) -> list[str]:
     repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for run in earlier:
-        for words, value in _compared(run.environment).items():
+    for repeat, there in earlier:
+        for words, value in there.items():
             if words in here and value != here[words]:
-                repeats[words, value].append(run.repeat)
+                repeats[words, value].append(repeat)
     return [
         f"{words} is {here[words]}, and was {value} in repeat {', '.join(map(str, numbers))}"
         for (words, value), numbers in repeats.items()

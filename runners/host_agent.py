@@ -612,6 +612,10 @@ class NodeJob:
         # Once, because modules and conda take seconds.
         self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
         variables = {**self.variables, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+        if self.spec["python"].startswith("/") and not self.spec["container"]:
+            # The launchers that belong to a Python lie beside it.
+            beside = os.path.dirname(self.spec["python"])
+            variables["PATH"] = os.pathsep.join([beside, variables.get("PATH", os.defpath)])
         inside = self.used_environment
         return inside.entered(variables) if inside else variables
 

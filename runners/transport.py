@@ -512,6 +512,20 @@ os.execv(sys.executable, [sys.executable, "-I", {agent!r}, "batch"])
 """
 
 
+#: Our arguments of sbatch, and those of a user that take their place.
+REPLACED_BY: Mapping[str, tuple[str, ...]] = {
+    "--exclusive": ("--exclusive", "--oversubscribe", "--share", "-s"),
+    "--mem": ("--mem", "--mem-per-cpu", "--mem-per-gpu"),
+    "--gpus-per-node": ("--gpus-per-node", "--gpus", "--gpus-per-task", "--gres", "-G"),
+}
+#: Sbatch has no argument that takes `--exclusive` back; this one is ours.
+NOT_EXCLUSIVE = "--exclusive=no"
+
+
+def _gpus(device: str, count: int) -> list[str]:
+    return [f"--gpus-per-node={count}"] if device == "gpu" else []
+
+
 class Slurm(Target, frozen=True, tag="slurm"):
     """A partition, empty for the default of the cluster; `sbatch` are further arguments of sbatch."""
 
@@ -541,11 +555,17 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     @property
     def _arguments(self) -> list[str]:
-        return [*([f"--partition={self.partition}"] if self.partition else []), *self.sbatch]
+        stated = [each for each in self.sbatch if each != NOT_EXCLUSIVE]
+        return [*([f"--partition={self.partition}"] if self.partition else []), *stated]
+
+    def _unless_stated(self, *arguments: str) -> list[str]:
+        """Return those of our arguments that none of the user's speaks against."""
+        stated = {each.partition("=")[0] for each in self.sbatch}
+        return [each for each in arguments if stated.isdisjoint(REPLACED_BY[each.partition("=")[0]])]
 
     def places(self, device: str) -> dict[str, list[str]]:
         """Return one node of the partition, as if all were alike. Without `--gpus-per-node` Slurm hides all GPUs."""
-        gpus = ["--gpus-per-node=1"] if device == "gpu" else []
+        gpus = self._unless_stated(*_gpus(device, 1))
         return {
             self.partition or "slurm": ["srun", "--nodes=1", "--ntasks=1", *gpus, *self._arguments, "python3", *PYTHON]
         }
@@ -563,9 +583,10 @@ class Slurm(Target, frozen=True, tag="slurm"):
         log = str(job.incoming / "slurm.log").replace("%", "%%")
         return [
             "sbatch", "--parsable", f"--job-name={_job_name(job)}", f"--output={log}", "--open-mode=append",
-            "--no-requeue", f"--nodes={spec.nodes}", f"--ntasks-per-node={tasks}", "--exclusive", "--mem=0",
+            "--no-requeue", f"--nodes={spec.nodes}", f"--ntasks-per-node={tasks}",
+            *self._unless_stated("--exclusive", "--mem=0"),
             f"--time={-(-(spec.timeout_seconds + MARGIN_SECONDS) // 60)}",
-            *([f"--gpus-per-node={spec.devices_per_node}"] if spec.device == "gpu" else []),
+            *self._unless_stated(*_gpus(spec.device, spec.devices_per_node)),
             *self._arguments,
         ]  # fmt: skip
 

@@ -14,6 +14,7 @@ import pytest
 
 from runners import transport as cluster
 from runners.cli import main
+from runners.command import Settings
 from runners.job import RunnerError
 from runners.transport import Slurm, Warnings
 from tests.runners.clusters import slurm_cluster
@@ -292,3 +293,37 @@ def test_a_run_becomes_one_folder_and_counts_when_the_batch_is_resumed(slurm, wr
     # The partition is asked for its hardware, and finds that the run counts.
     assert main(["run", str(path), *words]) == 0
     assert [each.name for each in folder.parent.iterdir()] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "kept", "gone"),
+    [
+        ((), {"--exclusive", "--mem=0", "--gpus-per-node=8"}, set()),
+        (("--exclusive=no",), {"--mem=0", "--gpus-per-node=8"}, {"--exclusive", "--exclusive=no"}),
+        (("--exclusive=user",), {"--exclusive=user", "--mem=0"}, {"--exclusive"}),
+        (("--mem-per-gpu=64G",), {"--mem-per-gpu=64G", "--exclusive"}, {"--mem=0"}),
+        (("--gres=gpu:h100:8",), {"--gres=gpu:h100:8"}, {"--gpus-per-node=8"}),
+        (("--account=mine",), {"--exclusive", "--mem=0", "--gpus-per-node=8", "--account=mine"}, set()),
+    ],
+)
+def test_an_argument_of_the_user_takes_the_place_of_ours(write_recipe, tmp_path, stated, kept, gone):
+    path = write_recipe("true", device="gpu", shape="1n8d", more='\n[launcher]\nname = "torchrun"\n')
+    placed = planned(path, Slurm("gpu", stated), tmp_path)
+    words = set(placed.target.submission(placed.job, placed.run.spec))
+    assert kept <= words
+    assert not gone & words
+    (asked,) = placed.target.places("gpu").values()
+    assert ("--gpus-per-node=1" in asked) == ("--gres=gpu:h100:8" not in stated)
+
+
+def test_secrets_reach_the_nodes_and_stand_in_no_file(slurm, write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", "hush-0123456789-hush")
+    path = write_recipe('echo "it is $MY_TOKEN"')
+    started = planned(path, SLURM, tmp_path, settings=Settings(secrets=("MY_TOKEN",)))
+    started.start()
+    assert started.over().kind == "ended"
+    started.fetch()
+    assert log(started) == "it is ***\n"
+    files = [each for each in (tmp_path / "raw").rglob("*") if each.is_file()]
+    assert files
+    assert not [each for each in files if b"hush-" in each.read_bytes()]

@@ -19,6 +19,7 @@ from runners.recipe import load, select_cases
 from runners.transport import Local, Slurm, Ssh
 from tests.runners.home import RECORD, ROOT, folder_of, until, words
 from tests.runners.home import load as load_json
+from tests.runners.node import tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -131,6 +132,15 @@ def test_the_interpreter_of_a_site_replaces_that_of_the_recipe(write_site, write
     assert run.record.recipe.command == ("python", "-c", "pass")
     assert run.record.site is not None
     assert run.record.site.interpreter == "/opt/venv/bin/python"
+
+
+def test_launchers_beside_the_interpreter_are_found(write_site, write_recipe, tmp_path, only_run):
+    for name in ("python", "torchrun"):
+        tool(tmp_path / "venv", name, f"{RECORD} record 1; echo {name} $1")
+    write_site(f'[hosts.local]\ninterpreter = "{tmp_path}/venv/python"\n')
+    path = write_recipe(command=["python", "t.py"], more='[launcher]\nname = "torchrun"\nalways = true\n')
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 0
+    assert (only_run()[0] / "train.log").read_text().endswith("torchrun --nnodes\n")
 
 
 @pytest.mark.skipif(shutil.which("taskset") is None, reason="taskset pins, and is not here")

@@ -26,7 +26,7 @@ from runners import recipe as recipes
 from runners import site as sites
 from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
 from runners.command import CONTAINERS, Settings, build_run, setup_steps
-from runners.job import PlannedRun, RunnerError, checked
+from runners.job import ContainerTool, PlannedRun, RunnerError, checked
 from runners.nodes import set_up
 from runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
 from runners.record import check_ingest, finished_runs, unfinished
@@ -180,7 +180,7 @@ target_options = _packed(
 
 
 def _settings(
-    container: Literal["none", "docker", "podman", "apptainer"],
+    container: ContainerTool | Literal["none"],
     work: str,
     data: str,
     even_if_busy: bool,
@@ -347,9 +347,7 @@ def run(
 @container_option
 @work_option
 @site_option
-def setup(
-    recipe: str, target: AnyTarget, container: Literal["none", "docker", "podman", "apptainer"], work: str, site: str
-) -> int:
+def setup(recipe: str, target: AnyTarget, container: ContainerTool | Literal["none"], work: str, site: str) -> int:
     """Install what a recipe needs.
 
     Its steps run in a Python environment of its own below --work, or in its image with --container, on all hosts at

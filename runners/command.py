@@ -20,6 +20,7 @@ from runners.job import (
     NODE_VARIABLES,
     RUN_SCHEMA,
     ContainerSpec,
+    ContainerTool,
     JobSpec,
     NodeVariable,
     PlannedRecord,
@@ -54,7 +55,7 @@ class Settings(Struct, frozen=True):
     `place` is what the site adds.
     """
 
-    container: Literal["none", "docker", "podman", "apptainer"] = "none"
+    container: ContainerTool | Literal["none"] = "none"
     work: str = ""
     data: str = ""
     even_if_busy: bool = False
@@ -219,6 +220,9 @@ def _entering(recipe: LaunchRecipe, settings: Settings) -> tuple[Word, ...]:
     """Return the words that run a setup step in the recipe's image, where one is used: what lands in --work stays."""
     if settings.container == "none":
         return ()
+    if settings.container == "pyxis":
+        remedy = "run it with --container apptainer or docker, or without --container for steps that only fetch sources"
+        raise RunnerError(f"recipe {recipe.name}: pyxis works inside of Slurm jobs, and setup is none; {remedy}")
     if recipe.container is None:
         raise RunnerError(f"recipe {recipe.name}: it names no image for --container {settings.container}; leave it out")
     lost = next((step for step in recipe.setup.steps if _PIP.search(step) and "--target" not in step), "")
@@ -683,6 +687,30 @@ def _apptainer(inside: _Inside) -> list[Word]:
     ]
 
 
+def _pyxis(inside: _Inside) -> list[Word]:
+    """Start a step of the job on this node, in the image. A step passes variables on by itself."""
+    mounts: list[str | NodeVariable] = ["--container-mounts="]
+    for number, folder in enumerate(inside.mounts):
+        mounts += [*([","] if number else []), folder, ":", folder]
+    return [
+        *literal("srun", "--overlap", "--nodes=1", "--ntasks=1", "--cpu-bind=none", "--export=ALL"),
+        ("--nodelist=", NodeVariable("host")),
+        word(f"--container-image={_enroot_image(inside.image)}"),
+        *([tuple(mounts)] if inside.mounts else []),
+        ("--container-workdir=", NodeVariable("working_folder")),
+        *literal("--no-container-mount-home", *inside.image.arguments),
+    ]
+
+
+def _enroot_image(image: Image) -> str:
+    """Return a file as it stands, and anything else as enroot writes it: a registry is parted from its image by #."""
+    name = _pinned(image)
+    registry, slash, rest = name.partition("/")
+    if name.startswith("/") or "#" in name or not slash or not re.search(r"[.:]|^localhost$", registry):
+        return name
+    return f"{registry}#{rest}"
+
+
 def _mount_words(option: str, inside: _Inside) -> list[Word]:
     """Mount each folder under its own path, so that a path in the command means the same inside and outside."""
     return [each for folder in inside.mounts for each in (word(option), (folder, ":", folder))]
@@ -703,4 +731,5 @@ CONTAINERS: Mapping[str, Callable[[_Inside], list[Word]]] = {
     "docker": _docker,
     "podman": _podman,
     "apptainer": _apptainer,
+    "pyxis": _pyxis,
 }

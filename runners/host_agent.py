@@ -50,6 +50,8 @@ PREPARE_SECONDS = 7200
 HOOK_SECONDS = 300
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
+# Container tools whose images are known to this host, and whose containers have names.
+WITH_DAEMON = ("docker", "podman")
 NEVER, NOTHING = float("inf"), subprocess.DEVNULL
 # Limits of a tool's output in bytes; some print without end.
 LONGEST = 1 << 18
@@ -571,6 +573,7 @@ class NodeJob:
             "hosts": ",".join(self.hosts),
             "addresses": ",".join(self.addresses),
             "address": self.addresses[self.rank],
+            "host": self.hosts[self.rank],
             "host_slots": ",".join(f"{host}:{per_node}" for host in self.hosts),
             "hostfile": self.path("hostfile"),
             "ranks": self.path("ranks"),
@@ -629,8 +632,8 @@ class NodeJob:
     def kill_leftovers(self) -> None:
         """Kill what the command left running; repeat, because a dying process may just have started another."""
         container = self.spec["container"]
-        # With Apptainer, the processes in the container are children of the command.
-        if container and container["tool"] != "apptainer":
+        # With Apptainer and pyxis, the processes in the container are processes of this user like any other.
+        if container and container["tool"] in WITH_DAEMON:
             tool_output(container["tool"], "rm", "--force", fill(container["name"], self.values))
         for attempt in range(1, 4):
             left = processes_with(f"PERFLEDGER_COMMAND={self.mark}")
@@ -727,7 +730,7 @@ class NodeJob:
         if not container:
             return {}
         digest = container["digest"]
-        if not digest and container["tool"] != "apptainer":
+        if not digest and container["tool"] in WITH_DAEMON:
             digests = self.inspect_image("{{range .RepoDigests}}{{println .}}{{end}}")
             digest = first_match(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
         return without_unknown({"tool": container["tool"], "image": container["image"], "digest": digest})
@@ -818,6 +821,10 @@ def check_container(job: NodeJob) -> "list[str]":
     if not container:
         return []
     tool = container["tool"]
+    if tool == "pyxis":
+        if "--container-image" not in run_tool(["srun", "--help"])[1]:
+            raise Refused("srun knows no --container-image here: pyxis is not installed; choose another --container")
+        return []
     if not shutil.which(tool):
         raise Refused(f"{tool} is not on this host; install it, or choose another with --container")
     if tool == "apptainer":
@@ -915,7 +922,7 @@ def check_programs(job: NodeJob) -> None:
 def check_packages(job: NodeJob) -> None:
     """Refuse a Python that lacks packages. Skipped for an image that would have to be pulled first."""
     container, python = job.spec["container"], job.spec["python"]
-    if not job.spec["packages"] or (container and container["tool"] == "apptainer"):
+    if not job.spec["packages"] or (container and container["tool"] not in WITH_DAEMON):
         return
     if container:
         if not job.inspect_image("{{.Id}}"):

@@ -25,6 +25,8 @@ RUN_SCHEMA = "perfledger.run/1"
 #: Characters of a secret: the words of a log may be shorter, and would be masked with it.
 SHORTEST_SECRET = 8
 
+#: What runs an image. Pyxis is a plugin of Slurm, by which srun itself starts a container of enroot.
+ContainerTool = Literal["docker", "podman", "apptainer", "pyxis"]
 #: Values that only a node knows. The agent fills them in; see `values` in `host_agent.py`.
 NODE_VARIABLES: Mapping[str, str] = {
     "node_rank": "number of this node, from 0",
@@ -33,6 +35,7 @@ NODE_VARIABLES: Mapping[str, str] = {
     "hosts": "all hosts in order of rank, with commas: h1,h2",
     "addresses": "the same as addresses: a.b.c.d,a.b.c.e",
     "address": "that of this node",
+    "host": "its own name among the hosts",
     "host_slots": "the hosts with devices per node: h1:8,h2:8",
     "hostfile": "path of a file with a line `h1 slots=8` per host",
     "ranks": "folder for one log per rank, which is collected",
@@ -62,7 +65,7 @@ class ContainerSpec(Struct, frozen=True):
     container in them.
     """
 
-    tool: Literal["docker", "podman", "apptainer"]
+    tool: ContainerTool
     image: str
     enter: tuple[Word, ...]
     name: Word

@@ -217,6 +217,9 @@ class Target(Struct, frozen=True, tag_field="kind"):
                 f"{run.folder.parent.name}: it takes {spec.nodes} nodes, and {fault}; name as many hosts, or "
                 "choose with --case nodes=1"
             )
+        if spec.container and spec.container.tool == "pyxis" and not isinstance(self, Slurm):
+            remedy = "choose another --container, or --on slurm:PARTITION"
+            raise RunnerError(f"{run.folder.parent.name}: --container pyxis is a part of Slurm; {remedy}")
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)

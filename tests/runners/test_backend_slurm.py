@@ -16,7 +16,7 @@ from runners import transport as cluster
 from runners.cli import main
 from runners.command import Settings
 from runners.job import RunnerError
-from runners.transport import Slurm, Warnings
+from runners.transport import Local, Slurm, Warnings
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
 from tests.runners.jobs import change_agent, planned
@@ -327,3 +327,47 @@ def test_secrets_reach_the_nodes_and_stand_in_no_file(slurm, write_recipe, tmp_p
     files = [each for each in (tmp_path / "raw").rglob("*") if each.is_file()]
     assert files
     assert not [each for each in files if b"hush-" in each.read_bytes()]
+
+
+PYXIS = """
+if [ "$1" = --help ]; then echo "--container-image=[USER@][REGISTRY#]IMAGE[:TAG]|PATH"; exit; fi
+words=()
+for word; do
+  case $word in
+    --container-workdir=*) words+=("--chdir=${word#*=}") ;;
+    --container-*|--no-container-*) echo "$word" >>LOG ;;
+    *) words+=("$word") ;;
+  esac
+done
+exec SRUN "${words[@]}"
+"""
+
+
+def test_an_image_is_run_by_pyxis_in_a_step_on_each_node(slurm, write_recipe, tmp_path, monkeypatch):
+    # The plugin is not installed here: this srun takes its options off, and everything else is Slurm's own.
+    path = write_recipe(
+        'echo "$RANK $WORD $PWD $SLURMD_NODENAME"', more='RANK = "{node_rank}"\n[container]\nimage = "a/b"\n'
+    )
+    program = PYXIS.replace("LOG", f"{tmp_path}/options").replace("SRUN", str(shutil.which("srun")))
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "srun", program))
+    settings = Settings(container="pyxis", variables={"WORD": "said"})
+    started = planned(path, SLURM, tmp_path, TWO, settings)
+    started.start()
+    assert started.over().kind == "ended"
+    started.fetch()
+    # Before it, srun may say that this cluster cannot bind processors.
+    words = [log(started, rank).splitlines()[-1].split() for rank in (0, 1)]
+    assert [(rank, word, node) for rank, word, _, node in words] == [("0", "said", "blade1"), ("1", "said", "blade2")]
+    given = (tmp_path / "options").read_text().splitlines()
+    assert "--container-image=a/b" in given
+    assert any(each.startswith(f"--container-mounts={words[0][2]}:{words[0][2]},") for each in given)
+
+
+def test_pyxis_is_for_slurm_and_must_be_installed(slurm, write_recipe, tmp_path):
+    path = write_recipe("true", more='[container]\nimage = "a/b"\n')
+    with pytest.raises(RunnerError, match="--container pyxis is a part of Slurm; choose another"):
+        planned(path, Local(), tmp_path / "a", settings=Settings(container="pyxis"))
+    (tmp_path / "b").mkdir()
+    started = planned(path, SLURM, tmp_path / "b", settings=Settings(container="pyxis"))
+    started.start()
+    assert "srun knows no --container-image here: pyxis is not installed" in started.over().cause

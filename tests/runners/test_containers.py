@@ -93,3 +93,19 @@ def test_a_recipe_without_an_image_cannot_run_in_one(tmp_path, tool):
 def test_a_folder_with_a_colon_or_comma_cannot_be_mounted(tmp_path, tool, folder):
     with pytest.raises(RunnerError, match=f"{folder}: {tool} takes : and , in a folder"):
         spec(tmp_path, tool, data=folder)
+
+
+@pytest.mark.parametrize(
+    ("image", "shown"),
+    [
+        ("nvcr.io/nvidia/pytorch:24.04-py3", "nvcr.io#nvidia/pytorch:24.04-py3"),
+        ("localhost:5000/a", "localhost:5000#a"),
+        ("maker/image:1", "maker/image:1"),
+        ("ubuntu", "ubuntu"),
+        ("/images/a.sqsh", "/images/a.sqsh"),
+    ],
+)
+def test_pyxis_names_registries_as_enroot_does(tmp_path, image, shown):
+    argv = built(tmp_path, "pyxis", replace(IMAGE, image=image))
+    assert f"--container-image={shown}" in argv
+    assert {"srun", "--overlap", "--no-container-mount-home", "--nodelist={host}"} <= set(argv)

@@ -27,7 +27,7 @@ from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, 
 from runners.command import CONTAINERS, Settings, build_run
 from runners.job import PlannedRun, RunnerError
 from runners.nodes import set_up
-from runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
+from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, select_cases
 from runners.record import check_ingest, finished_runs, unfinished
 from runners.run import STOPPED, RunContext, collect_run, complain, standalone, supervise
 from runners.transport import AnyTarget, parse_target
@@ -36,6 +36,8 @@ from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 PATIENCE_SECONDS = 300
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
 BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
+#: Between the values of one key; written twice it is a part of a value.
+BETWEEN_VALUES = re.compile(r"(?<!\|)\|(?!\|)")
 
 Chosen = tuple[LaunchRecipe, list[RecipeCase]]
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -80,20 +82,48 @@ def cli() -> None:
     """
 
 
-def _case_choices(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    """Split `key=value,key=value`, given once or several times."""
-    choices: dict[str, str] = {}
-    for text in given:
-        for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):
-            name = key.strip()
-            if not name or not equals:
-                raise click.BadParameter(f"{text!r} is not key=value,key=value; `show` prints the keys of a recipe")
-            if name in choices:
-                raise RunnerError(
-                    f"--case {name}={value}: it is {choices[name]} already; one command fixes a key to one value"
-                )
-            choices[name] = value
+def _pairs(text: str) -> dict[str, tuple[str, ...]]:
+    """Split `key=value|value,key=value`.
+
+    Raises:
+        click.BadParameter: it has another form.
+        RunnerError: a key stands there twice.
+    """
+    choices: dict[str, tuple[str, ...]] = {}
+    for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):
+        name = key.strip()
+        if not name or not equals:
+            raise click.BadParameter(f"{text!r} is not key=value,key=value; `show` prints the keys of a recipe")
+        values = tuple(each.replace("||", "|") for each in BETWEEN_VALUES.split(value))
+        _add_choice(choices, name, values)
     return choices
+
+
+def _add_choice(choices: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
+    if name in choices:
+        known = "|".join(choices[name])
+        raise RunnerError(
+            f"--case {name}={'|'.join(values)}: it is {known} already; write several values as {name}={known}|..."
+        )
+    choices[name] = values
+
+
+def _case_choices(
+    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Read `--case`, given once or several times, each key once."""
+    choices: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        for name, values in _pairs(text).items():
+            _add_choice(choices, name, values)
+    return choices
+
+
+def _without(
+    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+) -> list[dict[str, tuple[str, ...]]]:
+    """Read `--without`, each time one combination of values."""
+    return [_pairs(text) for text in given]
 
 
 def _round(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
@@ -120,9 +150,9 @@ def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
     return decorate
 
 
-def _chosen(recipe: str, case: dict[str, str]) -> Chosen:
+def _chosen(recipe: str, case: Choices, without: Sequence[Choices]) -> Chosen:
     loaded = recipes.load(recipes.find(recipe))
-    return loaded, select_cases(loaded, case)
+    return loaded, select_cases(loaded, case, without)
 
 
 recipe_argument = click.argument("recipe", metavar="RECIPE")
@@ -135,7 +165,14 @@ case_options = _packed(
         multiple=True,
         callback=_case_choices,
         metavar="KEY=VALUE,...",
-        help="Fix keys of the case, for example devices=8,precision=amp. May be given several times, each key once.",
+        help="Fix keys of the case, for example 'devices=8,batch_size=64|128'. May be repeated, each key once.",
+    ),
+    click.option(
+        "--without",
+        multiple=True,
+        callback=_without,
+        metavar="KEY=VALUE,...",
+        help="Leave out the cases that have all of these values. May be repeated.",
     ),
 )
 work_option = click.option(
@@ -474,7 +511,8 @@ def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
 
 def _case_option(recipe: LaunchRecipe, case: RecipeCase) -> str:
     """Return the value of `--case` that gives exactly this case, quoted for a shell."""
-    return shlex.quote(",".join(f"{key}={value}" for key, value in case_choices(recipe, case).items()))
+    choices = case_choices(recipe, case).items()
+    return shlex.quote(",".join(f"{key}={value.replace('|', '||')}" for key, value in choices))
 
 
 def _command_line(run: PlannedRun) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from runners.job import (
@@ -81,7 +82,7 @@ def build_run(
     trainer = trainer_words(recipe, case, settings.data)
     command = launch_words(recipe, case, settings.data)
     variables = environment_variables(recipe, case, settings.data)
-    container = _container(recipe, settings, command)
+    container = _container(recipe, settings, command, used_image(recipe, case))
     spec = JobSpec(
         command=tuple(command),
         device=recipe.device,
@@ -200,7 +201,7 @@ def _record(
 
 
 def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -> Recipe:
-    used = recipe.container if settings.container != "none" else None
+    used = used_image(recipe, case) if settings.container != "none" else None
     return Recipe(
         name=recipe.name,
         sha256=recipe.sha256,
@@ -446,8 +447,28 @@ class _Inside(NamedTuple):
     gpus: bool
 
 
-def _container(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> ContainerSpec | None:
-    tool, image = settings.container, recipe.container
+def used_image(recipe: LaunchRecipe, case: RecipeCase) -> Image | None:
+    """Return the image of a case; None if the recipe names none.
+
+    Raises:
+        RunnerError: what a slot makes of it is not the name of an image.
+    """
+    image = recipe.container
+    if image is None:
+        return None
+    filled = (texts(_filled(recipe, case, "", [each])) for each in (image.image, image.digest))
+    name, digest = (" ".join(words) for words in filled)
+    try:
+        return msgspec.convert({"image": name, "digest": digest, "arguments": image.arguments}, Image)
+    except msgspec.ValidationError as error:
+        why = f"{image.image!r} is {name!r} with digest {digest!r} in {case.slug}, and that is not an image"
+        raise RunnerError(f"recipe {recipe.name}: `container.image` {why}: {error}") from error
+
+
+def _container(
+    recipe: LaunchRecipe, settings: Settings, command: Sequence[Word], image: Image | None
+) -> ContainerSpec | None:
+    tool = settings.container
     if tool == "none":
         return None
     if image is None:

@@ -41,6 +41,7 @@ threads = 1
 
 [environment_variables]
 OMP_NUM_THREADS = "{{threads}}"
+CASE = "{{batch_size}} {{devices}} {{precision}} {{iterations}} {{word}}"
 """
 
 WriteRecipe = Callable[..., Path]

@@ -72,7 +72,7 @@ def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_
     assert lines[1].startswith("  ")
     assert lines[2:4] == [
         "cpu-n1d1-bs1-fp32 runs",
-        """  OMP_NUM_THREADS=1 bash -c 'echo '"'"'$x'"'"'' bash plain""",
+        """  OMP_NUM_THREADS=1 CASE='1 1 fp32 3 plain' bash -c 'echo '"'"'$x'"'"'' bash plain""",
     ]
     assert lines[5] == "cpu-n1d1-bs2-fp32 runs"
     assert lines[8:12] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
@@ -136,7 +136,36 @@ def test_an_unknown_key_of_a_case(capfd, write_recipe):
 def test_a_key_with_two_values_is_refused(capfd, write_recipe):
     path = str(write_recipe("true", batches="1, 2"))
     for twice in (["--case", "batch_size=1,batch_size=2"], ["--case", "batch_size=1", "--case", "batch_size=2"]):
-        assert "--case batch_size=2: it is 1 already" in refusal(capfd, "show", path, *twice)
+        assert "--case batch_size=2: it is 1 already; write several values as" in refusal(capfd, "show", path, *twice)
+
+
+def shown_cases(capfd, *words):
+    assert main(["show", *words]) == 0
+    return [line for line in capfd.readouterr().out.splitlines() if line.startswith("cpu-")]
+
+
+def test_a_key_may_have_several_values_and_cases_be_left_out(capfd, write_recipe):
+    path = str(write_recipe("true", batches="1, 2, 4"))
+    names = {batch: f"cpu-n1d1-bs{batch}-fp32" for batch in (1, 2, 4, 8)}
+    assert shown_cases(capfd, path, "--case", "batch_size=1|8") == [names[1], names[8]]
+    assert shown_cases(capfd, path, "--without", "batch_size=1|4") == [names[2]]
+    assert shown_cases(capfd, path, "--without", "batch_size=1", "--without", "batch_size=2") == [names[4]]
+    assert shown_cases(capfd, path, "--without", "batch_size=1,precision=fp32") == [names[2], names[4]]
+    assert "no case has batch_size=9, so it leaves nothing out" in refusal(
+        capfd, "show", path, "--without", "batch_size=9"
+    )
+    assert "no key 'colour'" in refusal(capfd, "show", path, "--without", "colour=red")
+    assert "no case is left" in refusal(capfd, "show", path, "--without", "batch_size=1|2|4")
+
+
+def test_a_bar_in_a_value_is_written_twice(capsys, write_recipe):
+    path = str(write_recipe("true"))
+    assert main(["show", path, "--case", "word=a||b"]) == 0
+    shown = capsys.readouterr().out
+    assert " bash 'a|b'\n" in shown
+    (choice,) = (line.split("--case ")[1] for line in shown.splitlines() if "--case" in line)
+    assert main(["show", path, "--case", *shlex.split(choice)]) == 0
+    assert capsys.readouterr().out == shown
 
 
 def test_a_comma_that_no_key_follows_is_part_of_a_value(capsys, write_recipe):

@@ -155,7 +155,12 @@ def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
     # Of the node whose log holds the figures. Nodes that a cluster chooses are taken to be alike.
     own = hardware[min(rank, len(hardware) - 1)]
     found = comparable_runs(run.folder.parent, own, run.record.round)
-    return [each for each in found if each.outcome in SETTLED_OUTCOMES]
+    iterations = run.record.recipe.case.get("iterations")
+    return [
+        each
+        for each in found
+        if each.outcome in SETTLED_OUTCOMES and (not each.smoke or each.recipe.case.get("iterations") == iterations)
+    ]
 
 
 def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[str]) -> dict[str, int]:

@@ -307,7 +307,7 @@ def run(
     batch = _batch(chosen, settings, raw_logs, round)
     if dry_run:
         return _dry_run(batch, target, repeats, resume, find_max_batch)
-    check_ingest()
+    check_ingest({batch.recipe.name: batch.recipe.records.format})
     if find_max_batch:
         return _search(batch, target, resume, patience)
     return _repeat(batch, target, repeats or batch.recipe.repeats, resume, patience)

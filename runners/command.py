@@ -25,6 +25,7 @@ from runners.job import (
     PlannedRun,
     RunnerError,
     SourceRecord,
+    WantedRecords,
     Word,
     checked,
     literal,
@@ -63,6 +64,7 @@ def build_run(
     repeat: int = 1,
     round: str = "",
     commit: str = "",
+    smoke: bool = False,
 ) -> PlannedRun:
     """Return a run with all that it needs to start.
 
@@ -74,6 +76,7 @@ def build_run(
         repeat: number of the run among those of its case.
         round: the benchmark round, if any.
         commit: of the recipe's own files, empty if unknown; see `commit_of`.
+        smoke: whether nothing of it is to be published.
 
     Raises:
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
@@ -103,9 +106,16 @@ def build_run(
         threads=str(case.slots.get("threads", "")),
         even_if_busy=settings.even_if_busy,
     )
-    record = _record(recipe, case, settings, spec, repeat=repeat, round=round, commit=commit)
+    record = _record(recipe, case, settings, spec, repeat=repeat, round=round, commit=commit, smoke=smoke)
     folder = case_folder(recipe, case, raw_logs) / str(repeat)
-    return PlannedRun(folder=folder, record=record, wanted=recipe.records, spec=spec)
+    return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case), spec=spec)
+
+
+def _wanted(recipe: LaunchRecipe, case: RecipeCase) -> WantedRecords:
+    """Return the records that the log must hold, and those that a trial with fewer iterations must."""
+    asked, iterations = recipe.records, int(case.slots["iterations"])
+    of_trial = max(1, asked.at_least * iterations // recipe.iterations) if iterations < recipe.iterations else 0
+    return WantedRecords(asked.format, asked.at_least, asked.node, of_trial)
 
 
 def trainer_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> list[Word]:
@@ -173,8 +183,9 @@ def _content(recipe: LaunchRecipe, path: Path) -> str:
 
 
 def _record(
-    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str
-) -> PlannedRecord:
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str,
+    smoke: bool,
+) -> PlannedRecord:  # fmt: skip
     repository, version = recipe.source.repository, recipe.source.commit or commit
     return PlannedRecord(
         schema=RUN_SCHEMA,
@@ -194,6 +205,7 @@ def _record(
         recipe=_recipe_record(recipe, case, settings),
         argv=tuple(texts(spec.argv)),
         environment_variables=dict(zip(spec.variables, texts(list(spec.variables.values())), strict=True)),
+        smoke=smoke,
         round=round,
         source=SourceRecord(repository, version) if repository and version else None,
         notes=recipe.notes,

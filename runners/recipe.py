@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from runners.job import NODE_VARIABLES, RunnerError, Scalar, WantedRecords, checked
+from runners.job import NODE_VARIABLES, RunnerError, Scalar, checked
 from schema.plans import DataSet
 from schema.vocabulary import LAUNCHERS, PRECISIONS
 
@@ -91,7 +91,7 @@ class Launcher(Struct, frozen=True, forbid_unknown_fields=True):
     always: Annotated[bool, Meta(description="true or false")] = False
 
 
-class RequiredRecords(WantedRecords, frozen=True, forbid_unknown_fields=True):
+class RequiredRecords(Struct, frozen=True, forbid_unknown_fields=True):
     """What must come out of the log."""
 
     format: Text

@@ -366,8 +366,17 @@ def _clock(session: Session) -> tuple[str, str] | None:
     return iso(float(stamps.min())), iso(float(stamps.max()))
 
 
+#: Outcomes by run.json that stand in tables.
+_PUBLISHABLE = (None, "completed", "truncated", "missed", "oom")
+
+
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
-    """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
+    """Return the outcome by run.json; without one, and of sessions before the last, by the log.
+
+    A trial that did not fail is one whatever it came to, so that nothing of it is published.
+    """
+    if run_json.document and run_json.document.smoke and run_json.document.outcome in _PUBLISHABLE:
+        return "trial"
     stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
     return stated or (
         "missed" if session.ending.outcome == "completed" and _missed(session) else session.ending.outcome
@@ -417,6 +426,7 @@ def _problems(
     if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
         missing.append("accumulation")
     wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None
+    wrong = None if wrong and wrong.code == "too_few" and outcome == "trial" else wrong
     lacks = isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) in missing
     if wrong and not lacks:
         problems.append(wrong)

@@ -65,6 +65,7 @@ def build_run(
     round: str = "",
     commit: str = "",
     smoke: bool = False,
+    order_seed: int | None = None,
 ) -> PlannedRun:
     """Return a run with all that it needs to start.
 
@@ -77,6 +78,7 @@ def build_run(
         round: the benchmark round, if any.
         commit: of the recipe's own files, empty if unknown; see `commit_of`.
         smoke: whether nothing of it is to be published.
+        order_seed: what the random order of the runs began with.
 
     Raises:
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
@@ -106,7 +108,9 @@ def build_run(
         threads=str(case.slots.get("threads", "")),
         even_if_busy=settings.even_if_busy,
     )
-    record = _record(recipe, case, settings, spec, repeat=repeat, round=round, commit=commit, smoke=smoke)
+    record = _record(
+        recipe, case, settings, spec, repeat=repeat, round=round, commit=commit, smoke=smoke, order_seed=order_seed
+    )
     folder = case_folder(recipe, case, raw_logs) / str(repeat)
     return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case), spec=spec)
 
@@ -184,7 +188,7 @@ def _content(recipe: LaunchRecipe, path: Path) -> str:
 
 def _record(
     recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str,
-    smoke: bool,
+    smoke: bool, order_seed: int | None,
 ) -> PlannedRecord:  # fmt: skip
     repository, version = recipe.source.repository, recipe.source.commit or commit
     return PlannedRecord(
@@ -206,6 +210,7 @@ def _record(
         argv=tuple(texts(spec.argv)),
         environment_variables=dict(zip(spec.variables, texts(list(spec.variables.values())), strict=True)),
         smoke=smoke,
+        order_seed=order_seed,
         round=round,
         source=SourceRecord(repository, version) if repository and version else None,
         notes=recipe.notes,

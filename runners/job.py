@@ -119,6 +119,7 @@ class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     argv: tuple[str, ...]
     environment_variables: dict[str, str]
     smoke: bool = False
+    order_seed: int | None = None
     round: str = ""
     source: SourceRecord | None = None
     notes: str = ""

@@ -294,7 +294,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         "source": _source(plan.get("source", {}), top.host.source if top.host else {}),
     }
     found = log_figures(folder / LOG, {key: value for key, value in run.items() if value and key != "smoke"})
-    short, is_trial = judged(found, launch)
+    short, is_trial = judged(found, launch, outcome)
     run |= {
         "outcome": "short" if outcome == "completed" and short else outcome,
         **({"smoke": True} if is_trial else {}),
@@ -313,11 +313,16 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     return dict(redact(stated))
 
 
-def judged(found: Figures, launch: Launch) -> tuple[str, bool]:
+def judged(found: Figures, launch: Launch, outcome: str) -> tuple[str, bool]:
     """Return why a log holds too few records, empty if it does not; and whether the run is a trial."""
     counts, wanted = count_records(found), launch.records
     short = shortfall(counts, wanted)
-    if short and wanted.of_trial and not shortfall(counts, replace(wanted, at_least=wanted.of_trial)):
+    if (
+        short
+        and outcome == "completed"
+        and wanted.of_trial
+        and not shortfall(counts, replace(wanted, at_least=wanted.of_trial))
+    ):
         return "", True
     return short, launch.plan.smoke
 

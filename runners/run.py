@@ -23,6 +23,7 @@ from runners.job import PlannedRun, RunnerError
 from runners.nodes import LOG, Outcome, agent_source, printable
 from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
 from runners.transport import INCOMING, AnyTarget, Job, JobState, Local
+from schema.figures import Figures
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"
@@ -138,6 +139,8 @@ class Supervision(Struct, frozen=True):
     signals: StopSignals
     patience: float
     progress: Progress
+    #: Of the cases that a run of this command ended in, by folder.
+    figures: dict[Path, Figures] = {}
 
 
 @contextmanager
@@ -146,7 +149,7 @@ def supervise(total: int | None, patience: float) -> Iterator[Supervision]:
     progress = Progress(total)
     try:
         with count_signals() as signals:
-            yield Supervision(signals, patience, progress)
+            yield Supervision(signals, patience, progress, {})
     finally:
         if progress.bar is not None:
             progress.bar.close()
@@ -322,8 +325,24 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
     for warning in record.finished_run(folder).warnings:
         if warning not in known:
             supervision.progress.line(f"{folder}: warning: {warning}")
-    supervision.progress.end(folder, outcome)
+    supervision.progress.end(folder, f"{outcome}{_figure(folder, supervision)}")
     return outcome
+
+
+def _figure(folder: Path, supervision: Supervision) -> str:
+    """Return the figure of a run, for the line that tells its outcome, and keep those of its case."""
+    run = record.finished_run(folder)
+    if run.outcome != "completed" or run.smoke:
+        return ", as a trial with few iterations: nothing of it is published" if run.smoke else ""
+    try:
+        found = record.case_figures(folder.parent)
+    except RunnerError as error:
+        return f", and its figure is not known: {error}"
+    supervision.figures[folder.parent] = found
+    own = next((each for each in found.runs if each.path == f"{folder.parent.name}/{folder.name}/{LOG}"), None)
+    if own is None:
+        return ", and no figure"
+    return f", {own.value:.4g} {own.unit}" if own.value is not None else f", and no figure: {own.reason}"
 
 
 def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:

@@ -72,6 +72,10 @@ OPTIONS = {
 }
 
 
+class UnreachableError(RunnerError):
+    """A host cannot be asked at all, so that nothing else can be asked of it either."""
+
+
 class JobFacts(Struct, frozen=True):
     """The facts that `launch.json` keeps to find a job again; `identity` names it on every node."""
 
@@ -223,25 +227,41 @@ class Target(Struct, frozen=True, tag_field="kind"):
             for rank, answer in zip(asked, answers, strict=True)
         }
 
+    def check(self, run: PlannedRun) -> list[str]:
+        """Check the nodes of a run and start nothing; return their warnings.
+
+        Raises:
+            RunnerError: a node refuses.
+            UnreachableError: a node cannot be reached.
+        """
+        with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+            job = self.prepare(replace(run, folder=Path(folder)))
+            checked = self._checked(job, run.spec)
+            self.tell(job, "forget", job.ranks, Reply)
+        return [line for rank, reply in checked.items() for line in warned(job, rank, reply)]
+
+    def _checked(self, job: Job, spec: JobSpec) -> dict[int, Reply]:
+        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+        if refusal := self._refusals(checked):
+            answered = [rank for rank in job.ranks if isinstance(checked[rank], Reply)]
+            self.tell(job, "forget", answered, Reply)
+            raise RunnerError(refusal) if len(answered) == len(job.ranks) else UnreachableError(refusal)
+        return {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
+
     def start(self, job: Job, spec: JobSpec) -> list[str]:
         """Start the run on every node, and return the warnings of the nodes.
 
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
         """
-        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
-        if refusal := self._refusals(checked):
-            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(checked[rank], Reply)], Reply)
-            raise RunnerError(refusal)
+        checked = self._checked(job, spec)
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
         if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply)):
             with suppress(RunnerError):
                 self.stop(job)
             raise RunnerError(refusal)
-        return [
-            line for rank, reply in checked.items() if isinstance(reply, Reply) for line in warned(job, rank, reply)
-        ]
+        return [line for rank, reply in checked.items() for line in warned(job, rank, reply)]
 
     def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
@@ -439,7 +459,7 @@ def _address(host: str, answer: ProgramResult) -> str:
         key, _, value = line.partition(" ")
         if key == "hostname":
             return value
-    raise RunnerError(explain(host, answer))
+    raise UnreachableError(explain(host, answer))
 
 
 @functools.cache
@@ -510,6 +530,15 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     def commands(self, run: PlannedRun) -> list[str]:  # noqa: D102
         return [shlex.join(self.submission(self.prepare(run), run.spec))]
+
+    def check(self, run: PlannedRun) -> list[str]:
+        """Ask Slurm whether it would take the job; its nodes are checked when they are allocated."""
+        job = self.prepare(run)
+        argv = [*self.submission(job, run.spec), "--test-only"]
+        answer = _ask_slurm(argv, BATCH_SCRIPT.format(agent="agent.py"))
+        if answer.status:
+            raise RunnerError(f"sbatch would not take the job: {_error_text(answer)}")
+        return [f"its nodes are checked when they are allocated; Slurm says: {_error_text(answer)}"]
 
     def submission(self, job: Job, spec: JobSpec) -> list[str]:
         """Return the command that reads a batch script and prints the number of the job.

@@ -233,6 +233,8 @@ class RunJson(Struct, frozen=True):
     outcome: str | None = None
     #: A trial with fewer iterations than its recipe asks for, of which nothing is published.
     smoke: bool = False
+    #: What the random order of the runs that it was one of began with.
+    order_seed: int | None = None
     suite: str | None = None
     format: str | None = None
     round: RoundName | None = None

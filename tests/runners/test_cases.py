@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from runners.batch import Batch, order
-from runners.command import Settings, build_run, environment_variables, trainer_words
+from runners.command import Settings, environment_variables, trainer_words
 from runners.job import NodeVariable, RunnerError, texts, word
 from runners.recipe import case_choices, framework_slug, select_cases, slugify
 from tests.runners.written import MATRIX, loaded
@@ -385,23 +385,13 @@ def test_the_data_folder_is_not_read_as_a_slot(tmp_path):
     assert trainer_words(chosen, select_cases(chosen, {})[0], "/a b/{ranks}") == [("t",), ("/a b/{ranks}/x",)]
 
 
-def test_repeats_are_interleaved_over_the_cases(tmp_path):
-    chosen = replace(loaded(tmp_path, USED, MATRIX.replace("[8]", "[1, 2]")), device="cpu")
-    runs = order([build_run(chosen, case, Path("raw")) for case in select_cases(chosen, {})], 2)
-    assert [str(run.folder) for run in runs] == [
-        "raw/tiny/bash/cpu-n1d1-bs1-fp32/1",
-        "raw/tiny/bash/cpu-n1d1-bs2-fp32/1",
-        "raw/tiny/bash/cpu-n1d1-bs2-fp32/2",
-        "raw/tiny/bash/cpu-n1d1-bs1-fp32/2",
-    ]
-
-
 def test_existing_folders_keep_their_numbers(tmp_path):
     chosen = replace(loaded(tmp_path, USED, MATRIX.replace("[8]", "[1, 2]")), device="cpu")
     for taken in ("1", "7", "notes"):
         (tmp_path / "tiny/bash/cpu-n1d1-bs1-fp32" / taken).mkdir(parents=True)
     cases = tuple(select_cases(chosen, {}))
     batch = Batch(recipe=chosen, cases=cases, settings=Settings(), raw_logs=tmp_path)
-    runs = order(batch.first_runs(), 2)
-    assert [run.record.repeat for run in runs] == [8, 1, 2, 9]
-    assert [run.folder.name for run in runs] == ["8", "1", "2", "9"]
+    firsts = batch.first_runs()
+    runs = order(firsts, {run.folder.parent: 2 for run in firsts}, 0)
+    assert sorted(run.record.repeat for run in runs) == [1, 2, 8, 9]
+    assert [run.folder.name for run in runs] == [str(run.record.repeat) for run in runs]

@@ -75,8 +75,10 @@ def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_
         """  OMP_NUM_THREADS=1 CASE='1 1 fp32 3 plain' bash -c 'echo '"'"'$x'"'"'' bash plain""",
     ]
     assert lines[5] == "cpu-n1d1-bs2-fp32 runs"
-    assert lines[8:12] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
-    assert lines[-1] == "4 runs of 2 cases, at most 4 min: for all of them only the timeout is known"
+    assert [line.split("] ")[0] for line in lines[8:12]] == ["[1/4", "[2/4", "[3/4", "[4/4"]
+    assert sorted(line.split("] ")[1] for line in lines[8:12]) == sorted(folders)
+    assert lines[-1] == "in random order, another one each time without --seed"
+    assert lines[-2] == "4 runs of 2 cases, at most 4 min: for all of them only the timeout is known"
     assert not (tmp_path / "raw").exists()
 
 
@@ -260,7 +262,13 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run"], "Missing argument 'RECIPE'"),
+        (["run"], "Missing argument 'RECIPE...'"),
+        (["script"], "Missing argument 'RECIPE'"),
+        (["run", "x", "--until-ci", "0%"], "'0%' is not a percentage between 0 and 100, such as 2%"),
+        (["run", "x", "--until-ci", "few"], "'few' is not a percentage"),
+        (["run", "x", "--until-ci", "2%", "--repeats", "3"], "--repeats: with --until-ci the figures say how many"),
+        (["run", "x", "--smoke", "--repeats", "3"], "--smoke: it tries each case once; leave --repeats and"),
+        (["run", "x", "x"], "recipe x: it is named twice; --repeats says how often its cases run"),
         (["run", "x", "--repeats", "0"], "0 is not in the range x>=1"),
         (["run", "x", "--case", "key"], "'key' is not key=value,key=value; `show` prints the keys of a recipe"),
         (["run", "x", "--round", "r" * 41], "is longer than 40 characters; shorten it"),
@@ -278,7 +286,7 @@ def test_wrong_arguments_exit_with_2_and_a_remedy(capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["list", "show", "plan", "run", "setup", "script", "collect"])
+@pytest.mark.parametrize("command", ["list", "show", "plan", "check", "run", "setup", "script", "collect", "stop"])
 def test_every_command_and_option_has_a_help_text(capsys, command):
     assert main(["--help"]) == 0
     assert f"  {command}  " in capsys.readouterr().out

@@ -37,6 +37,7 @@ from schema.figures import Figures
 from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 
 PATIENCE_SECONDS = 300
+WAIT_SECONDS = 3600
 #: Repeats from which `ingest` draws an interval, and those that are made at most until it is narrow.
 MANY, MOST_REPEATS = 5, 15
 #: Iterations of a trial, and records that it should print.
@@ -386,6 +387,15 @@ def check(chosen: list[Chosen], target: AnyTarget, settings: Settings) -> int:
     show_default=True,
     help="How long a host may be unreachable before its run is left unfinished.",
 )
+@click.option(
+    "--wait-idle",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=WAIT_SECONDS,
+    default=0,
+    metavar="[SECONDS]",
+    help=f"Wait until the hosts are idle, so long at most, before each run.  [without a number: {WAIT_SECONDS}]",
+)
 def run(
     chosen: list[Chosen],
     target: AnyTarget,
@@ -398,6 +408,7 @@ def run(
     find_max_batch: bool,
     max_batch: int | None,
     patience: int,
+    wait_idle: int,
 ) -> int:
     """Run recipes and collect their logs.
 
@@ -413,8 +424,8 @@ def run(
         return _dry_run(series, target, wanted, resume, find_max_batch)
     check_ingest({recipe.name: recipe.records.format for recipe, _ in chosen})
     if find_max_batch:
-        return max(_search(batch, target, resume, patience, max_batch or 0) for batch in series)
-    return _repeat(series, target, wanted, resume, patience)
+        return max(_search(batch, target, resume, patience, max_batch or 0, wait_idle) for batch in series)
+    return _repeat(series, target, wanted, resume, patience, wait_idle)
 
 
 @cli.command()
@@ -467,19 +478,36 @@ def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool) -> int:
 
     FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished.
     """
-    found = [folder for below in folders or [raw_logs] for folder in _unfinished(below)]
+    return _collect(folders or (raw_logs,), abandon=abandon)
+
+
+@cli.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
+@raw_logs_option
+def stop(folders: tuple[Path, ...], raw_logs: Path) -> int:
+    """Stop runs that were left unfinished.
+
+    Each is stopped on its hosts, and collected as `stopped` with its log. FOLDER is that of an unfinished run, or one
+    above it; without any, all below --raw-logs are stopped. A run that a runner attends is stopped there, by Ctrl-C.
+    """
+    return _collect(folders or (raw_logs,), stop=True)
+
+
+def _collect(places: Sequence[Path], abandon: bool = False, stop: bool = False) -> int:
+    found = [folder for below in places for folder in _unfinished(below)]
     worst = COMPLETED
     with supervise(len(found), 0) as supervision:
         for folder in found:
             if supervision.signals.count:
                 return STOPPED
             try:
-                outcome = collect_run(folder, supervision, abandon)
+                outcome = collect_run(folder, supervision, abandon, stop)
             except RunnerError as error:
                 complain(error)
                 worst = REFUSED
                 continue
-            worst = max(worst, COMPLETED if outcome == "completed" else OTHERWISE)
+            wanted = ("completed", "stopped") if stop else ("completed",)
+            worst = max(worst, COMPLETED if outcome in wanted else OTHERWISE)
     return worst
 
 
@@ -583,7 +611,9 @@ def _check(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:
     return worst
 
 
-def _repeat(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool, patience: int) -> int:
+def _repeat(
+    series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool, patience: int, wait_idle: int
+) -> int:
     """Run the cases as often as is wanted; with `resume` what is missing of it."""
     # Before earlier runs are waited for: a case that cannot run is refused at once.
     firsts = batches.first_runs_of(series)
@@ -608,7 +638,7 @@ def _repeat(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: 
             aim = batches.Precision(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
             runs = batches.until_narrow(firsts, aim, seed, supervision.figures)
-        status = batches.run_all(runs, pause_seconds, RunContext(target, supervision))
+        status = batches.run_all(runs, pause_seconds, RunContext(target, supervision, wait_idle))
     for line in _result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:
@@ -652,9 +682,9 @@ def _result_row(folder: Path, found: Figures | None) -> list[str]:
     ]
 
 
-def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int, bound: int) -> int:
+def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int, bound: int, wait_idle: int) -> int:
     with supervise(None, patience) as supervision:
-        return find_max_batch(batch, RunContext(target, supervision), resume, bound)
+        return find_max_batch(batch, RunContext(target, supervision, wait_idle), resume, bound)
 
 
 def _unfinished(below: Path) -> list[Path]:

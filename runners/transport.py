@@ -26,6 +26,7 @@ from msgspec.structs import asdict, replace
 
 from runners.job import JobSpec, PlannedRun, RunnerError
 from runners.nodes import (
+    LOG,
     PYTHON,
     ProgramResult,
     Question,
@@ -223,7 +224,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
         questions = [Question(self.argv(rank), request(action, rank=rank, **common)) for rank in asked]
         answers = ask(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
         return {
-            rank: decoded(answer, kind) or explain(self.name(rank), answer)
+            rank: decoded(answer, kind) or self.explained(rank, answer)
             for rank, answer in zip(asked, answers, strict=True)
         }
 
@@ -247,6 +248,33 @@ class Target(Struct, frozen=True, tag_field="kind"):
             self.tell(job, "forget", answered, Reply)
             raise RunnerError(refusal) if len(answered) == len(job.ranks) else UnreachableError(refusal)
         return {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
+
+    def explained(self, rank: int, answer: ProgramResult) -> str:
+        """Return why a node gave no answer, and what to do."""
+        return explain(self.name(rank), answer)
+
+    def log_place(self, job: Job) -> str:
+        """Return where the log of the first node grows, for people."""
+        return str(job.node(0) / LOG)
+
+    def busy(self, run: PlannedRun) -> str:
+        """Return why the nodes of a run are not idle; empty if they are.
+
+        Raises:
+            RunnerError: a node refuses the run whether it is idle or not.
+            UnreachableError: a node cannot be reached.
+        """
+        with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+            job = self.prepare(replace(run, folder=Path(folder)))
+            answers = self.tell(job, "idle", job.ranks, Reply, spec=run.spec, **asdict(self.meeting(job)))
+            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(answers[rank], Reply)], Reply)
+        if refusal := self._refusals(answers):
+            raise (
+                RunnerError(refusal)
+                if all(isinstance(each, Reply) for each in answers.values())
+                else (UnreachableError(refusal))
+            )
+        return "; ".join(line for rank, reply in answers.items() if isinstance(reply, Reply) for line in reply.warnings)
 
     def start(self, job: Job, spec: JobSpec) -> list[str]:
         """Start the run on every node, and return the warnings of the nodes.
@@ -436,11 +464,19 @@ class Ssh(Target, frozen=True, tag="ssh"):
         """Return the host names behind the user's aliases, by which the nodes reach each other."""
         hosts = self.hosts[: job.facts.nodes]
         asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
-        known = [_address(host, answer) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)]
+        known = [
+            _address(host, answer, self.config) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)
+        ]
         return Meeting(known, known[0], job.port)
 
     def jobs(self, job: Job) -> str:  # noqa: D102
         return ""
+
+    def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
+        return explain(self.name(rank), answer, self.config)
+
+    def log_place(self, job: Job) -> str:  # noqa: D102
+        return f"{self.hosts[0]}:~/.perfledger/jobs/{job.facts.identity}/node0/{LOG}"
 
     def public_names(self) -> tuple[str, ...]:  # noqa: D102
         return self.hosts
@@ -454,12 +490,12 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
 
-def _address(host: str, answer: ProgramResult) -> str:
+def _address(host: str, answer: ProgramResult, config: str) -> str:
     for line in answer.output.splitlines() if answer.status == 0 else []:
         key, _, value = line.partition(" ")
         if key == "hostname":
             return value
-    raise UnreachableError(explain(host, answer))
+    raise UnreachableError(explain(host, answer, config))
 
 
 @functools.cache
@@ -539,6 +575,10 @@ class Slurm(Target, frozen=True, tag="slurm"):
         if answer.status:
             raise RunnerError(f"sbatch would not take the job: {_error_text(answer)}")
         return [f"its nodes are checked when they are allocated; Slurm says: {_error_text(answer)}"]
+
+    def busy(self, run: PlannedRun) -> str:
+        """Nodes of a Slurm job are its own: until they are idle, the job waits in the queue."""
+        return ""
 
     def submission(self, job: Job, spec: JobSpec) -> list[str]:
         """Return the command that reads a batch script and prints the number of the job.

@@ -74,7 +74,7 @@ def test_run_json_of_a_completed_run_holds_all_facts(write_recipe, tmp_path, cap
     said = capfd.readouterr()
     assert said.err == ""
     assert said.out.splitlines()[0] == f"[1/1] {folder}"
-    assert said.out.splitlines()[-1] .startswith(f"{folder}: completed, and no figure: has no result: too few")
+    assert said.out.splitlines()[-1].startswith(f"{folder}: completed, and no figure: has no result: too few")
 
 
 @pytest.mark.parametrize(

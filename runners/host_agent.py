@@ -673,7 +673,8 @@ def check(job: NodeJob) -> "list[str]":
 def lock_path() -> str:
     """Return the file that is locked while a run goes on: one per host, for jobs may lie on a shared disk."""
     jobs = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
-    return os.path.join(jobs, f".measuring.{os.uname().nodename}")
+    # Beside the folder, which is removed with its last job.
+    return f"{jobs.rstrip('/')}.measuring.{os.uname().nodename}"
 
 
 def lock_host(job: NodeJob) -> "Any":
@@ -724,8 +725,10 @@ def check_hosts(job: NodeJob) -> None:
     Under Slurm launchers use `srun`, and others may have been told to use another program.
     """
     variables = job.environment()
-    told = {"SLURM_JOB_ID", "OMPI_MCA_plm_rsh_agent", "OMPI_MCA_orte_rsh_agent", "PRTE_MCA_plm_ssh_agent"}
-    if job.spec["every_node"] or job.is_observer or told & set(variables):
+    if job.spec["every_node"] or job.is_observer or "SLURM_JOB_ID" in variables:
+        return
+    parts = [*variables, *(part for word in job.spec["command"] for part in word if isinstance(part, str))]
+    if any(re.search(r"(rsh|ssh)_agent", part) for part in parts):
         return
     for host in job.hosts[1:]:
         argv = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, "true"]

@@ -266,7 +266,10 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
         (["script"], "Missing argument 'RECIPE'"),
         (["run", "x", "--until-ci", "0%"], "'0%' is not a percentage between 0 and 100, such as 2%"),
         (["run", "x", "--until-ci", "few"], "'few' is not a percentage"),
-        (["run", "resnet50-jax", "--until-ci", "2%", "--repeats", "3"], "--repeats: with --until-ci the figures say how many"),
+        (
+            ["run", "resnet50-jax", "--until-ci", "2%", "--repeats", "3"],
+            "--repeats: with --until-ci the figures say how many",
+        ),
         (["run", "resnet50-jax", "--smoke", "--repeats", "3"], "--smoke: it tries each case once; leave --repeats and"),
         (["run", "x", "x"], "recipe x: it is named twice; --repeats says how often its cases run"),
         (["run", "x", "--repeats", "0"], "0 is not in the range x>=1"),
@@ -381,7 +384,10 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
     # Variables of the user must not set where the ranks meet.
     leaked = {"PERFLEDGER_HOSTS": "a,b", "PERFLEDGER_MASTER_ADDRESS": "far", "PERFLEDGER_MASTER_PORT": "1"}
     far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **leaked}, "check": False}
-    assert subprocess.run([sys.executable, "job.py"], **far).returncode == 0
+    done = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
+    assert done.returncode == 0
+    next_step = f"completed; copy {tmp_path}/far/raw it's/tiny/bash/cpu-n1d1-bs2-fp32/1 to the folder of raw logs on"
+    assert next_step in done.stderr
     again = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
     assert (again.returncode, "is there already" in again.stderr) == (2, True)
     (tmp_path / "far/raw it's").rename(tmp_path / "raw")

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from runners import batch, recipe, transport
+from runners import batch, nodes, recipe, transport
+from runners import run as running
 from runners.batch import Narrowing, Precision, current_figure, earlier_figure, order, until_narrow
 from runners.cli import main
 from runners.command import build_run
 from runners.recipe import select_cases
 from schema.figures import CaseFigure, Figures
+from tests.runners import home
 from tests.runners.home import RECORD, ROOT, load
 from tests.runners.test_end_to_end import RECIPE, TRAINER
 
@@ -279,3 +281,65 @@ def test_check_makes_the_checks_and_starts_nothing(write_recipe, tmp_path, capfd
 def test_the_bound_of_a_search_is_stated_in_the_help(capsys):
     assert main(["run", "--help"]) == 0
     assert f"{batch.TIMES} times the" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monkeypatch):
+    answers = ["GPU 0 is busy", "GPU 0 is busy", ""]
+    monkeypatch.setattr(transport.Local, "busy", lambda target, run: answers.pop(0))
+    monkeypatch.setattr(running, "IDLE_SECONDS", 0.01)
+    words = ["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), "--wait-idle"]
+    assert main(words) == 1
+    assert answers == []
+    said = capfd.readouterr().out
+    assert said.count("waiting until idle: GPU 0 is busy") == 1, "at once, and then once a minute"
+    monkeypatch.setattr(transport.Local, "busy", lambda target, run: "GPU 0 is busy")
+    assert main([*words[:-1], "--wait-idle=1", "--repeats", "3"]) == 2
+    error = capfd.readouterr().err
+    assert "cpu-n1d1-bs1-fp32: not idle after 1 s: GPU 0 is busy; wait longer with --wait-idle=SECONDS" in error
+    assert error.count("\n") == 1
+
+
+def test_a_real_host_is_asked_whether_it_is_idle(write_recipe, tmp_path):
+    (run,) = planned(write_recipe, tmp_path, batches="1")
+    with home.running(write_recipe("echo begun; sleep 300"), tmp_path) as process:
+        assert "another run measures here" in transport.Local().busy(run)
+        process.terminate()
+        process.wait()
+    home.until(lambda: "another run" not in transport.Local().busy(run))
+
+
+def test_without_a_terminal_the_state_is_printed_at_intervals(capsys, monkeypatch):
+    progress = running.Progress(1)
+    progress.state("running", "step 1")
+    progress.state("waiting", "waiting Slurm says PENDING")
+    progress.state("waiting", "waiting Slurm says PENDING")
+    progress.state("unreachable", "out of reach for 5 s: n1")
+    progress.state("running", "back")
+    monkeypatch.setattr(running, "LIVE_SECONDS", 0)
+    progress.state("running", "step 9")
+    lines = [line.partition(":")[2][6:] for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["waiting Slurm says PENDING", "out of reach for 5 s: n1", "back", "step 9"]
+
+
+def test_a_live_line_says_where_the_log_grows(write_recipe, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(running, "LIVE_SECONDS", 0.2)
+    assert main(["run", str(write_recipe("echo step 1; sleep 1.5")), "--raw-logs", str(tmp_path / "raw")]) == 1
+    place = tmp_path / "raw/tiny/bash/cpu-n1d1-bs1-fp32/1/incoming/node0/train.log"
+    assert f"running: step 1 (the log grows in {place})" in capfd.readouterr().out
+
+
+def test_stop_ends_an_orphaned_run_and_collects_it(write_recipe, tmp_path, capfd):
+    with home.running(write_recipe(f"{RECORD} record 1; sleep 300"), tmp_path) as process:
+        process.kill()
+        process.wait()
+    assert main(["stop", str(tmp_path / "raw")]) == 0
+    (path,) = (tmp_path / "raw").rglob("run.json")
+    assert (load(path)["outcome"], (path.parent / "train.log").stat().st_size > 0) == ("stopped", True)
+    assert main(["stop", str(tmp_path / "raw")]) == 0
+    assert "nothing there is unfinished" in capfd.readouterr().out
+
+
+def test_remedies_name_the_ssh_configuration_that_was_used():
+    answer = nodes.ProgramResult(255, "", "Host key verification failed.")
+    assert "`ssh n1`" in transport.Ssh(("n1",)).explained(0, answer)
+    assert "`ssh -F '/my files/config' n1`" in transport.Ssh(("n1",), "/my files/config").explained(0, answer)

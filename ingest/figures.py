@@ -9,18 +9,18 @@ from ingest.common.problems import message
 from ingest.compute import results
 from ingest.compute.contrast import median_interval
 from parsers.engine import registry
-from schema.figures import CaseFigure, Figures, RunFigure
+from schema.figures import CaseFigure, FiguresFound, RunFigure
 from schema.records import Run
 from schema.vocabulary import NO_FIGURE
 
 
-def of_runs(runs: Sequence[Run]) -> Figures:
+def of_runs(runs: Sequence[Run]) -> FiguresFound:
     """Return the figures of runs, and of the cases that they are repeats of."""
     found = tuple(_case(each) for each in results.repeats(runs))
-    return Figures(runs=tuple(map(_run, runs)), cases=found, formats=tuple(each.id for each in registry.formats()))
+    return FiguresFound(runs=tuple(map(_run, runs)), cases=found, formats=tuple(each.id for each in registry.formats()))
 
 
-def table(figures: Figures) -> str:
+def table(figures: FiguresFound) -> str:
     """Return a table of the cases, and a line for each run that has no figure."""
     from tabulate import tabulate
 

@@ -26,7 +26,7 @@ from runners.record import (
 )
 from runners.run import STOPPED, UNFINISHED, RunContext, Supervision, complain, launch, pause, resume_run
 from runners.transport import AnyTarget, UnreachableError
-from schema.figures import CaseFigure, Figures
+from schema.figures import CaseFigure, FiguresFound
 
 #: Exit status of a command.
 COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
@@ -153,7 +153,7 @@ def _repeat(first: PlannedRun, later: int) -> PlannedRun:
 NARROWER, FURTHER = 0.95, 5
 
 
-class Precision(Struct, frozen=True, kw_only=True):
+class Aim(Struct, frozen=True, kw_only=True):
     """How narrow the interval of the median must become: half of it over the median; and the most repeats for that."""
 
     half_width: float
@@ -172,7 +172,7 @@ class Narrowing:
         if found and found.half_width is not None:
             self.widths[found.repeats] = found.half_width
 
-    def verdict(self, wanted: Precision) -> str:
+    def verdict(self, wanted: Aim) -> str:
         """Return why no further run is needed, or does not help; empty where one is."""
         repeats = max(self.widths, default=0)
         width = self.widths.get(repeats)
@@ -188,7 +188,7 @@ class Narrowing:
 
 
 def until_narrow(
-    firsts: Sequence[PlannedRun], wanted: Precision, seed: int, figures: Mapping[Path, Figures]
+    firsts: Sequence[PlannedRun], wanted: Aim, seed: int, figures: Mapping[Path, FiguresFound]
 ) -> Iterator[PlannedRun]:
     """Yield runs in random order, round by round, of the cases whose interval is not narrow enough yet.
 
@@ -213,7 +213,7 @@ def until_narrow(
         print(f"{folder}: {case.verdict(wanted)}", flush=True)
 
 
-def current_figure(found: Figures | None) -> CaseFigure | None:
+def current_figure(found: FiguresFound | None) -> CaseFigure | None:
     """Return the figure of the case that the last of its runs counts in; None where none does."""
     cases = [case for case in found.cases if case.value is not None] if found else []
     return max(cases, key=lambda case: max(_number(path) for path in case.runs), default=None)
@@ -225,7 +225,7 @@ def _number(path: str) -> int:
     return int(name) if name.isdecimal() else 0
 
 
-def earlier_figure(found: Figures, current: CaseFigure) -> CaseFigure | None:
+def earlier_figure(found: FiguresFound, current: CaseFigure) -> CaseFigure | None:
     """Return the figure of the last round, or version, before the current one on the same hardware."""
     others = [
         case

@@ -20,7 +20,6 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Struct, structs
-from tabulate import tabulate
 
 from runners import batch as batches
 from runners import plans
@@ -33,7 +32,7 @@ from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, sele
 from runners.record import case_figures, check_ingest, finished_runs, unfinished
 from runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
 from runners.transport import AnyTarget, UnreachableError, parse_target
-from schema.figures import Figures
+from schema.figures import FiguresFound
 from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 
 PATIENCE_SECONDS = 300
@@ -360,6 +359,7 @@ def check(chosen: list[Chosen], target: AnyTarget, settings: Settings) -> int:
     """
     series = _series(chosen, settings, Path("raw_logs"), "", Wanted())
     check_ingest({recipe.name: recipe.records.format for recipe, _ in chosen})
+    _warn_of_unpinned(recipe for recipe, _ in chosen)
     return _check(batches.first_runs_of(series), target)
 
 
@@ -423,6 +423,7 @@ def run(
     if dry_run:
         return _dry_run(series, target, wanted, resume, find_max_batch)
     check_ingest({recipe.name: recipe.records.format for recipe, _ in chosen})
+    _warn_of_unpinned(recipe for recipe, _ in chosen)
     if find_max_batch:
         return max(_search(batch, target, resume, patience, max_batch or 0, wait_idle) for batch in series)
     return _repeat(series, target, wanted, resume, patience, wait_idle)
@@ -440,6 +441,7 @@ def setup(recipe: str, target: AnyTarget, work: str) -> int:
     loaded = recipes.load(recipes.find(recipe))
     if not loaded.setup.steps:
         raise RunnerError(f"recipe {loaded.name}: it has no setup steps; `show` says in words what it needs")
+    _warn_of_unpinned([loaded])
     set_up(target.places("cpu"), loaded.setup.steps, work)
     return COMPLETED
 
@@ -543,6 +545,14 @@ def _batch(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> Ba
     return Batch(recipe=recipe, cases=tuple(cases), settings=settings, raw_logs=raw_logs, round=round)
 
 
+def _warn_of_unpinned(loaded: Iterable[LaunchRecipe]) -> None:
+    """Say which recipes fetch sources without naming their commit."""
+    for recipe in loaded:
+        if recipe.source.folder and recipe.source.repository and not recipe.source.commit:
+            where = f"recipe {recipe.name}: it names no commit of {recipe.source.repository}"
+            print(f"{where}, so what it runs may change; run.json records the one that ran", file=sys.stderr)
+
+
 def _series(chosen: Sequence[Chosen], settings: Settings, raw_logs: Path, round: str, wanted: Wanted) -> list[Batch]:
     """Return what is to run of each recipe; the seed of the order is drawn here, so that all runs record it."""
     seed = wanted.drawn()
@@ -635,7 +645,7 @@ def _repeat(
     with supervise(None if wanted.until_ci else len(fixed), patience) as supervision:
         runs: Iterable[PlannedRun] = fixed
         if wanted.until_ci:
-            aim = batches.Precision(half_width=wanted.until_ci, most=wanted.max_repeats)
+            aim = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
             runs = batches.until_narrow(firsts, aim, seed, supervision.figures)
         status = batches.run_all(runs, pause_seconds, RunContext(target, supervision, wait_idle))
@@ -652,19 +662,19 @@ def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> Non
         supervision.figures[folder] = case_figures(folder)
 
 
-def _result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, Figures]) -> Iterator[str]:
+def _result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:
     """Yield a table of the cases that ran, against the last round where there is one, and what to do next."""
     rows = [_result_row(run.folder.parent, figures.get(run.folder.parent)) for run in firsts]
     if not any(rows):
         return
     heads = ["case", "repeats", "median", "95 % interval", "spread", "last round"]
     yield ""
-    yield tabulate([row for row in rows if row], headers=heads, disable_numparse=True)
+    yield from _aligned([heads, *filter(None, rows)])
     raw_logs = firsts[0].folder.parents[3]
     yield f"\nnext: python -m ingest {shlex.quote(str(raw_logs))} writes the pages"
 
 
-def _result_row(folder: Path, found: Figures | None) -> list[str]:
+def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:
     current = batches.current_figure(found)
     if found is None or current is None or not current.value:
         return []
@@ -711,6 +721,13 @@ def _recipe_list() -> Iterator[str]:
             yield "  ".join(["", *cells, row[-1]])
 
 
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows as lines, with the cells of a column below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
 def _describe(recipe: LaunchRecipe, cases: Sequence[RecipeCase], settings: Settings) -> Iterator[str]:
     """Yield what a recipe needs, and its cases with the command of each."""
     yield f"{recipe.name}: {recipe.title}"
@@ -732,7 +749,8 @@ def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
     source, image = recipe.source, recipe.container
     if source.repository:
         folder = f", in {source.folder} below --work" if source.folder else ""
-        yield f"source {source.repository} {source.commit}".rstrip() + folder
+        pinned = source.commit or ("at no stated commit" if source.folder else "")
+        yield f"source {source.repository} {pinned}".rstrip() + folder
     if image:
         yield f"image {image.image} {image.digest}".rstrip()
     if recipe.setup.packages:

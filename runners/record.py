@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
 from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh
-from schema.figures import Figures
+from schema.figures import FiguresFound
 from schema.redaction.redact import redact, redacted
 
 LAUNCH_JSON = "launch.json"
@@ -313,7 +313,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     return dict(redact(stated))
 
 
-def judged(found: Figures, launch: Launch, outcome: str) -> tuple[str, bool]:
+def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
     """Return why a log holds too few records, empty if it does not; and whether the run is a trial."""
     counts, wanted = count_records(found), launch.records
     short = shortfall(counts, wanted)
@@ -327,7 +327,7 @@ def judged(found: Figures, launch: Launch, outcome: str) -> tuple[str, bool]:
     return short, launch.plan.smoke
 
 
-def _records(found: Figures, launch: Launch, is_told: bool) -> dict[str, Any]:
+def _records(found: FiguresFound, launch: Launch, is_told: bool) -> dict[str, Any]:
     """Return `records` of `run.json`, with why there is no figure unless the outcome tells it."""
     wanted = launch.records
     reasons = [run.reason for run in found.runs if run.value is None] if not is_told else []
@@ -433,14 +433,14 @@ def published(text: str, hosts: Sequence[str]) -> str:
 # --- How many records a log holds -------------------------------------------------------------------------------------
 
 
-def log_figures(log: Path, run: Mapping[str, object]) -> Figures:
+def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
     """Return what `ingest` makes of a log beside a `run.json`, before that is written; of no log, nothing.
 
     Raises:
         RunnerError: `ingest` cannot be run.
     """
     if not log.is_file() or not log.stat().st_size:
-        return Figures()
+        return FiguresFound()
     # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
     with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
         (Path(folder) / log.name).symlink_to(log.resolve())
@@ -448,7 +448,7 @@ def log_figures(log: Path, run: Mapping[str, object]) -> Figures:
         return _ingest(Path(folder))
 
 
-def count_records(found: Figures) -> dict[str, int]:
+def count_records(found: FiguresFound) -> dict[str, int]:
     """Return the number of usable records by format; empty if no format claims the log."""
     counts: Counter[str] = Counter()
     for run in found.runs:
@@ -476,7 +476,7 @@ def check_ingest(formats: Mapping[str, str]) -> None:
             raise RunnerError(f"recipe {recipe}: `records.format` is {format!r}, which ingest does not know; {remedy}")
 
 
-def case_figures(folder: Path) -> Figures:
+def case_figures(folder: Path) -> FiguresFound:
     """Return the figures of the finished runs of a case.
 
     Raises:
@@ -498,7 +498,7 @@ def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
     return f"the log is not in the recipe's format {wanted.format}: {others}"
 
 
-def _ingest(folder: Path) -> Figures:
+def _ingest(folder: Path) -> FiguresFound:
     """Return what `python -m ingest figures` says of the logs of a folder; paths in it begin with its name."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
@@ -512,7 +512,7 @@ def _ingest(folder: Path) -> Figures:
         start_new_session=True,  # so that Ctrl-C reaches the runner alone
     )
     try:
-        return msgspec.json.decode(done.stdout, type=Figures)
+        return msgspec.json.decode(done.stdout, type=FiguresFound)
     except msgspec.MsgspecError as error:
         cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise RunnerError(

@@ -23,7 +23,7 @@ from runners.job import PlannedRun, RunnerError
 from runners.nodes import LOG, Outcome, agent_source, printable
 from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
 from runners.transport import INCOMING, AnyTarget, Job, JobState, Local
-from schema.figures import Figures
+from schema.figures import FiguresFound
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"
@@ -157,7 +157,7 @@ class Supervision(Struct, frozen=True):
     patience: float
     progress: Progress
     #: Of the cases that a run of this command ended in, by folder.
-    figures: dict[Path, Figures] = {}
+    figures: dict[Path, FiguresFound] = {}
 
 
 @contextmanager

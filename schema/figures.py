@@ -49,7 +49,7 @@ class CaseFigure(Struct, frozen=True, kw_only=True):
         return (self.interval[1] - self.interval[0]) / 2 / self.value
 
 
-class Figures(Struct, frozen=True, kw_only=True):
+class FiguresFound(Struct, frozen=True, kw_only=True):
     """The figures of runs and cases, and the formats that are known."""
 
     runs: tuple[RunFigure, ...] = ()

@@ -15,7 +15,7 @@ import msgspec
 from ingest import cli as ingest
 from runners import nodes, record, run, transport
 from runners.cli import main
-from schema.figures import Figures
+from schema.figures import FiguresFound
 
 #: The process that `python -m ingest` is, for tests of it.
 INGEST = record._ingest
@@ -33,7 +33,7 @@ def agent() -> str:
     return text
 
 
-def ingested(folder: Path) -> Figures:
+def ingested(folder: Path) -> FiguresFound:
     """Return what `python -m ingest figures --json` prints, without the second that its start takes."""
     printed = io.StringIO()
     with (
@@ -42,7 +42,7 @@ def ingested(folder: Path) -> Figures:
         contextlib.chdir(folder.parent),
     ):
         assert ingest.main(["figures", "--json", folder.name]) == 0
-    return msgspec.json.decode(printed.getvalue(), type=Figures)
+    return msgspec.json.decode(printed.getvalue(), type=FiguresFound)
 
 
 def shorten(set_to: Callable[[Any, str, Any], None]) -> None:

@@ -14,11 +14,11 @@ import pytest
 
 from runners import batch, nodes, recipe, transport
 from runners import run as running
-from runners.batch import Narrowing, Precision, current_figure, earlier_figure, order, until_narrow
+from runners.batch import Aim, Narrowing, current_figure, earlier_figure, order, until_narrow
 from runners.cli import main
 from runners.command import build_run
 from runners.recipe import select_cases
-from schema.figures import CaseFigure, Figures
+from schema.figures import CaseFigure, FiguresFound
 from tests.runners import home
 from tests.runners.home import RECORD, ROOT, load
 from tests.runners.test_end_to_end import RECIPE, TRAINER
@@ -78,7 +78,7 @@ def narrowed(widths, wanted=0.02, most=15):
     for repeats, width in enumerate(widths, start=1):
         found.made += 1
         found.note(figure(width, repeats))
-        if said := found.verdict(Precision(half_width=wanted, most=most)):
+        if said := found.verdict(Aim(half_width=wanted, most=most)):
             return repeats, said
     return 0, ""
 
@@ -107,20 +107,20 @@ def test_repeats_go_on_until_the_interval_is_narrow_or_they_do_not_help(widths, 
 def test_runs_without_a_figure_do_not_go_on_for_ever():
     found = Narrowing(made=15)
     found.note(None)
-    assert found.verdict(Precision(half_width=0.02, most=15)).startswith("stopped at no interval")
+    assert found.verdict(Aim(half_width=0.02, most=15)).startswith("stopped at no interval")
 
 
 def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path, capsys):
     firsts = planned(write_recipe, tmp_path, batches="1, 2")
     steady, noisy = (run.folder.parent for run in firsts)
-    figures: dict[Path, Figures] = {}
+    figures: dict[Path, FiguresFound] = {}
     made = Counter[Path]()
-    for run in until_narrow(firsts, Precision(half_width=0.02, most=8), 0, figures):
+    for run in until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures):
         folder = run.folder.parent
         made[folder] += 1
         assert run.folder.name == str(made[folder])
         width = None if made[folder] < 5 else 0.01 if folder == steady else 1 / made[folder]
-        figures[folder] = Figures(cases=(figure(width, made[folder]),))
+        figures[folder] = FiguresFound(cases=(figure(width, made[folder]),))
     assert made == {steady: 5, noisy: 8}
     said = capsys.readouterr().out
     assert f"{steady}: ±1 % after 5 repeats" in said
@@ -131,10 +131,10 @@ def test_the_last_round_on_the_same_hardware_is_compared():
     rounds = [figure(None, 2, hardware="A", round=name, start=name) for name in ("2026Q1", "2026Q2")]
     other = figure(None, 2, hardware="B", round="2026Q4", start="2026Q4")
     now = CaseFigure(runs=("case/9/train.log",), value=3, unit="images/s", repeats=1, hardware="A", start="2026Q3")
-    found = Figures(cases=(*rounds, other, now))
+    found = FiguresFound(cases=(*rounds, other, now))
     assert current_figure(found) == now
     assert earlier_figure(found, now) == rounds[1]
-    assert earlier_figure(Figures(cases=(now, other)), now) is None
+    assert earlier_figure(FiguresFound(cases=(now, other)), now) is None
 
 
 @pytest.fixture
@@ -343,3 +343,23 @@ def test_remedies_name_the_ssh_configuration_that_was_used():
     answer = nodes.ProgramResult(255, "", "Host key verification failed.")
     assert "`ssh n1`" in transport.Ssh(("n1",)).explained(0, answer)
     assert "`ssh -F '/my files/config' n1`" in transport.Ssh(("n1",), "/my files/config").explained(0, answer)
+
+
+@pytest.mark.parametrize("commit", ["", "c0ffee"])
+def test_a_recipe_that_pins_no_commit_says_so(write_recipe, tmp_path, capfd, commit):
+    source = f'[source]\nrepository = "a/b"\ncommit = "{commit}"\nfolder = "sources"\n'
+    path = str(write_recipe("true", more=f'{source}[setup]\nsteps = ["mkdir -p sources"]\n'))
+    said = "recipe tiny: it names no commit of a/b, so what it runs may change; run.json records the one that ran"
+    for words in (["setup", path], ["check", path], ["run", path, "--raw-logs", str(tmp_path / "raw")]):
+        main([*words, "--work", str(tmp_path / "work")])
+        assert (said in capfd.readouterr().err) == (not commit), words
+    assert main(["show", path]) == 0
+    assert ("source a/b at no stated commit, in sources" in capfd.readouterr().out) == (not commit)
+
+
+def test_megatron_is_pinned_where_its_arguments_exist():
+    chosen = recipe.load(recipe.find("gpt-megatron"))
+    assert f"git -C Megatron-LM checkout {chosen.source.commit}" in chosen.setup.steps
+    for run in select_cases(chosen, {}):
+        per_replica = run.slots["tensor_parallel"] * run.slots["pipeline_parallel"]
+        assert run.slots["data_parallel"] * per_replica == run.devices

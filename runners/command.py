@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
 from msgspec import Struct, structs
 
 from runners.job import (
@@ -28,6 +29,7 @@ from runners.job import (
     RunnerError,
     SourceRecord,
     VirtualEnvironment,
+    WantedRecords,
     Word,
     checked,
     literal,
@@ -141,6 +143,8 @@ def build_run(
     repeat: int = 1,
     round: str = "",
     commit: str = "",
+    smoke: bool = False,
+    order_seed: int | None = None,
 ) -> PlannedRun:
     """Return a run with all that it needs to start.
 
@@ -152,6 +156,8 @@ def build_run(
         repeat: number of the run among those of its case.
         round: the benchmark round, if any.
         commit: of the recipe's own files, empty if unknown; see `commit_of`.
+        smoke: whether nothing of it is to be published.
+        order_seed: what the random order of the runs began with.
 
     Raises:
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
@@ -164,7 +170,7 @@ def build_run(
     launch = launch_words(recipe, case, settings.data, passed)
     command = [*settings.pinning_words, *launch]
     variables = environment_variables(recipe, case, settings.data)
-    container = _container(recipe, settings, command)
+    container = _container(recipe, settings, command, used_image(recipe, case))
     spec = JobSpec(
         command=tuple(command),
         device=recipe.device,
@@ -188,9 +194,18 @@ def build_run(
         threads=str(case.slots.get("threads", "")),
         even_if_busy=settings.even_if_busy,
     )
-    record = _record(written, case, settings, spec, repeat=repeat, round=round, commit=commit)
+    record = _record(
+        written, case, settings, spec, repeat=repeat, round=round, commit=commit, smoke=smoke, order_seed=order_seed
+    )
     folder = case_folder(recipe, case, raw_logs) / str(repeat)
-    return PlannedRun(folder=folder, record=record, wanted=recipe.records, spec=spec)
+    return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case), spec=spec)
+
+
+def _wanted(recipe: LaunchRecipe, case: RecipeCase) -> WantedRecords:
+    """Return the records that the log must hold, and those that a trial with fewer iterations must."""
+    asked, iterations = recipe.records, int(case.slots["iterations"])
+    of_trial = max(1, asked.at_least * iterations // recipe.iterations) if iterations < recipe.iterations else 0
+    return WantedRecords(asked.format, asked.at_least, asked.node, of_trial)
 
 
 def setup_steps(recipe: LaunchRecipe, settings: Settings) -> SetupSteps:
@@ -339,8 +354,9 @@ def _content(recipe: LaunchRecipe, path: Path) -> str:
 
 
 def _record(
-    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str
-) -> PlannedRecord:
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str,
+    smoke: bool, order_seed: int | None,
+) -> PlannedRecord:  # fmt: skip
     repository, version = recipe.source.repository, recipe.source.commit or commit
     return PlannedRecord(
         schema=RUN_SCHEMA,
@@ -363,6 +379,8 @@ def _record(
         secrets=settings.secrets,
         site=settings.place.record,
         accept_disturbed=settings.accept_disturbed,
+        smoke=smoke,
+        order_seed=order_seed,
         round=round,
         source=SourceRecord(repository, version) if repository and version else None,
         notes=recipe.notes,
@@ -370,7 +388,7 @@ def _record(
 
 
 def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -> Recipe:
-    used = recipe.container if settings.container != "none" else None
+    used = used_image(recipe, case) if settings.container != "none" else None
     return Recipe(
         name=recipe.name,
         sha256=recipe.sha256,
@@ -624,8 +642,28 @@ class _Inside(NamedTuple):
     gpus: bool
 
 
-def _container(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> ContainerSpec | None:
-    tool, image = settings.container, recipe.container
+def used_image(recipe: LaunchRecipe, case: RecipeCase) -> Image | None:
+    """Return the image of a case; None if the recipe names none.
+
+    Raises:
+        RunnerError: what a slot makes of it is not the name of an image.
+    """
+    image = recipe.container
+    if image is None:
+        return None
+    filled = (texts(_filled(recipe, case, "", [each])) for each in (image.image, image.digest))
+    name, digest = (" ".join(words) for words in filled)
+    try:
+        return msgspec.convert({"image": name, "digest": digest, "arguments": image.arguments}, Image)
+    except msgspec.ValidationError as error:
+        why = f"{image.image!r} is {name!r} with digest {digest!r} in {case.slug}, and that is not an image"
+        raise RunnerError(f"recipe {recipe.name}: `container.image` {why}: {error}") from error
+
+
+def _container(
+    recipe: LaunchRecipe, settings: Settings, command: Sequence[Word], image: Image | None
+) -> ContainerSpec | None:
+    tool = settings.container
     if tool == "none":
         return None
     if image is None:

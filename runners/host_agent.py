@@ -14,6 +14,8 @@ A file that `python -m runners script` wrote holds this source behind a line `ST
 """
 
 import contextlib
+import errno
+import fcntl
 import glob
 import hashlib
 import importlib
@@ -57,6 +59,10 @@ NEVER, NOTHING = float("inf"), subprocess.DEVNULL
 LONGEST = 1 << 18
 LONGEST_LIST = 1 << 22
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
+# How often, and with which pause, a lock that is held is tried.
+LOCK_ATTEMPTS, LOCK_SECONDS = 5, 0.2
+# Variable that names the folder of a run that was started by a file of its own.
+ALONE = "PERFLEDGER_ALONE"
 EXIT_STATUS = {"completed": 0, "stopped": 130}
 
 
@@ -794,11 +800,96 @@ def check(job: NodeJob) -> "list[str]":
     """
     warnings: "list[str]" = []
     for step in (
-        check_space, check_container, check_gpus, check_source, check_environment, check_programs, check_packages,
-        check_port, check_load,
+        check_lock, check_space, check_container, check_gpus, check_source, check_environment, check_programs,
+        check_packages, check_port, check_hosts, check_load,
     ):  # fmt: skip
         warnings += step(job) or []
     return warnings
+
+
+def lock_path() -> str:
+    """Return the file that is locked while a run goes on: one per host, for jobs may lie on a shared disk."""
+    jobs = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
+    # Beside the folder, which is removed with its last job.
+    return f"{jobs.rstrip('/')}.measuring.{os.uname().nodename}"
+
+
+def lock_host(job: NodeJob) -> "Any":
+    """Lock this host for a run, and return the open file, which holds the lock; None where no file can be made.
+
+    Raises:
+        Refused: another run measures here, and the two would slow each other down.
+    """
+    if "SLURM_JOB_ID" in os.environ:  # Its nodes are its own.
+        return None
+    try:
+        os.makedirs(os.path.dirname(lock_path()), exist_ok=True)
+        file = open(lock_path(), "a+", encoding="utf-8")  # noqa: SIM115
+    except OSError:
+        return None
+    # A check holds it for a moment.
+    for attempt in range(LOCK_ATTEMPTS):
+        time.sleep(LOCK_SECONDS if attempt else 0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            taken = error.errno in (errno.EACCES, errno.EAGAIN)
+            continue
+        file.truncate(0)
+        file.write(f"{job.identity} {utc()}\n")
+        file.flush()
+        return file
+    file.seek(0)
+    identity, since = [*file.read().split(), "", ""][:2]
+    file.close()
+    # Nodes of one job may share a machine, and some file systems know no locks.
+    if not taken or identity == job.identity or job.spec["even_if_busy"]:
+        return None
+    raise Refused(
+        f"this host is busy: another run measures here{f', {identity} since {since}' if since else ''}; wait for its "
+        "end with --wait-idle, or measure all the same with --even-if-busy"
+    )
+
+
+def check_lock(job: NodeJob) -> None:
+    """Refuse a host on which another run measures."""
+    file = lock_host(job)
+    if file:
+        file.close()
+
+
+def check_hosts(job: NodeJob) -> None:
+    """Refuse a launcher that starts the ranks of other nodes by SSH where SSH does not reach them from here.
+
+    Under Slurm launchers use `srun`, and others may have been told to use another program.
+    """
+    variables = job.environment()
+    if job.spec["every_node"] or job.is_observer or "SLURM_JOB_ID" in variables:
+        return
+    parts = [*variables, *(part for word in job.spec["command"] for part in word if isinstance(part, str))]
+    if any(re.search(r"(rsh|ssh)_agent", part) for part in parts):
+        return
+    for host in job.hosts[1:]:
+        argv = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, "true"]
+        status, said = run_tool(argv, 30, stderr=subprocess.STDOUT, env=variables)
+        if status:
+            last = (said.strip().splitlines() or ["it says nothing"])[-1]
+            raise Refused(
+                f"the launcher starts the ranks of other nodes by SSH, and `ssh {host}` fails on this host: {last}; "
+                "give it a key that the other hosts accept, and connect once by hand so that theirs are known"
+            )
+
+
+def why_busy(job: NodeJob) -> "list[str]":
+    """Return why this host is not idle: another run, busy GPUs, busy processors."""
+    try:
+        check_lock(job)
+        check_gpus(job)
+    except Refused as refusal:
+        if "busy" not in str(refusal):
+            raise
+        return [str(refusal).split(";")[0]]
+    return check_load(job)
 
 
 def check_space(job: NodeJob) -> None:
@@ -1133,6 +1224,8 @@ class Runner:
     def claim(self) -> None:
         """Create the log, and fail if there is one: no run overwrites another's log."""
         job = self.job
+        # Held until this process ends, and the guard that it forks.
+        self.lock = lock_host(job)
         try:
             os.close(os.open(job.path("train.log"), os.O_CREAT | os.O_EXCL, 0o666))
             job.prepare_folders()
@@ -1333,11 +1426,19 @@ def digest(path: str) -> str:
 
 def run_job(folder: str) -> int:
     """Run the job in a folder, and return the exit status."""
+    runner = Runner(NodeJob(folder))
     try:
-        return Runner(NodeJob(folder)).run()
+        status = runner.run()
     except Refused as refusal:
         sys.stderr.write(f"{refusal}\n")
         return 2
+    if os.environ.get(ALONE):
+        place = os.environ[ALONE]
+        sys.stderr.write(
+            f"{runner.outcome}; copy {place} to the folder of raw logs on the machine with Perfledger, under the same "
+            f"path below it, and run `python -m runners collect` there\n"
+        )
+    return status
 
 
 def write_environment(folder: str, scratch: str) -> int:
@@ -1387,6 +1488,12 @@ class Actions:
         found = check(NodeJob(self.folder))
         disturbances = [each for each in found if isinstance(each, Disturbance)]
         return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
+
+    def idle(self) -> "dict[str, Any]":
+        """Return why this node is not idle."""
+        self.deliver()
+        answer = why_busy(NodeJob(self.folder))
+        return {"refused": "", "warnings": answer}
 
     def argv(self) -> "list[str]":
         """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""
@@ -1693,8 +1800,11 @@ def standalone(text: str) -> int:
         shutil.rmtree(folder)
         sys.stderr.write(f"runners: {refusal}\n")
         return 2
+    start = os.getcwd()
     os.chdir(actions.folder)
-    os.execve(sys.executable, actions.argv(), actions.environment())
+    os.execve(
+        sys.executable, actions.argv(), {**actions.environment(), ALONE: os.path.abspath(os.path.join(start, folder))}
+    )
     return 0
 
 

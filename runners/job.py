@@ -152,17 +152,23 @@ class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     secrets: tuple[str, ...] = ()
     site: SiteRecord | None = None
     accept_disturbed: bool = False
+    smoke: bool = False
+    order_seed: int | None = None
     round: str = ""
     source: SourceRecord | None = None
     notes: str = ""
 
 
 class WantedRecords(Struct, frozen=True):
-    """The records that must be in the log, of one format; `node` is the node that prints them."""
+    """The records that must be in the log, of one format; `node` is the node that prints them.
+
+    `of_trial` are enough for a run with fewer iterations than the recipe's, which then is a trial; 0 for any other.
+    """
 
     format: str
     at_least: int
     node: Literal["first", "last"] = "first"
+    of_trial: int = 0
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):

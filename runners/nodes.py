@@ -13,6 +13,7 @@ import json
 import os
 import posixpath
 import select
+import shlex
 import shutil
 import subprocess
 import tarfile
@@ -237,7 +238,7 @@ SSH_ERRORS = {
         "its key is not known here yet; connect once by hand with `ssh {host}` and accept it"
     ),
     "Could not resolve hostname": ("no such name is known; look for a slip in it, or add it to the ssh configuration"),
-    "Permission denied (": ("it accepts none of your keys; add yours there (`ssh-copy-id`), or load it"),
+    "Permission denied (": ("it accepts none of your keys; add yours there (`ssh-copy-id {host}`), or load it"),
     "bad configuration option": "the ssh configuration cannot be read",
     "Can't open user config file": "the file that --ssh-config names cannot be read",
     "Connection refused": ("it is there, and no SSH server answers; start one, or set the port in the configuration"),
@@ -252,8 +253,12 @@ NO_PYTHON = "python3 is not installed there, and what runs on a host is a Python
 SSH_FAILED = 255
 
 
-def explain(host: str, answer: ProgramResult) -> str:
-    """Return one message: the host, why the request failed, what to do, and the last line that ssh printed."""
+def explain(host: str, answer: ProgramResult, config: str = "") -> str:
+    """Return one message: the host, why the request failed, what to do, and the last line that ssh printed.
+
+    `config` is the ssh configuration that was used in place of the user's own, which the remedy names, too.
+    """
+    by_hand = f"-F {shlex.quote(config)} {host}" if config else host
     said = f" (it said: {answer.last_words})" if answer.last_words else ""
     if answer.status in (126, 127):
         return f"{host}: {NO_PYTHON}{said}"
@@ -261,7 +266,7 @@ def explain(host: str, answer: ProgramResult) -> str:
         return f"{host}: {SILENT}"
     for saying, meaning in SSH_ERRORS.items():
         if saying in answer.errors:
-            return f"{host}: {meaning.format(host=host)}{said}"
+            return f"{host}: {meaning.format(host=by_hand)}{said}"
     if answer.status not in (0, SSH_FAILED):
         return f"{host}: the agent failed there{said}"
     return f"{host}: {SILENT}{said}"

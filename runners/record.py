@@ -7,6 +7,7 @@ and what the nodes wrote, whose files lie in `incoming/node<k>` of the run's fol
 
 from __future__ import annotations
 
+import difflib
 import fcntl
 import json
 import os
@@ -22,12 +23,13 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 import msgspec
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
 from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
+from schema.figures import FiguresFound
 from schema.records import SiteRecord
 from schema.redaction.redact import redact, redacted
 
@@ -277,8 +279,6 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     nodes = _nodes(folder, launch.job.nodes, lost)
     top = nodes[-1 if launch.records.node == "last" and launch.job.every_node else 0]
     files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
-    found = _records(folder / LOG)
-    short = shortfall(found, launch.records)
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
     hosts, noted = launch.target.public_names(), pending_warnings(folder)
     plan = msgspec.to_builtins(launch.plan)
@@ -292,13 +292,15 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         "environment": top.facts,
         **{key: stated[key] for key in ("start", "end", "wall_seconds") if stated.get(key) is not None},
         **{key: status[key] for key in ("exit_status",) if key in status},
-        "outcome": "short" if outcome == "completed" and short else outcome,
+        "outcome": outcome,
         "source": _source(plan.get("source", {}), top.host.source if top.host else {}),
-        "records": {
-            "format": launch.records.format,
-            "count": found.get(launch.records.format, 0),
-            "at_least": launch.records.at_least,
-        },
+    }
+    found = log_figures(folder / LOG, {key: value for key, value in run.items() if value and key != "smoke"})
+    short, is_trial = judged(found, launch, outcome)
+    run |= {
+        "outcome": "short" if outcome == "completed" and short else outcome,
+        **({"smoke": True} if is_trial else {}),
+        "records": _records(found, launch, is_trial or bool(short) or outcome != "completed"),
         "warnings": [
             *[published(text, hosts) for text in [*noted.warnings, *_losses(nodes, lost), *_hooked(nodes)]],
             *([short] if short else []),
@@ -312,8 +314,35 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     }
     # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
     empty = ("source", "warnings", "disturbances", "nodes")
-    found = {key: value for key, value in run.items() if value or key not in empty}
-    return dict(redact(found))
+    stated = {key: value for key, value in run.items() if value or key not in empty}
+    return dict(redact(stated))
+
+
+def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
+    """Return why a log holds too few records, empty if it does not; and whether the run is a trial."""
+    counts, wanted = count_records(found), launch.records
+    short = shortfall(counts, wanted)
+    if (
+        short
+        and outcome == "completed"
+        and wanted.of_trial
+        and not shortfall(counts, replace(wanted, at_least=wanted.of_trial))
+    ):
+        return "", True
+    return short, launch.plan.smoke
+
+
+def _records(found: FiguresFound, launch: Launch, is_told: bool) -> dict[str, Any]:
+    """Return `records` of `run.json`, with why there is no figure unless the outcome tells it."""
+    wanted = launch.records
+    reasons = [run.reason for run in found.runs if run.value is None] if not is_told else []
+    any_figure = any(run.value is not None for run in found.runs)
+    return {
+        "format": wanted.format,
+        "count": count_records(found).get(wanted.format, 0),
+        "at_least": wanted.at_least,
+        **({"no_figure": reasons[-1]} if reasons and not any_figure else {}),
+    }
 
 
 def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
@@ -413,54 +442,56 @@ def published(text: str, hosts: Sequence[str]) -> str:
 # --- How many records a log holds -------------------------------------------------------------------------------------
 
 
-class _Reason(Struct):
-    code: str = ""
-    args: dict[str, Any] = {}
-
-
-class _IngestedFigure(Struct):
-    reason: _Reason = field(default_factory=_Reason)
-
-
-class _Ingested(Struct):
-    """A run as `python -m ingest --json` prints it."""
-
-    format: str | None
-    observations: int
-    figures: dict[str, _IngestedFigure]
-
-    def usable(self) -> int:
-        """Return the number of records without impossible ones, such as an epoch printed as of 0 s."""
-        reason = self.figures["sustained"].reason
-        return self.observations - (int(reason.args["count"]) if reason.code == "impossible_figure" else 0)
-
-
-def count_records(log: Path) -> dict[str, int]:
-    """Return the number of usable records in a log by format, from `python -m ingest`; empty if no format claims it.
+def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
+    """Return what `ingest` makes of a log beside a `run.json`, before that is written; of no log, nothing.
 
     Raises:
         RunnerError: `ingest` cannot be run.
     """
+    if not log.is_file() or not log.stat().st_size:
+        return FiguresFound()
     # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
     with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
-        alone = Path(folder) / log.name
-        alone.symlink_to(log.resolve())
-        runs = [msgspec.json.decode(line, type=_Ingested) for line in _ingest(alone)]
-    found: Counter[str] = Counter()
-    for run in runs:
+        (Path(folder) / log.name).symlink_to(log.resolve())
+        (Path(folder) / RUN_JSON).write_text(json.dumps(run), encoding="utf-8")
+        return _ingest(Path(folder))
+
+
+def count_records(found: FiguresFound) -> dict[str, int]:
+    """Return the number of usable records by format; empty if no format claims the log."""
+    counts: Counter[str] = Counter()
+    for run in found.runs:
         if run.format:
-            found[run.format] += run.usable()
-    return dict(found)
+            counts[run.format] += run.records
+    return dict(counts)
 
 
-def check_ingest() -> None:
-    """Try `ingest` on an empty log: better to fail before hours of training than after.
+def check_ingest(formats: Mapping[str, str]) -> None:
+    """Ask `ingest` for the formats that recipes name: better to fail before hours of training than after.
+
+    Args:
+        formats: by name of the recipe.
 
     Raises:
-        RunnerError: it cannot be run.
+        RunnerError: it cannot be run, or does not know a format.
     """
-    with tempfile.NamedTemporaryFile(prefix="perfledger.", suffix=".log") as log:
-        count_records(Path(log.name))
+    with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+        (Path(folder) / LOG).touch()
+        known = _ingest(Path(folder)).formats
+    for recipe, format in formats.items():
+        if format not in known:
+            similar = difflib.get_close_matches(format, known, n=1)
+            remedy = f"did you mean `{similar[0]}`?" if similar else f"it knows {', '.join(known)}"
+            raise RunnerError(f"recipe {recipe}: `records.format` is {format!r}, which ingest does not know; {remedy}")
+
+
+def case_figures(folder: Path) -> FiguresFound:
+    """Return the figures of the finished runs of a case.
+
+    Raises:
+        RunnerError: `ingest` cannot be run.
+    """
+    return _ingest(folder)
 
 
 def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
@@ -476,15 +507,12 @@ def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
     return f"the log is not in the recipe's format {wanted.format}: {others}"
 
 
-def _records(log: Path) -> dict[str, int]:
-    return count_records(log) if log.is_file() and log.stat().st_size else {}
-
-
-def _ingest(log: Path) -> list[str]:
+def _ingest(folder: Path) -> FiguresFound:
+    """Return what `python -m ingest figures` says of the logs of a folder; paths in it begin with its name."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, "-m", "ingest", "--json", log.name],
-        cwd=log.parent,
+        [sys.executable, "-m", "ingest", "figures", "--json", folder.name],
+        cwd=folder.parent,
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -492,14 +520,14 @@ def _ingest(log: Path) -> list[str]:
         check=False,
         start_new_session=True,  # so that Ctrl-C reaches the runner alone
     )
-    # Status 1 can mean a log that is not understood, or a Python that lacks a package; only the former prints a line.
-    if done.returncode not in (0, 1) or not done.stdout:
+    try:
+        return msgspec.json.decode(done.stdout, type=FiguresFound)
+    except msgspec.MsgspecError as error:
         cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise RunnerError(
             f"the records of a log cannot be counted, because `python -m ingest` fails: {cause} "
             "(once it works, `python -m runners collect` finishes the unfinished runs)"
-        )
-    return done.stdout.splitlines()
+        ) from error
 
 
 # --- Earlier runs, and how this one differs from them -----------------------------------------------------------------
@@ -509,6 +537,14 @@ class _Hardware(Struct, frozen=True):
     hardware: str
 
 
+class _ChosenCase(Struct, frozen=True):
+    case: dict[str, str] = {}
+
+
+class _NoFigure(Struct, frozen=True):
+    no_figure: str = ""
+
+
 class FinishedRun(Struct, frozen=True):
     """What is needed of the `run.json` of an earlier run; unknown seconds are 0."""
 
@@ -516,6 +552,9 @@ class FinishedRun(Struct, frozen=True):
     case: _Hardware
     repeat: int = 0
     round: str = ""
+    smoke: bool = False
+    recipe: _ChosenCase = _ChosenCase()
+    records: _NoFigure = _NoFigure()
     wall_seconds: float = 0
     environment: dict[str, Any] = {}
     environment_variables: dict[str, str] = {}

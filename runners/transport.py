@@ -27,6 +27,7 @@ from msgspec.structs import asdict, replace
 
 from runners.job import JobSpec, PlannedRun, RunnerError, secret_values
 from runners.nodes import (
+    LOG,
     PYTHON,
     ProgramResult,
     Question,
@@ -71,6 +72,10 @@ OPTIONS = {
     "RemoteCommand": "none",
     "LogLevel": "ERROR",
 }
+
+
+class UnreachableError(RunnerError):
+    """A host cannot be asked at all, so that nothing else can be asked of it either."""
 
 
 class JobFacts(Struct, frozen=True):
@@ -237,9 +242,57 @@ class Target(Struct, frozen=True, tag_field="kind"):
         questions = [Question(self.argv(rank), request(action, rank=rank, **common)) for rank in asked]
         answers = ask(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
         return {
-            rank: decoded(answer, kind) or explain(self.name(rank), answer)
+            rank: decoded(answer, kind) or self.explained(rank, answer)
             for rank, answer in zip(asked, answers, strict=True)
         }
+
+    def check(self, run: PlannedRun) -> Warnings:
+        """Check the nodes of a run and start nothing; return their warnings.
+
+        Raises:
+            RunnerError: a node refuses.
+            UnreachableError: a node cannot be reached.
+        """
+        with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+            job = self.prepare(replace(run, folder=Path(folder)))
+            checked = self._checked(job, run.spec)
+            self.tell(job, "forget", job.ranks, Reply)
+        return warned(job, checked)
+
+    def _checked(self, job: Job, spec: JobSpec) -> dict[int, Reply]:
+        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+        if refusal := self._refusals(checked):
+            answered = [rank for rank in job.ranks if isinstance(checked[rank], Reply)]
+            self.tell(job, "forget", answered, Reply)
+            raise RunnerError(refusal) if len(answered) == len(job.ranks) else UnreachableError(refusal)
+        return {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
+
+    def explained(self, rank: int, answer: ProgramResult) -> str:
+        """Return why a node gave no answer, and what to do."""
+        return explain(self.name(rank), answer)
+
+    def log_place(self, job: Job) -> str:
+        """Return where the log of the first node grows, for people."""
+        return str(job.node(0) / LOG)
+
+    def busy(self, run: PlannedRun) -> str:
+        """Return why the nodes of a run are not idle; empty if they are.
+
+        Raises:
+            RunnerError: a node refuses the run whether it is idle or not.
+            UnreachableError: a node cannot be reached.
+        """
+        with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+            job = self.prepare(replace(run, folder=Path(folder)))
+            answers = self.tell(job, "idle", job.ranks, Reply, spec=run.spec, **asdict(self.meeting(job)))
+            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(answers[rank], Reply)], Reply)
+        if refusal := self._refusals(answers):
+            raise (
+                RunnerError(refusal)
+                if all(isinstance(each, Reply) for each in answers.values())
+                else (UnreachableError(refusal))
+            )
+        return "; ".join(line for rank, reply in answers.items() if isinstance(reply, Reply) for line in reply.warnings)
 
     def start(self, job: Job, spec: JobSpec) -> Warnings:
         """Start the run on every node, and return the warnings of the nodes.
@@ -247,10 +300,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
         """
-        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
-        if refusal := self._refusals(checked):
-            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(checked[rank], Reply)], Reply)
-            raise RunnerError(refusal)
+        checked = self._checked(job, spec)
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
         # On standard input of the agent alone, which hands them to the run in its environment.
@@ -259,7 +309,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
             with suppress(RunnerError):
                 self.stop(job)
             raise RunnerError(refusal)
-        return warned(job, {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)})
+        return warned(job, checked)
 
     def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
@@ -446,7 +496,9 @@ class Ssh(Target, frozen=True, tag="ssh"):
         """Return the host names behind the user's aliases, by which the nodes reach each other."""
         hosts = self.hosts[: job.facts.nodes]
         asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
-        known = [_address(host, answer) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)]
+        known = [
+            _address(host, answer, self.config) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)
+        ]
         # What ssh connects to may be a public address, or that of a jump host; the site knows better.
         known = [stated or found for stated, found in itertools.zip_longest(self.addresses[: len(known)], known)]
         return Meeting(known, known[0], job.port)
@@ -460,6 +512,12 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def jobs(self, job: Job) -> str:  # noqa: D102
         return ""
 
+    def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
+        return explain(self.name(rank), answer, self.config)
+
+    def log_place(self, job: Job) -> str:  # noqa: D102
+        return f"{self.hosts[0]}:~/.perfledger/jobs/{job.facts.identity}/node0/{LOG}"
+
     def public_names(self) -> tuple[str, ...]:  # noqa: D102
         return self.hosts
 
@@ -472,12 +530,12 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
 
-def _address(host: str, answer: ProgramResult) -> str:
+def _address(host: str, answer: ProgramResult, config: str) -> str:
     for line in answer.output.splitlines() if answer.status == 0 else []:
         key, _, value = line.partition(" ")
         if key == "hostname":
             return value
-    raise RunnerError(explain(host, answer))
+    raise UnreachableError(explain(host, answer, config))
 
 
 @functools.cache
@@ -575,6 +633,19 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     def commands(self, run: PlannedRun) -> list[str]:  # noqa: D102
         return [shlex.join(self.submission(self.prepare(run), run.spec))]
+
+    def check(self, run: PlannedRun) -> Warnings:
+        """Ask Slurm whether it would take the job; its nodes are checked when they are allocated."""
+        job = self.prepare(run)
+        argv = [*self.submission(job, run.spec), "--test-only"]
+        answer = _ask_slurm(argv, BATCH_SCRIPT.format(agent="agent.py"))
+        if answer.status:
+            raise RunnerError(f"sbatch would not take the job: {_error_text(answer)}")
+        return Warnings((f"its nodes are checked when they are allocated; Slurm says: {_error_text(answer)}",))
+
+    def busy(self, run: PlannedRun) -> str:
+        """Nodes of a Slurm job are its own: until they are idle, the job waits in the queue."""
+        return ""
 
     def submission(self, job: Job, spec: JobSpec) -> list[str]:
         """Return the command that reads a batch script and prints the number of the job.

@@ -211,11 +211,15 @@ class SiteRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Records(Struct, frozen=True, omit_defaults=True):
-    """The records that a runner asked for: of one format, and at least so many."""
+    """The records that a runner asked for: of one format, and at least so many.
+
+    `no_figure` says why no figure could be made of them when the run was finished.
+    """
 
     format: str | None = None
     count: Amount | None = None
     at_least: Amount | None = None
+    no_figure: str | None = None
 
 
 class Node(Struct, frozen=True, omit_defaults=True):
@@ -239,6 +243,10 @@ class RunJson(Struct, frozen=True):
     schema: Literal["perfledger.run/1"]
     case: StatedCase = StatedCase()
     outcome: str | None = None
+    #: A trial with fewer iterations than its recipe asks for, of which nothing is published.
+    smoke: bool = False
+    #: What the random order of the runs that it was one of began with.
+    order_seed: int | None = None
     suite: str | None = None
     format: str | None = None
     round: RoundName | None = None

@@ -296,6 +296,27 @@ def explain(log: Path, layout: str) -> int:
 
 
 @commands.command()
+@_reads_logs
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, which also names the formats known.")
+def figures(inputs: Inputs, as_json: bool) -> int:
+    """Print the figure of each case below PATH.
+
+    It prints the median over the repeats, its 95 % bootstrap interval from five repeats on, and the spread; and why a
+    run has none.
+    """
+    import msgspec
+
+    from ingest import build as builder
+    from ingest import figures as printing
+
+    if not inputs.paths:
+        raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
+    found = printing.of_runs(builder.read(inputs).ledger.runs)
+    print(msgspec.json.encode(found).decode() if as_json else printable(printing.table(found)))
+    return UNDERSTOOD
+
+
+@commands.command()
 @click.argument("revision", metavar="REV")
 @_out_option
 @click.option(

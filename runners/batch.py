@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+import random
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,23 +25,28 @@ from runners.record import (
     unfinished,
 )
 from runners.run import STOPPED, UNFINISHED, RunContext, Supervision, complain, launch, pause, resume_run
-from runners.transport import AnyTarget
+from runners.transport import AnyTarget, UnreachableError
+from schema.figures import CaseFigure, FiguresFound
 
 #: Exit status of a command.
 COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
 #: Above it only multiples of STEP are tried: hardware computes in such steps, and nothing in between is asked for.
 FINE_UP_TO = 16
 STEP = 8
+#: A search for the largest batch size goes up to so many times the largest of the recipe.
+TIMES = 64
 
 
 class Batch(Struct, frozen=True, kw_only=True):
-    """What one command is to run: cases of a recipe, with what the user chose for all of them."""
+    """What one command is to run of one recipe: its cases, with what the user chose for all of them."""
 
     recipe: LaunchRecipe
     cases: tuple[RecipeCase, ...]
     settings: Settings
     raw_logs: Path
     round: str = ""
+    smoke: bool = False
+    order_seed: int | None = None
 
     def first_runs(self) -> list[PlannedRun]:
         """Return the next run of each case, with all that it needs: files may change under a long batch.
@@ -47,39 +55,88 @@ class Batch(Struct, frozen=True, kw_only=True):
             RunnerError: a case cannot be run in this way.
         """
         commit = commit_of(self.recipe.files.values())
-        repeats = {case.slug: next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in self.cases}
+        pinned = [self.settings.pinned(case) for case in self.cases]
+        repeats = [next_repeat(case_folder(self.recipe, case, self.raw_logs)) for case in pinned]
         return [
             build_run(
                 self.recipe, case, self.raw_logs, self.settings,
-                repeat=repeats[case.slug], round=self.round, commit=commit,
+                repeat=repeat, round=self.round, commit=commit, smoke=self.smoke, order_seed=self.order_seed,
             )
-            for case in self.cases
+            for case, repeat in zip(pinned, repeats, strict=True)
         ]  # fmt: skip
 
 
-def order(firsts: Sequence[PlannedRun], repeats: int, settled: Mapping[str, int] | None = None) -> list[PlannedRun]:
-    """Interleave repeats over the cases, so that a machine that warms up or slows down does so for all alike.
+def first_runs_of(series: Sequence[Batch]) -> list[PlannedRun]:
+    """Return the next run of each case of several recipes.
 
-    Each repeat goes through the same circle of cases, and begins `len(firsts) / repeats` further on than the one
-    before: over all repeats every case is as early as any other.
+    Raises:
+        RunnerError: a case cannot be run in this way, or two recipes would write into one folder.
+    """
+    found: dict[Path, tuple[str, PlannedRun]] = {}
+    for batch in series:
+        for run in batch.first_runs():
+            if run.folder.parent in found:
+                both = f"{found[run.folder.parent][0]} and {batch.recipe.name}"
+                remedy = "give one of them a `label`, or run them apart"
+                raise RunnerError(f"recipes {both} both write to {run.folder.parent}; {remedy}")
+            found[run.folder.parent] = (batch.recipe.name, run)
+    return [run for _, run in found.values()]
+
+
+# --- The order of runs ------------------------------------------------------------------------------------------------
+
+
+#: Permutations that are drawn for each round; the one whose neighbours met least before is taken.
+DRAWS = 16
+
+
+class RandomOrder:
+    """The order of cases: a random one in each round, so that whatever drifts or lingers meets all alike.
+
+    A case that always follows the same other one would always meet its heat and its page cache. So of several random
+    permutations that is taken in which pairs of neighbours have met least; the same seed gives the same order.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._chance = random.Random(seed)
+        self._met: Counter[tuple[Path, Path]] = Counter()
+        self._last: list[Path] = []
+
+    def round(self, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
+        """Return one run of each case in the order of the next round."""
+        drawn = [self._chance.sample(runs, len(runs)) for _ in range(DRAWS if len(runs) > 1 else 1)]
+        chosen = min(drawn, key=self._cost)
+        self._met.update(self._neighbours(chosen))
+        self._last = [run.folder.parent for run in chosen[-1:]]
+        return chosen
+
+    def _cost(self, runs: Sequence[PlannedRun]) -> int:
+        # Twice in a row is as bad as a pair that has met before.
+        return sum(self._met[pair] + (pair[0] == pair[1]) for pair in self._neighbours(runs))
+
+    def _neighbours(self, runs: Sequence[PlannedRun]) -> list[tuple[Path, Path]]:
+        return [*itertools.pairwise([*self._last, *(run.folder.parent for run in runs)])]
+
+
+def order(
+    firsts: Sequence[PlannedRun], repeats: Mapping[Path, int], seed: int, settled: Mapping[Path, int] | None = None
+) -> list[PlannedRun]:
+    """Interleave the repeats of all cases in random order.
 
     Args:
         firsts: the next run of each case.
-        repeats: runs of each case.
-        settled: repeats that a case (by the name of its folder) has already. They are left out of the front, so that a
-            resumed batch goes on in the order it had.
+        repeats: runs of each case, by its folder.
+        seed: of the order.
+        settled: repeats that a case has already. It joins in the last rounds only, where others have as many.
     """
-    had = settled or {}
-    return [
-        _repeat(first, repeat - had.get(first.folder.parent.name, 0))
-        for repeat in range(repeats)
-        for first in _rotated(firsts, repeat * len(firsts) // repeats)
-        if repeat >= had.get(first.folder.parent.name, 0)
-    ]
-
-
-def _rotated(runs: Sequence[PlannedRun], places: int) -> list[PlannedRun]:
-    return [*runs[places:], *runs[:places]]
+    left = {run.folder.parent: repeats[run.folder.parent] - (settled or {}).get(run.folder.parent, 0) for run in firsts}
+    shuffled, made = RandomOrder(seed), Counter[Path]()
+    runs = []
+    for rounds_left in range(max(left.values(), default=0), 0, -1):
+        for first in shuffled.round([run for run in firsts if left[run.folder.parent] >= rounds_left]):
+            runs.append(_repeat(first, made[first.folder.parent]))
+            made[first.folder.parent] += 1
+    return runs
 
 
 def _repeat(first: PlannedRun, later: int) -> PlannedRun:
@@ -89,15 +146,112 @@ def _repeat(first: PlannedRun, later: int) -> PlannedRun:
     )
 
 
-def run_all(runs: Sequence[PlannedRun], cool_down_seconds: int, session: RunContext) -> int:
+# --- Repeats until the interval is narrow -----------------------------------------------------------------------------
+
+
+#: The interval of the median must have become this much narrower by so many further repeats, or more do not help.
+NARROWER, FURTHER = 0.95, 5
+
+
+class Aim(Struct, frozen=True, kw_only=True):
+    """How narrow the interval of the median must become: half of it over the median; and the most repeats for that."""
+
+    half_width: float
+    most: int
+
+
+@dataclass
+class Narrowing:
+    """How the interval of a case went, by its number of repeats; `made` counts runs, whatever they came to."""
+
+    made: int = 0
+    widths: dict[int, float] = field(default_factory=dict)
+
+    def note(self, found: CaseFigure | None) -> None:
+        """Note the figure of the case after a run of it."""
+        if found and found.half_width is not None:
+            self.widths[found.repeats] = found.half_width
+
+    def verdict(self, wanted: Aim) -> str:
+        """Return why no further run is needed, or does not help; empty where one is."""
+        repeats = max(self.widths, default=0)
+        width = self.widths.get(repeats)
+        before = self.widths.get(repeats - FURTHER)
+        shown = "no interval" if width is None else f"±{100 * width:.2g} %"
+        if width is not None and width <= wanted.half_width:
+            return f"{shown} after {repeats} repeats"
+        if max(repeats, self.made) >= wanted.most:
+            return f"stopped at {shown}: {wanted.most} repeats were allowed, and ±{100 * wanted.half_width:.2g} % asked"
+        if width is not None and before is not None and width > NARROWER * before:
+            return f"stopped at {shown}: the last {FURTHER} of {repeats} repeats made it no narrower"
+        return ""
+
+
+def until_narrow(
+    firsts: Sequence[PlannedRun], wanted: Aim, seed: int, figures: Mapping[Path, FiguresFound]
+) -> Iterator[PlannedRun]:
+    """Yield runs in random order, round by round, of the cases whose interval is not narrow enough yet.
+
+    Args:
+        firsts: the next run of each case.
+        wanted: when it is narrow enough.
+        seed: of the order.
+        figures: those of each case, by its folder; they are looked up after each round.
+    """
+    shuffled, cases = RandomOrder(seed), {run.folder.parent: Narrowing() for run in firsts}
+    while True:
+        for folder, case in cases.items():
+            case.note(current_figure(figures.get(folder)))
+        left = [run for run in firsts if not cases[run.folder.parent].verdict(wanted)]
+        if not left:
+            break
+        for first in shuffled.round(left):
+            case = cases[first.folder.parent]
+            yield _repeat(first, case.made)
+            case.made += 1
+    for folder, case in cases.items():
+        print(f"{folder}: {case.verdict(wanted)}", flush=True)
+
+
+def current_figure(found: FiguresFound | None) -> CaseFigure | None:
+    """Return the figure of the case that the last of its runs counts in; None where none does."""
+    cases = [case for case in found.cases if case.value is not None] if found else []
+    return max(cases, key=lambda case: max(_number(path) for path in case.runs), default=None)
+
+
+def _number(path: str) -> int:
+    """Return the number of a repeat from the path of its log, `case/3/train.log`."""
+    name = Path(path).parent.name
+    return int(name) if name.isdecimal() else 0
+
+
+def earlier_figure(found: FiguresFound, current: CaseFigure) -> CaseFigure | None:
+    """Return the figure of the last round, or version, before the current one on the same hardware."""
+    others = [
+        case
+        for case in found.cases
+        if case.value is not None
+        and case is not current
+        and (case.hardware, case.unit) == (current.hardware, current.unit)
+    ]
+    return max(others, key=lambda case: case.start or "", default=None)
+
+
+# --- Running them -----------------------------------------------------------------------------------------------------
+
+
+def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, session: RunContext) -> int:
     """Run one after the other; return the exit status.
 
     It is 0 where all completed, 1 where a run ended otherwise or was left, 2 where one was refused, 130 where we were
-    stopped. An outcome other than completed does not stop the others; a case that was refused is not tried again.
+    stopped. An outcome other than completed does not stop the others. A case that was refused is not tried again, nor
+    is any that needs as much of the hosts that refused it; and none at all where a host cannot be reached.
     """
-    signals, worst, refused = session.supervision.signals, COMPLETED, set()
+    signals, worst, refused = session.supervision.signals, COMPLETED, list[PlannedRun]()
+    skipped = 0
     for number, run in enumerate(runs):
-        if run.folder.parent in refused:
+        if any(_needs_as_much(run, each) for each in refused):
+            skipped += 1
             continue
         if number:
             pause(cool_down_seconds, signals)
@@ -107,31 +261,44 @@ def run_all(runs: Sequence[PlannedRun], cool_down_seconds: int, session: RunCont
             outcome = launch(run, session)
         except RunnerError as error:
             complain(error)
-            refused.add(run.folder.parent)
+            refused.append(run)
             worst = REFUSED
+            if isinstance(error, UnreachableError):
+                break
             continue
         worst = max(worst, COMPLETED if outcome == "completed" else OTHERWISE)
         # What may still run there would slow down whatever came next.
         if signals.count or outcome == UNFINISHED:
             break
+    if skipped:
+        print(f"runs of the same recipe that would be refused in the same way, and were not tried: {skipped}")
     return STOPPED if signals.count else worst
 
 
-def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tuple[int, set[str]]:
+def _needs_as_much(run: PlannedRun, refused: PlannedRun) -> bool:
+    """Return whether a run asks its hosts for all that another one was refused."""
+    names, sizes = (
+        [(each.record.recipe.name, each.spec.command[:1], each.spec.container) for each in (run, refused)],
+        [(each.spec.nodes, each.spec.devices_per_node) for each in (run, refused)],
+    )
+    return names[0] == names[1] and all(one >= other for one, other in zip(*sizes, strict=True))
+
+
+def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tuple[int, set[Path]]:
     """Attend the unfinished runs of some cases to their end, in the order in which they were begun.
 
     Returns:
-        An exit status, 0 where every run came to its end, whichever, or is attended by another runner; and the folder
-        names of the cases that other runners are at work at.
+        An exit status, 0 where every run came to its end, whichever, or is attended by another runner; and the
+        folders of the cases that other runners are at work at.
     """
     folders = unfinished_of(runs)
-    others = set()
+    others = set[Path]()
     for folder in folders:
         try:
             outcome = resume_run(folder, supervision)
         except AttendedError as error:
             complain(error)
-            others.add(folder.parent.name)
+            others.add(folder.parent)
             continue
         if supervision.signals.count or outcome == UNFINISHED:
             return STOPPED if supervision.signals.count else OTHERWISE, others
@@ -155,17 +322,24 @@ def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
     # Of the node whose log holds the figures. Nodes that a cluster chooses are taken to be alike.
     own = hardware[min(rank, len(hardware) - 1)]
     found = comparable_runs(run.folder.parent, own, run.record.round)
-    return [each for each in found if each.outcome in SETTLED_OUTCOMES]
+    iterations = run.record.recipe.case.get("iterations")
+    return [
+        each
+        for each in found
+        if each.outcome in SETTLED_OUTCOMES and (not each.smoke or each.recipe.case.get("iterations") == iterations)
+    ]
 
 
-def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[str]) -> dict[str, int]:
+def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[Path]) -> dict[Path, int]:
     """Return how many runs of each case need not be made again; one that another runner attends counts, too."""
     counts = dict.fromkeys(others, 1)
     if not any(finished_runs(run.folder.parent) for run in firsts):
         return counts
-    hardware = target.hardware(firsts[0].spec.device)
-    names = {run.folder.parent.name: run for run in firsts}
-    return {name: counts.get(name, 0) + len(settled_runs(run, hardware)) for name, run in names.items()}
+    hardware = {device: target.hardware(device) for device in dict.fromkeys(run.spec.device for run in firsts)}
+    return {
+        run.folder.parent: counts.get(run.folder.parent, 0) + len(settled_runs(run, hardware[run.spec.device]))
+        for run in firsts
+    }
 
 
 # --- The largest batch size: doubled until memory runs out, then halved in between; each attempt is an ordinary run ---
@@ -179,12 +353,15 @@ class Search:
     fits: set[int] = field(default_factory=set)
     fails: set[int] = field(default_factory=set)
     ended: str = ""
+    bound: int = 0
 
     def __str__(self) -> str:
         """Return the result as a sentence."""
         fits, fails = largest_fitting(self.fits, self.fails), min(self.fails, default=0)
         parts = [f"the largest batch size that completed is {fits}" if fits else "no batch size completed"]
         parts += [f"the smallest that ran out of memory is {fails}"] if fails else []
+        if fits and not fails and 2 * fits > self.bound:
+            parts += [f"larger ones were not tried, for the search goes up to {self.bound} (--max-batch raises that)"]
         parts += [f"the search ended early: {self.ended}"] if self.ended else []
         return f"{self.case.slug}: {'; '.join(parts)}"
 
@@ -218,25 +395,27 @@ def smallest_sizes(recipe: LaunchRecipe, cases: Sequence[RecipeCase]) -> list[Re
     return list(smallest.values())
 
 
-def find_max_batch(batch: Batch, session: RunContext, resume: bool) -> int:
+def find_max_batch(batch: Batch, session: RunContext, resume: bool, bound: int = 0) -> int:
     """Search the largest batch size of every case, print each result, and return the exit status.
 
-    With `resume` earlier attempts on the same hardware count.
+    With `resume` earlier attempts on the same hardware count. No size above `bound` is tried; 0 stands for `TIMES` the
+    largest of the recipe: memory of a host is no limit that the kernel keeps, it kills what it likes.
     """
+    bound = bound or TIMES * max(int(size) for table in batch.recipe.matrix for size in table.axes["batch_size"])
     hardware = session.target.hardware(batch.recipe.device) if resume else []
     signals, worst = session.supervision.signals, COMPLETED
     for case in smallest_sizes(batch.recipe, batch.cases):
         if signals.count:
             return STOPPED
-        found = _search(batch, case, session, hardware)
+        found = _search(batch, case, session, hardware, bound)
         print(found, flush=True)
         worst = max(worst, OTHERWISE if found.ended else COMPLETED)
     return STOPPED if signals.count else worst
 
 
-def _search(batch: Batch, smallest: RecipeCase, session: RunContext, hardware: Sequence[str]) -> Search:
-    found = Search(smallest)
-    while (size := next_size(smallest.batch_size, found.fits, found.fails)) and not found.ended:
+def _search(batch: Batch, smallest: RecipeCase, session: RunContext, hardware: Sequence[str], bound: int) -> Search:
+    found = Search(smallest, bound=bound)
+    while (size := next_size(smallest.batch_size, found.fits, found.fails)) and size <= bound and not found.ended:
         choices = {**case_choices(batch.recipe, smallest), "batch_size": str(size)}
         (run,) = structs.replace(batch, cases=tuple(select_cases(batch.recipe, choices)[:1])).first_runs()
         outcome = _earlier_outcome(run, session, hardware) or _outcome(run, batch.recipe.cool_down_seconds, session)

@@ -1,4 +1,4 @@
-"""The command line: `list`, `show`, `plan`, `run`, `setup`, `script`, `collect`, `export`.
+"""The command line: `list`, `show`, `plan`, `check`, `run`, `setup`, `script`, `collect`, `stop`, `export`.
 
 Exit status: 0 all completed, 1 a run ended otherwise or is unfinished, 2 bad input or refused, 130 stopped.
 """
@@ -9,33 +9,43 @@ import functools
 import inspect
 import math
 import re
+import secrets
 import shlex
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from runners import batch as batches
 from runners import plans
 from runners import recipe as recipes
+from runners import site as sites
 from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
-from runners.command import CONTAINERS, Settings, build_run
-from runners.job import PlannedRun, RunnerError
-from runners.nodes import set_up
-from runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
-from runners.record import check_ingest, finished_runs, unfinished
-from runners.run import STOPPED, RunContext, collect_run, complain, standalone, supervise
-from runners.transport import AnyTarget, parse_target
+from runners.command import CONTAINERS, Settings, build_run, setup_steps
+from runners.job import ContainerTool, PlannedRun, RunnerError, checked
+from runners.nodes import printable, set_up
+from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, select_cases
+from runners.record import case_figures, check_ingest, finished_runs, unfinished
+from runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
+from runners.transport import AnyTarget, UnreachableError, parse_target
+from schema.figures import FiguresFound
 from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 
 PATIENCE_SECONDS = 300
+WAIT_SECONDS = 3600
+#: Repeats from which `ingest` draws an interval, and those that are made at most until it is narrow.
+MANY, MOST_REPEATS = 5, 15
+#: Iterations of a trial, and records that it should print.
+TRIAL_ITERATIONS, TRIAL_RECORDS = 5, 2
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
 BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
+#: Between the values of one key; written twice it is a part of a value.
+BETWEEN_VALUES = re.compile(r"(?<!\|)\|(?!\|)")
 
 Chosen = tuple[LaunchRecipe, list[RecipeCase]]
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -80,26 +90,115 @@ def cli() -> None:
     """
 
 
-def _case_choices(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    """Split `key=value,key=value`, given once or several times."""
-    choices: dict[str, str] = {}
-    for text in given:
-        for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):
-            name = key.strip()
-            if not name or not equals:
-                raise click.BadParameter(f"{text!r} is not key=value,key=value; `show` prints the keys of a recipe")
-            if name in choices:
-                raise RunnerError(
-                    f"--case {name}={value}: it is {choices[name]} already; one command fixes a key to one value"
-                )
-            choices[name] = value
+def _pairs(text: str) -> dict[str, tuple[str, ...]]:
+    """Split `key=value|value,key=value`.
+
+    Raises:
+        click.BadParameter: it has another form.
+        RunnerError: a key stands there twice.
+    """
+    choices: dict[str, tuple[str, ...]] = {}
+    for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):
+        name = key.strip()
+        if not name or not equals:
+            raise click.BadParameter(f"{text!r} is not key=value,key=value; `show` prints the keys of a recipe")
+        values = tuple(each.replace("||", "|") for each in BETWEEN_VALUES.split(value))
+        _add_choice(choices, name, values)
     return choices
+
+
+def _add_choice(choices: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
+    if name in choices:
+        known = "|".join(choices[name])
+        raise RunnerError(
+            f"--case {name}={'|'.join(values)}: it is {known} already; write several values as {name}={known}|..."
+        )
+    choices[name] = values
+
+
+def _case_choices(
+    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Read `--case`, given once or several times, each key once."""
+    choices: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        for name, values in _pairs(text).items():
+            _add_choice(choices, name, values)
+    return choices
+
+
+def _without(
+    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+) -> list[dict[str, tuple[str, ...]]]:
+    """Read `--without`, each time one combination of values."""
+    return [_pairs(text) for text in given]
 
 
 def _round(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
     if len(text.strip()) > 40:
         raise click.BadParameter(f"{text!r} is longer than 40 characters; shorten it")
     return text.strip()
+
+
+def _variables(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    """Read `NAME=VALUE`, given once or several times."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not recipes.VARIABLE.fullmatch(name):
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE, with the name of an environment variable")
+        if fault := recipes.secret_fault(name, checked(value, f"--env {name}")):
+            raise RunnerError(f"--env {name}: it {fault}")
+        found[name] = value
+    return found
+
+
+def _secrets(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+    for name in given:
+        if not recipes.VARIABLE.fullmatch(name):
+            # The text may be a value that was meant to stay secret, so it is not repeated.
+            raise click.BadParameter("it takes the name of an environment variable, without its value")
+    return tuple(given)
+
+
+def _share(_context: click.Context, _parameter: click.Parameter, text: str | None) -> float:
+    """Read `2%` or `2` as 0.02."""
+    try:
+        share = 0.0 if text is None else float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = -1
+    if not (0 < share < 1 or text is None):
+        raise click.BadParameter(f"{text!r} is not a percentage between 0 and 100, such as 2%")
+    return share
+
+
+class Wanted(Struct, frozen=True):
+    """How often cases run, and in which order; `repeats` None stands for the recipe's, `until_ci` 0 for no such aim."""
+
+    repeats: int | None = None
+    seed: int | None = None
+    until_ci: float = 0
+    max_repeats: int = MOST_REPEATS
+    smoke: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if self.repeats and self.until_ci:
+            raise RunnerError(
+                "--repeats: with --until-ci the figures say how many are needed; leave one of the two out"
+            )
+        if self.smoke and (self.repeats or self.until_ci):
+            raise RunnerError("--smoke: it tries each case once; leave --repeats and --until-ci out")
+
+    def drawn(self) -> int:
+        """Return the seed, a random one where none was stated."""
+        return secrets.randbelow(2**32) if self.seed is None else self.seed
+
+    def counts(self, series: Sequence[Batch], firsts: Sequence[PlannedRun]) -> dict[Path, int]:
+        """Return the runs of each case, by its folder; with `until_ci` as many as give an interval at all."""
+        own = {batch.recipe.name: batch.recipe.repeats for batch in series}
+        fixed = 1 if self.smoke else MANY if self.until_ci else self.repeats
+        return {run.folder.parent: fixed or own[run.record.recipe.name] for run in firsts}
 
 
 def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
@@ -120,23 +219,37 @@ def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
     return decorate
 
 
-def _chosen(recipe: str, case: dict[str, str]) -> Chosen:
+def _chosen(recipe: str, case: Choices, without: Sequence[Choices]) -> Chosen:
     loaded = recipes.load(recipes.find(recipe))
-    return loaded, select_cases(loaded, case)
+    return loaded, select_cases(loaded, case, without)
+
+
+def _all_chosen(recipes: Sequence[str], case: Choices, without: Sequence[Choices]) -> list[Chosen]:
+    if repeated := [name for name in recipes if recipes.count(name) > 1]:
+        raise RunnerError(f"recipe {repeated[0]}: it is named twice; --repeats says how often its cases run")
+    return [_chosen(name, case, without) for name in recipes]
 
 
 recipe_argument = click.argument("recipe", metavar="RECIPE")
-case_options = _packed(
-    "chosen",
-    _chosen,
-    recipe_argument,
+choosing_options = (
     click.option(
         "--case",
         multiple=True,
         callback=_case_choices,
         metavar="KEY=VALUE,...",
-        help="Fix keys of the case, for example devices=8,precision=amp. May be given several times, each key once.",
+        help="Fix keys of the case, for example 'devices=8,batch_size=64|128'. May be repeated, each key once.",
     ),
+    click.option(
+        "--without",
+        multiple=True,
+        callback=_without,
+        metavar="KEY=VALUE,...",
+        help="Leave out the cases that have all of these values. May be repeated.",
+    ),
+)
+case_options = _packed("chosen", _chosen, recipe_argument, *choosing_options)
+series_options = _packed(
+    "chosen", _all_chosen, click.argument("recipes", nargs=-1, required=True, metavar="RECIPE..."), *choosing_options
 )
 work_option = click.option(
     "--work", default="", metavar="DIR", help="Folder of the sources on the hosts.  [default: ~/.perfledger/work]"
@@ -155,19 +268,56 @@ target_options = _packed(
         help="Pass a further argument to sbatch, joined by =, as in --sbatch=--account=mine. May be repeated.",
     ),
 )
+
+
+def _settings(
+    container: ContainerTool | Literal["none"],
+    work: str,
+    data: str,
+    even_if_busy: bool,
+    accept_disturbed: bool,
+    variables: dict[str, str],
+    secrets: tuple[str, ...],
+) -> Settings:
+    return Settings(container, work, data, even_if_busy, accept_disturbed, variables, secrets)
+
+
+container_option = click.option(
+    "--container",
+    type=click.Choice(["none", *CONTAINERS]),
+    default="none",
+    show_default=True,
+    help="Run the recipe's image with this tool.",
+)
+site_option = click.option(
+    "--site", default="", metavar="FILE", help="What the site adds.  [default: site.toml beside the recipe]"
+)
 settings_options = _packed(
     "settings",
-    Settings,
-    click.option(
-        "--container",
-        type=click.Choice(["none", *CONTAINERS]),
-        default="none",
-        show_default=True,
-        help="Run the recipe's image with this tool.",
-    ),
+    _settings,
+    container_option,
     work_option,
     click.option("--data", default="", metavar="DIR", help="Folder of the data set on the hosts, an absolute path."),
     click.option("--even-if-busy", is_flag=True, help="Start even on a GPU that others use."),
+    click.option(
+        "--accept-disturbed", is_flag=True, help="Let runs that something else disturbed count in results, too."
+    ),
+    click.option(
+        "--env",
+        "variables",
+        multiple=True,
+        callback=_variables,
+        metavar="NAME=VALUE",
+        help="Set a variable for the command; it is recorded. May be repeated.",
+    ),
+    click.option(
+        "--secret",
+        "secrets",
+        multiple=True,
+        callback=_secrets,
+        metavar="NAME",
+        help="Pass on a variable of this shell; its name alone is recorded. May be repeated.",
+    ),
 )
 raw_logs_option = click.option(
     "--raw-logs",
@@ -180,8 +330,33 @@ raw_logs_option = click.option(
 round_option = click.option(
     "--round", default="", callback=_round, metavar="NAME", help="Name of the benchmark round, for example 2026Q4."
 )
-repeats_option = click.option(
-    "--repeats", type=click.IntRange(min=1), metavar="N", help="Runs of each case.  [default: the recipe's]"
+repeats_options = _packed(
+    "wanted",
+    Wanted,
+    click.option(
+        "--repeats", type=click.IntRange(min=1), metavar="N", help="Runs of each case.  [default: the recipe's]"
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        metavar="N",
+        help="Seed of the random order of the runs.  [default: a random one, which is printed]",
+    ),
+    click.option(
+        "--until-ci",
+        callback=_share,
+        metavar="PERCENT",
+        help="Repeat each case until its median is known to this, such as 2%, by its 95 % bootstrap interval.",
+    ),
+    click.option(
+        "--max-repeats",
+        type=click.IntRange(min=MANY),
+        default=MOST_REPEATS,
+        metavar="N",
+        show_default=True,
+        help="Repeats of a case at most, with --until-ci; earlier ones of the same round count.",
+    ),
+    click.option("--smoke", is_flag=True, help="Try each case once with few iterations; nothing of it is published."),
 )
 
 
@@ -207,18 +382,20 @@ def show(chosen: Chosen, settings: Settings) -> int:
 
 
 @cli.command()
-@case_options
+@series_options
 @target_options
-@repeats_option
+@repeats_options
 @settings_options
+@site_option
 @raw_logs_option
 @round_option
 @click.option("--scripts", is_flag=True, help="Also print, for each case, what its nodes are sent, as JSON.")
 def plan(
-    chosen: Chosen,
+    chosen: list[Chosen],
     target: AnyTarget,
+    wanted: Wanted,
     settings: Settings,
-    repeats: int | None,
+    site: str,
     raw_logs: Path,
     round: str,
     scripts: bool,
@@ -228,19 +405,44 @@ def plan(
     Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a
     name that `list` prints, or a .toml file.
     """
-    return _plan(_batch(chosen, settings, raw_logs, round), target, repeats, scripts)
+    series, target = _series(chosen, settings, raw_logs, round, wanted, target, site)
+    return _plan(series, target, wanted, scripts)
 
 
 @cli.command()
-@case_options
+@series_options
 @target_options
-@repeats_option
 @settings_options
+@site_option
+def check(chosen: list[Chosen], target: AnyTarget, settings: Settings, site: str) -> int:
+    """Check hosts for a run, and start nothing.
+
+    It makes the checks that come before each run (container tool, GPUs, sources, programs, packages, space, load), for
+    each case that needs others. RECIPE is a name that `list` prints, or a .toml file.
+    """
+    series, target = _series(chosen, settings, Path("raw_logs"), "", Wanted(), target, site)
+    check_ingest({recipe.name: recipe.records.format for recipe, _ in chosen})
+    _warn_of_unpinned(recipe for recipe, _ in chosen)
+    return _check(batches.first_runs_of(series), target)
+
+
+@cli.command()
+@series_options
+@target_options
+@repeats_options
+@settings_options
+@site_option
 @raw_logs_option
 @round_option
 @click.option("--dry-run", is_flag=True, help="Start nothing; print what `plan` prints.")
 @click.option("--resume", is_flag=True, help="Finish the runs that were begun, then add those that are missing.")
 @click.option("--find-max-batch", is_flag=True, help="Search the largest batch size of each case; no repeats.")
+@click.option(
+    "--max-batch",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"Largest batch size that --find-max-batch tries.  [default: {batches.TIMES} times the recipe's largest]",
+)
 @click.option(
     "--patience",
     type=click.IntRange(min=0),
@@ -249,46 +451,66 @@ def plan(
     show_default=True,
     help="How long a host may be unreachable before its run is left unfinished.",
 )
+@click.option(
+    "--wait-idle",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=WAIT_SECONDS,
+    default=0,
+    metavar="[SECONDS]",
+    help=f"Wait until the hosts are idle, so long at most, before each run.  [without a number: {WAIT_SECONDS}]",
+)
 def run(
-    chosen: Chosen,
+    chosen: list[Chosen],
     target: AnyTarget,
+    wanted: Wanted,
     settings: Settings,
-    repeats: int | None,
+    site: str,
     raw_logs: Path,
     round: str,
     dry_run: bool,
     resume: bool,
     find_max_batch: bool,
+    max_batch: int | None,
     patience: int,
+    wait_idle: int,
 ) -> int:
-    """Run a recipe and collect its logs.
+    """Run recipes and collect their logs.
 
-    All of its cases run, or those that --case chooses. RECIPE is a name that `list` prints, or a .toml file.
+    All of their cases run in random order, or those that --case chooses. RECIPE is a name that `list` prints, or a
+    .toml file.
     """
-    if find_max_batch and repeats:
+    if find_max_batch and (wanted.repeats or wanted.until_ci):
         raise RunnerError("--repeats: with --find-max-batch each batch size runs once; leave one of the two out")
-    batch = _batch(chosen, settings, raw_logs, round)
+    if max_batch and not find_max_batch:
+        raise RunnerError("--max-batch: it is for --find-max-batch; leave it out")
+    series, target = _series(chosen, settings, raw_logs, round, wanted, target, site)
     if dry_run:
-        return _dry_run(batch, target, repeats, resume, find_max_batch)
-    check_ingest()
+        return _dry_run(series, target, wanted, resume, find_max_batch)
+    check_ingest({recipe.name: recipe.records.format for recipe, _ in chosen})
+    _warn_of_unpinned(recipe for recipe, _ in chosen)
     if find_max_batch:
-        return _search(batch, target, resume, patience)
-    return _repeat(batch, target, repeats or batch.recipe.repeats, resume, patience)
+        return max(_search(batch, target, resume, patience, max_batch or 0, wait_idle) for batch in series)
+    return _repeat(series, target, wanted, resume, patience, wait_idle)
 
 
 @cli.command()
 @recipe_argument
 @target_options
+@container_option
 @work_option
-def setup(recipe: str, target: AnyTarget, work: str) -> int:
-    """Run the setup steps of a recipe.
+@site_option
+def setup(recipe: str, target: AnyTarget, container: ContainerTool | Literal["none"], work: str, site: str) -> int:
+    """Install what a recipe needs.
 
-    They run on all hosts at the same time; Ctrl-C ends them. RECIPE is a name that `list` prints, or a .toml file.
+    Its steps run in a Python environment of its own below --work, or in its image with --container, on all hosts at
+    the same time; Ctrl-C ends them. RECIPE is a name that `list` prints, or a .toml file.
     """
     loaded = recipes.load(recipes.find(recipe))
-    if not loaded.setup.steps:
-        raise RunnerError(f"recipe {loaded.name}: it has no setup steps; `show` says in words what it needs")
-    set_up(target.places("cpu"), loaded.setup.steps, work)
+    settings, target = _at_site(loaded, Settings(container, work), target, site)
+    wanted = setup_steps(loaded, settings)
+    _warn_of_unpinned([loaded])
+    set_up(target.places("cpu"), wanted)
     return COMPLETED
 
 
@@ -326,19 +548,36 @@ def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool) -> int:
 
     FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished.
     """
-    found = [folder for below in folders or [raw_logs] for folder in _unfinished(below)]
+    return _collect(folders or (raw_logs,), abandon=abandon)
+
+
+@cli.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
+@raw_logs_option
+def stop(folders: tuple[Path, ...], raw_logs: Path) -> int:
+    """Stop runs that were left unfinished.
+
+    Each is stopped on its hosts, and collected as `stopped` with its log. FOLDER is that of an unfinished run, or one
+    above it; without any, all below --raw-logs are stopped. A run that a runner attends is stopped there, by Ctrl-C.
+    """
+    return _collect(folders or (raw_logs,), stop=True)
+
+
+def _collect(places: Sequence[Path], abandon: bool = False, stop: bool = False) -> int:
+    found = [folder for below in places for folder in _unfinished(below)]
     worst = COMPLETED
     with supervise(len(found), 0) as supervision:
         for folder in found:
             if supervision.signals.count:
                 return STOPPED
             try:
-                outcome = collect_run(folder, supervision, abandon)
+                outcome = collect_run(folder, supervision, abandon, stop)
             except RunnerError as error:
                 complain(error)
                 worst = REFUSED
                 continue
-            worst = max(worst, COMPLETED if outcome == "completed" else OTHERWISE)
+            wanted = ("completed", "stopped") if stop else ("completed",)
+            worst = max(worst, COMPLETED if outcome in wanted else OTHERWISE)
     return worst
 
 
@@ -369,50 +608,185 @@ def _print(lines: Iterator[str]) -> int:
     return COMPLETED
 
 
+def _at_site(recipe: LaunchRecipe, settings: Settings, target: AnyTarget, file: str) -> tuple[Settings, AnyTarget]:
+    """Return settings and target with what the site adds for a recipe."""
+    found = sites.find(file, recipe.folder)
+    kind, names = target.site_names()
+    place = found.of(kind, names)
+    return settings.at(place, recipe), target.at_site(found.addresses(names), place.sbatch)
+
+
 def _batch(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> Batch:
     recipe, cases = chosen
     return Batch(recipe=recipe, cases=tuple(cases), settings=settings, raw_logs=raw_logs, round=round)
 
 
-def _plan(batch: Batch, target: AnyTarget, repeats: int | None, with_jobs: bool = False) -> int:
-    runs = batches.order(batch.first_runs(), repeats or batch.recipe.repeats)
+def _warn_of_unpinned(loaded: Iterable[LaunchRecipe]) -> None:
+    """Say which recipes fetch sources without naming their commit."""
+    for recipe in loaded:
+        if recipe.source.folder and recipe.source.repository and not recipe.source.commit:
+            where = f"recipe {recipe.name}: it names no commit of {recipe.source.repository}"
+            print(f"{where}, so what it runs may change; run.json records the one that ran", file=sys.stderr)
+
+
+def _series(
+    chosen: Sequence[Chosen],
+    settings: Settings,
+    raw_logs: Path,
+    round: str,
+    wanted: Wanted,
+    target: AnyTarget,
+    site: str,
+) -> tuple[list[Batch], AnyTarget]:
+    """Return what is to run of each recipe, and where; the seed of the order is drawn here, so that all runs record it.
+
+    Raises:
+        RunnerError: the sites beside the recipes make two targets of one.
+    """
+    seed = wanted.drawn()
+    at_sites = [_at_site(recipe, settings, target, site) for recipe, _ in chosen]
+    if any(each != at_sites[0][1] for _, each in at_sites):
+        raise RunnerError("the site files beside these recipes differ in addresses or sbatch; name one with --site")
+    found = [_batch(each, own, raw_logs, round) for each, (own, _) in zip(chosen, at_sites, strict=True)]
+    series = [structs.replace(_tried(batch) if wanted.smoke else batch, order_seed=seed) for batch in found]
+    return series, at_sites[0][1]
+
+
+def _tried(batch: Batch) -> Batch:
+    """Return a batch as a trial: each case with few iterations."""
+    recipe = batch.recipe
+    few = max(TRIAL_ITERATIONS, -(-TRIAL_RECORDS * recipe.iterations // recipe.records.at_least))
+    cases = {
+        case.slug: case
+        for each in batch.cases
+        for case in select_cases(
+            recipe, {**case_choices(recipe, each), "iterations": str(min(few, int(each.slots["iterations"])))}
+        )
+    }
+    return structs.replace(batch, cases=tuple(cases.values()), smoke=True)
+
+
+def _plan(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, with_jobs: bool = False) -> int:
+    firsts = batches.first_runs_of(series)
+    runs = batches.order(firsts, wanted.counts(series, firsts), _seed(series))
     # Whole before it is printed: what cannot run is refused, not listed.
-    return _print(iter([*_plan_lines(batch, runs, target, with_jobs)]))
+    return _print(iter([*_plan_lines(firsts, runs, target, with_jobs), *_order_lines(series, runs, wanted)]))
 
 
-def _dry_run(batch: Batch, target: AnyTarget, repeats: int | None, resume: bool, find_max_batch: bool) -> int:
+def _seed(series: Sequence[Batch]) -> int:
+    return next(batch.order_seed for batch in series if batch.order_seed is not None)
+
+
+def _dry_run(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool, find_max_batch: bool) -> int:
     if find_max_batch:
         # The first size of each case; the others follow from its outcome.
-        _plan(structs.replace(batch, cases=tuple(smallest_sizes(batch.recipe, batch.cases))), target, 1)
+        smallest = [structs.replace(each, cases=tuple(smallest_sizes(each.recipe, each.cases))) for each in series]
+        _plan(smallest, target, structs.replace(wanted, repeats=1, smoke=False))
         print("each of them once, then with other batch sizes, until the largest that completes is found")
     else:
-        _plan(batch, target, repeats)
+        _plan(series, target, wanted)
     if resume:
         print("--resume leaves out what has completed on the hardware of these hosts, which a plan does not ask")
     return COMPLETED
 
 
-def _repeat(batch: Batch, target: AnyTarget, repeats: int, resume: bool, patience: int) -> int:
-    """Run the matrix `repeats` times over; with `resume` what is missing of it."""
+def _check(firsts: Sequence[PlannedRun], target: AnyTarget) -> int:
+    """Check the hosts once for all cases that ask the same of them; return 2 where one is refused."""
+    asked: dict[bytes, PlannedRun] = {}
+    for first in firsts:
+        spec = structs.replace(first.spec, command=first.spec.command[:1], variables={}, files={})
+        asked.setdefault(msgspec.json.encode(spec), first)
+    worst = COMPLETED
+    for each in asked.values():
+        try:
+            warnings = target.check(each)
+        except UnreachableError:
+            raise
+        except RunnerError as error:
+            complain(RunnerError(f"{each.folder.parent.name}: {error}"))
+            worst = REFUSED
+            continue
+        for warning in (*warnings.warnings, *warnings.disturbances):
+            print(f"{each.folder.parent.name}: warning: {printable(warning)}")
+        hosts = ", ".join(target.public_names()[: each.spec.nodes])
+        print(f"{each.folder.parent.name}: can run{' on ' + hosts if hosts else ''}")
+    return worst
+
+
+def _repeat(
+    series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool, patience: int, wait_idle: int
+) -> int:
+    """Run the cases as often as is wanted; with `resume` what is missing of it."""
     # Before earlier runs are waited for: a case that cannot run is refused at once.
-    firsts = batch.first_runs()
-    settled: dict[str, int] = {}
+    firsts = batches.first_runs_of(series)
+    settled: dict[Path, int] = {}
     if resume:
         with supervise(len(batches.unfinished_of(firsts)), patience) as supervision:
             status, others = batches.finish_earlier(firsts, supervision)
         if status:
             return status
         settled = batches.settled_counts(firsts, target, others)
-    runs = batches.order(firsts, repeats, settled)
-    if not runs:
+    seed = _seed(series)
+    fixed = batches.order(firsts, wanted.counts(series, firsts), seed, settled)
+    if not fixed and not wanted.until_ci:
         print("nothing is left to run")
-    with supervise(len(runs), patience) as supervision:
-        return batches.run_all(runs, batch.recipe.cool_down_seconds, RunContext(target, supervision))
+        return COMPLETED
+    if len(fixed) > 1:
+        print(f"in random order, seed {seed}", flush=True)
+    pause_seconds = max(batch.recipe.cool_down_seconds for batch in series)
+    with supervise(None if wanted.until_ci else len(fixed), patience) as supervision:
+        runs: Iterable[PlannedRun] = fixed
+        if wanted.until_ci:
+            aim = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
+            _read_figures(firsts, supervision)
+            runs = batches.until_narrow(firsts, aim, seed, supervision.figures)
+        status = batches.run_all(runs, pause_seconds, RunContext(target, supervision, wait_idle))
+    for line in _result_lines(firsts, supervision.figures):
+        print(line)
+    if wanted.smoke and status == COMPLETED:
+        print("every case has run as a trial; leave --smoke out to measure")
+    return status
 
 
-def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int) -> int:
+def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> None:
+    """Look up what earlier runs give, which count towards the interval of their case."""
+    for folder in (run.folder.parent for run in firsts if finished_runs(run.folder.parent)):
+        supervision.figures[folder] = case_figures(folder)
+
+
+def _result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFound]) -> Iterator[str]:
+    """Yield a table of the cases that ran, against the last round where there is one, and what to do next."""
+    rows = [_result_row(run.folder.parent, figures.get(run.folder.parent)) for run in firsts]
+    if not any(rows):
+        return
+    heads = ["case", "repeats", "median", "95 % interval", "spread", "last round"]
+    yield ""
+    yield from _aligned([heads, *filter(None, rows)])
+    raw_logs = firsts[0].folder.parents[3]
+    yield f"\nnext: python -m ingest {shlex.quote(str(raw_logs))} writes the pages"
+
+
+def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:
+    current = batches.current_figure(found)
+    if found is None or current is None or not current.value:
+        return []
+    low, high = current.interval or (0.0, 0.0)
+    before = batches.earlier_figure(found, current)
+    change = "" if before is None or not before.value else f"{100 * (current.value / before.value - 1):+.1f} %"
+    named = "" if before is None else before.round or before.version or "without a round"
+    return [
+        f"{folder.parent.name}/{folder.name}",
+        str(current.repeats),
+        f"{current.value:.4g} {current.unit}",
+        f"{low:.4g} to {high:.4g}" if current.interval else f"from {MANY} repeats on",
+        "" if current.spread is None else f"{100 * current.spread:.1f} %",
+        f"{change} ({named})" if change else "",
+    ]
+
+
+def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int, bound: int, wait_idle: int) -> int:
     with supervise(None, patience) as supervision:
-        return find_max_batch(batch, RunContext(target, supervision), resume)
+        return find_max_batch(batch, RunContext(target, supervision, wait_idle), resume, bound)
 
 
 def _unfinished(below: Path) -> list[Path]:
@@ -439,6 +813,13 @@ def _recipe_list() -> Iterator[str]:
             yield "  ".join(["", *cells, row[-1]])
 
 
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows as lines, with the cells of a column below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
 def _describe(recipe: LaunchRecipe, cases: Sequence[RecipeCase], settings: Settings) -> Iterator[str]:
     """Yield what a recipe needs, and its cases with the command of each."""
     yield f"{recipe.name}: {recipe.title}"
@@ -460,7 +841,8 @@ def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
     source, image = recipe.source, recipe.container
     if source.repository:
         folder = f", in {source.folder} below --work" if source.folder else ""
-        yield f"source {source.repository} {source.commit}".rstrip() + folder
+        pinned = source.commit or ("at no stated commit" if source.folder else "")
+        yield f"source {source.repository} {pinned}".rstrip() + folder
     if image:
         yield f"image {image.image} {image.digest}".rstrip()
     if recipe.setup.packages:
@@ -474,33 +856,43 @@ def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
 
 def _case_option(recipe: LaunchRecipe, case: RecipeCase) -> str:
     """Return the value of `--case` that gives exactly this case, quoted for a shell."""
-    return shlex.quote(",".join(f"{key}={value}" for key, value in case_choices(recipe, case).items()))
+    choices = case_choices(recipe, case).items()
+    return shlex.quote(",".join(f"{key}={value.replace('|', '||')}" for key, value in choices))
 
 
 def _command_line(run: PlannedRun) -> str:
     return plans.command_text(run.record.environment_variables, run.record.argv)
 
 
-def _plan_lines(batch: Batch, runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool) -> Iterator[str]:
-    """Yield what each case executes, the runs in their order, and how long they may take; contacts no host.
+def _plan_lines(
+    firsts: Sequence[PlannedRun], runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool
+) -> Iterator[str]:
+    """Yield what each case executes, and the runs in their order; contacts no host.
 
     Raises:
         RunnerError: the target or the settings do not allow a case.
     """
-    started_by: list[str] = []
-    firsts: dict[Path, PlannedRun] = {}
-    for run in runs:
-        firsts.setdefault(run.folder.parent, run)
-    for run in firsts.values():
-        if (commands := target.commands(run)) != started_by:
-            started_by = commands
+    shown: set[tuple[str, ...]] = set()
+    for run in firsts:
+        if (commands := tuple(target.commands(run))) not in shown:
+            shown.add(commands)
             yield from ["started by", *(f"  {line}" for line in commands)]
         yield f"{run.folder.parent.name} runs\n  {_command_line(run)}\n"
         if with_jobs:
             yield f"by this job:\n{msgspec.json.format(msgspec.json.encode(run.spec), indent=2).decode()}\n"
     for number, run in enumerate(runs, start=1):
         yield f"[{number}/{len(runs)}] {run.folder}"
-    yield f"\n{_time(runs, batch.recipe.cool_down_seconds)}"
+
+
+def _order_lines(series: Sequence[Batch], runs: Sequence[PlannedRun], wanted: Wanted) -> Iterator[str]:
+    """Yield how long the runs may take, and what their order and their number depend on."""
+    yield f"\n{_time(runs, max(batch.recipe.cool_down_seconds for batch in series))}"
+    if len(runs) > 1:
+        given = f"by --seed {wanted.seed}" if wanted.seed is not None else "another one each time without --seed"
+        yield f"in random order, {given}"
+    if wanted.until_ci:
+        aim = f"half the interval is {100 * wanted.until_ci:g} % of the median"
+        yield f"and on, until {aim}, with {wanted.max_repeats} repeats at most"
 
 
 def _time(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:

@@ -6,44 +6,65 @@ Words hold `NodeVariable`s for what only the node knows.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, structs
 
 from runners.job import (
     NODE_VARIABLES,
     RUN_SCHEMA,
     ContainerSpec,
+    ContainerTool,
     JobSpec,
     NodeVariable,
     PlannedRecord,
     PlannedRun,
     RunnerError,
     SourceRecord,
+    VirtualEnvironment,
+    WantedRecords,
     Word,
     checked,
     literal,
+    secret_values,
     texts,
     word,
 )
-from runners.recipe import SLOT, Image, LaunchRecipe, Lookup, RecipeCase, case_choices, case_folder, text_of
+from runners.nodes import SetupSteps
+from runners.recipe import SLOT, Image, LaunchRecipe, Lookup, RecipeCase, case_choices, case_folder, slugify, text_of
+from runners.site import SitePlace
 from schema.records import Case, Container, Recipe
 
 #: The container's name, so that one left behind can be found and ended.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
 
 
-class Settings(Struct, frozen=True):
-    """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes."""
+#: A setup step that installs for Python.
+_PIP = re.compile(r"\bpip3?\b")
 
-    container: Literal["none", "docker", "podman", "apptainer"] = "none"
+
+class Settings(Struct, frozen=True):
+    """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes.
+
+    `variables` are set for the command; `secrets` are names of variables whose values come from our own environment;
+    `place` is what the site adds.
+    """
+
+    container: ContainerTool | Literal["none"] = "none"
     work: str = ""
     data: str = ""
     even_if_busy: bool = False
+    accept_disturbed: bool = False
+    variables: dict[str, str] = {}
+    secrets: tuple[str, ...] = ()
+    place: SitePlace = SitePlace()
 
     def __post_init__(self) -> None:
         """Refuse folders that no command line can name."""
@@ -51,6 +72,66 @@ class Settings(Struct, frozen=True):
         if self.data and not checked(self.data, "--data").startswith("/"):
             why = "the command runs in another folder; name the whole path, from / on"
             raise RunnerError(f"--data {self.data}: {why}")
+
+    def at(self, place: SitePlace, recipe: LaunchRecipe) -> Settings:
+        """Return these settings with what a site adds for a recipe; what the user chose goes first.
+
+        Raises:
+            RunnerError: a secret has no value here.
+        """
+        found = structs.replace(
+            self,
+            data=self.data or place.data_for(recipe.name, recipe.data.name),
+            variables={**place.variables, **self.variables},
+            secrets=tuple(dict.fromkeys((*place.secrets, *self.secrets))),
+            place=place,
+        )
+        secret_values(found.secrets)
+        return found
+
+    def applied(self, recipe: LaunchRecipe) -> LaunchRecipe:
+        """Return a recipe as it is started here: with the site's Python, variables and arguments of the container."""
+        # Braces would be slots.
+        variables = {name: re.sub("[{}]", r"\g<0>\g<0>", value) for name, value in self.variables.items()}
+        image = recipe.container
+        python = self.place.interpreter if self.container == "none" else ""
+        named = recipe.command[0] in ("python", "python3", recipe.setup.python)
+        return structs.replace(
+            recipe,
+            setup=structs.replace(recipe.setup, python=python or recipe.setup.python),
+            command=(python, *recipe.command[1:]) if python and named else recipe.command,
+            environment_variables={**recipe.environment_variables, **variables},
+            container=image and structs.replace(image, arguments=(*image.arguments, *self._container_arguments)),
+        )
+
+    @property
+    def _container_arguments(self) -> tuple[str, ...]:
+        # The daemon starts the container, so that no affinity of ours reaches it. Apptainer is a child of ours.
+        pinning, words = self.place.pinning, list(self.place.container.arguments)
+        if self.container in ("docker", "podman"):
+            words += [f"--cpuset-cpus={pinning.cores}"] if pinning.cores else []
+            words += [f"--cpuset-mems={pinning.numa}"] if pinning.numa else []
+        return tuple(words)
+
+    @property
+    def pinning_words(self) -> list[Word]:
+        """The words before a command that confine it to processors and NUMA nodes."""
+        pinning = self.place.pinning
+        if self.container in ("docker", "podman"):
+            return []
+        if pinning.numa:
+            cores = f"--physcpubind={pinning.cores}" if pinning.cores else f"--cpunodebind={pinning.numa}"
+            return literal("numactl", cores, f"--membind={pinning.numa}")
+        return literal("taskset", "--cpu-list", pinning.cores) if pinning.cores else []
+
+    def pinned(self, case: RecipeCase) -> RecipeCase:
+        """Return a case with the pinning as a part of it: a run on fewer processors is no repeat of one on all."""
+        pinning = structs.asdict(self.place.pinning)
+        found = {f"pinned_{name}": value for name, value in pinning.items() if value}
+        if not found.keys() - case.options.keys():
+            return case
+        slug = "-".join([case.slug, *(f"{name.replace('_', '-')}-{slugify(text)}" for name, text in found.items())])
+        return structs.replace(case, options={**case.options, **found}, slug=slug)
 
 
 def build_run(
@@ -62,6 +143,8 @@ def build_run(
     repeat: int = 1,
     round: str = "",
     commit: str = "",
+    smoke: bool = False,
+    order_seed: int | None = None,
 ) -> PlannedRun:
     """Return a run with all that it needs to start.
 
@@ -73,15 +156,21 @@ def build_run(
         repeat: number of the run among those of its case.
         round: the benchmark round, if any.
         commit: of the recipe's own files, empty if unknown; see `commit_of`.
+        smoke: whether nothing of it is to be published.
+        order_seed: what the random order of the runs began with.
 
     Raises:
         RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
     """
     settings = settings or Settings()
+    written, recipe, case = recipe, settings.applied(recipe), settings.pinned(case)
+    environment = virtual_environment(recipe) if settings.container == "none" else None
+    passed = _passed_on(recipe, case, settings, environment)
     trainer = trainer_words(recipe, case, settings.data)
-    command = launch_words(recipe, case, settings.data)
+    launch = launch_words(recipe, case, settings.data, passed)
+    command = [*settings.pinning_words, *launch]
     variables = environment_variables(recipe, case, settings.data)
-    container = _container(recipe, settings, command)
+    container = _container(recipe, settings, command, used_image(recipe, case))
     spec = JobSpec(
         command=tuple(command),
         device=recipe.device,
@@ -92,9 +181,12 @@ def build_run(
         variables=variables,
         files={name: _content(recipe, path) for name, path in recipe.files.items()},
         container=container,
-        programs=tuple(texts(trainer[:1])) if container is None and trainer[0] in command else (),
+        programs=_programs(trainer[0], launch, settings.pinning_words) if container is None else (),
         python=recipe.setup.python,
         packages=recipe.setup.packages,
+        virtual_environment=environment,
+        hooks=settings.place.hooks,
+        secrets=settings.secrets,
         source_folder=recipe.source.folder,
         expected_commit=recipe.source.commit,
         work=settings.work,
@@ -102,9 +194,97 @@ def build_run(
         threads=str(case.slots.get("threads", "")),
         even_if_busy=settings.even_if_busy,
     )
-    record = _record(recipe, case, settings, spec, repeat=repeat, round=round, commit=commit)
+    record = _record(
+        written, case, settings, spec, repeat=repeat, round=round, commit=commit, smoke=smoke, order_seed=order_seed
+    )
     folder = case_folder(recipe, case, raw_logs) / str(repeat)
-    return PlannedRun(folder=folder, record=record, wanted=recipe.records, spec=spec)
+    return PlannedRun(folder=folder, record=record, wanted=_wanted(recipe, case), spec=spec)
+
+
+def _wanted(recipe: LaunchRecipe, case: RecipeCase) -> WantedRecords:
+    """Return the records that the log must hold, and those that a trial with fewer iterations must."""
+    asked, iterations = recipe.records, int(case.slots["iterations"])
+    of_trial = max(1, asked.at_least * iterations // recipe.iterations) if iterations < recipe.iterations else 0
+    return WantedRecords(asked.format, asked.at_least, asked.node, of_trial)
+
+
+def setup_steps(recipe: LaunchRecipe, settings: Settings) -> SetupSteps:
+    """Return what `setup` does on each host.
+
+    Raises:
+        RunnerError: the recipe has no steps, or they would install into a container that is gone when they end.
+    """
+    if not recipe.setup.steps and not recipe.lock:
+        raise RunnerError(f"recipe {recipe.name}: it has no setup steps; `show` says in words what it needs")
+    used = settings.applied(recipe)
+    # A Python that the site names is its owner's: nothing is installed for it, unless it is an environment itself.
+    made = virtual_environment(used) if settings.container == "none" else None
+    return SetupSteps(
+        steps=used.setup.steps,
+        work=settings.work,
+        virtual_environment=made,
+        python=used.setup.python,
+        lock=used.lock,
+        prologue=settings.place.prologue,
+        variables=dict(settings.variables),
+        enter=_entering(used, settings),
+    )
+
+
+def _entering(recipe: LaunchRecipe, settings: Settings) -> tuple[Word, ...]:
+    """Return the words that run a setup step in the recipe's image, where one is used: what lands in --work stays."""
+    if settings.container == "none":
+        return ()
+    if settings.container == "pyxis":
+        remedy = "run it with --container apptainer or docker, or without --container for steps that only fetch sources"
+        raise RunnerError(f"recipe {recipe.name}: pyxis works inside of Slurm jobs, and setup is none; {remedy}")
+    if recipe.container is None:
+        raise RunnerError(f"recipe {recipe.name}: it names no image for --container {settings.container}; leave it out")
+    lost = next((step for step in recipe.setup.steps if _PIP.search(step) and "--target" not in step), "")
+    if lost or recipe.lock:
+        lines = f"  FROM {recipe.container.image}\n  RUN {lost or 'python -m pip install --require-hashes -r ...'}"
+        why = f"what it installs would be gone with the container; build an image of your own,\n{lines}\n"
+        raise RunnerError(f"recipe {recipe.name}: {why}and name it in `container.image` of a copy of the recipe")
+    variables = ["work", *settings.variables]
+    inside = _Inside(recipe.container, variables, [NodeVariable("work")], gpus=False)
+    return tuple(CONTAINERS[settings.container](inside))
+
+
+def virtual_environment(recipe: LaunchRecipe) -> VirtualEnvironment | None:
+    """Return the Python environment that `setup` makes for a recipe; None if it installs nothing, or names a Python.
+
+    Steps that only fetch sources need none: the host's own Python, with what its owner installed, runs the recipe.
+    """
+    installs = bool(recipe.lock) or any(map(_PIP.search, recipe.setup.steps))
+    if not installs or "/" in recipe.setup.python:
+        return None
+    made_of = json.dumps([recipe.setup.python, recipe.lock, recipe.setup.steps])
+    return VirtualEnvironment(recipe.name, hashlib.sha256(made_of.encode()).hexdigest())
+
+
+def _programs(trainer: Word, launch: Sequence[Word], pinning: Sequence[Word]) -> tuple[str, ...]:
+    """Return the programs to look for besides the first word: the trainer, if the launcher starts it by this name, and
+    the launcher where pinning comes before it.
+    """
+    wanted = [*(launch[:1] if pinning else []), *([trainer] if trainer in launch else [])]
+    return tuple(texts(list(dict.fromkeys(wanted))))
+
+
+def _passed_on(
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, environment: VirtualEnvironment | None
+) -> list[str]:
+    """Return the variables that a launcher which starts other nodes by itself must pass on to them.
+
+    Raises:
+        RunnerError: such a launcher would start the other nodes without the site's pinning.
+    """
+    if _LAUNCHERS[used_launcher(recipe, case)].every_node or case.nodes == 1:
+        return [*settings.secrets]
+    if settings.pinning_words:
+        what = f"`launcher.name` is {recipe.launcher.name!r}, which starts the other nodes without the site's pinning"
+        raise RunnerError(f"recipe {recipe.name}: {what}; pin with an argument of the launcher instead")
+    paths = ["PATH"] if environment or settings.place.prologue or settings.place.interpreter else []
+    return [*settings.secrets, *paths, *(["LD_LIBRARY_PATH"] if settings.place.prologue else [])]
 
 
 def trainer_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> list[Word]:
@@ -122,15 +302,17 @@ def environment_variables(recipe: LaunchRecipe, case: RecipeCase, data: str = ""
     return {name: each for name, text in recipe.environment_variables.items() for each in slots.words(text)}
 
 
-def launch_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> list[Word]:
+def launch_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "", passed: Sequence[str] = ()) -> list[Word]:
     """Return the trainer's words under the recipe's launcher; for one device as they are, unless it is `always`.
+
+    `passed` names variables beyond the recipe's that ranks on other nodes must get.
 
     Raises:
         RunnerError: the launcher cannot start such a trainer, or a slot has no value.
     """
     arguments = _filled(recipe, case, data, recipe.launcher.arguments)
     variables = environment_variables(recipe, case, data)
-    start = _Start(recipe, case, trainer_words(recipe, case, data), arguments, variables)
+    start = _Start(recipe, case, trainer_words(recipe, case, data), arguments, variables, passed)
     return _LAUNCHERS[used_launcher(recipe, case)].build(start)
 
 
@@ -172,8 +354,9 @@ def _content(recipe: LaunchRecipe, path: Path) -> str:
 
 
 def _record(
-    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str
-) -> PlannedRecord:
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str,
+    smoke: bool, order_seed: int | None,
+) -> PlannedRecord:  # fmt: skip
     repository, version = recipe.source.repository, recipe.source.commit or commit
     return PlannedRecord(
         schema=RUN_SCHEMA,
@@ -193,6 +376,11 @@ def _record(
         recipe=_recipe_record(recipe, case, settings),
         argv=tuple(texts(spec.argv)),
         environment_variables=dict(zip(spec.variables, texts(list(spec.variables.values())), strict=True)),
+        secrets=settings.secrets,
+        site=settings.place.record,
+        accept_disturbed=settings.accept_disturbed,
+        smoke=smoke,
+        order_seed=order_seed,
         round=round,
         source=SourceRecord(repository, version) if repository and version else None,
         notes=recipe.notes,
@@ -200,7 +388,7 @@ def _record(
 
 
 def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -> Recipe:
-    used = recipe.container if settings.container != "none" else None
+    used = used_image(recipe, case) if settings.container != "none" else None
     return Recipe(
         name=recipe.name,
         sha256=recipe.sha256,
@@ -208,6 +396,7 @@ def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -
         command=recipe.command,
         launcher=used_launcher(recipe, case),
         setup=recipe.setup.steps,
+        lock=hashlib.sha256(recipe.lock.encode()).hexdigest() if recipe.lock else "",
         container=Container(settings.container, used.image, used.digest) if used else None,
         data=bool(settings.data),  # not which: that is a private path
     )
@@ -293,13 +482,17 @@ def _filled(recipe: LaunchRecipe, case: RecipeCase, data: str, templates: Sequen
 
 
 class _Start(NamedTuple):
-    """What a launcher is to start: the trainer's words, the launcher's arguments, and the variables set for both."""
+    """What a launcher is to start: the trainer's words, the launcher's arguments, and the variables set for both.
+
+    `passed` are names of variables that have no value here, and that other nodes need, too.
+    """
 
     recipe: LaunchRecipe
     case: RecipeCase
     trainer: Sequence[Word]
     arguments: Sequence[Word]
     variables: Mapping[str, Word]
+    passed: Sequence[str]
 
     def fault(self, why: str) -> RunnerError:
         """Return what to raise where the launcher cannot start the trainer."""
@@ -361,7 +554,7 @@ def _paddle(start: _Start) -> list[Word]:
 def _mpirun(start: _Start) -> list[Word]:
     """Start Open MPI. `--allow-run-as-root` changes nothing for other users; `--tag-output` names each line's rank."""
     head = literal("mpirun", "--allow-run-as-root", "--tag-output", "-np", str(start.case.devices), "-H")
-    variables = [each for name in start.variables for each in literal("-x", name)]
+    variables = [each for name in (*start.variables, *start.passed) for each in literal("-x", name)]
     return [*head, (NodeVariable("host_slots"),), *variables, *start.arguments, *start.trainer]
 
 
@@ -390,6 +583,9 @@ def _check_remote_shell(start: _Start) -> None:
         if not name.startswith(("NCCL", "PYTHON", "MV2", "UCX", "MLFLOW")) or not _is_harmless(value):
             remedy = "set it on the hosts, in ~/.deepspeed_env"
             raise start.fault(f"does not pass the variable {name} on as it is; {remedy}")
+    for name in start.passed:
+        if name not in ("PATH", "LD_LIBRARY_PATH"):
+            raise start.fault(f"does not pass the secret {name} on; set it on the hosts, in ~/.deepspeed_env")
     for each in start.trainer:
         if any("'" in part for part in each if isinstance(part, str)) or (_is_option(each) and not _is_harmless(each)):
             raise start.fault(f"does not pass {each[0]!r} on as it is; let the trainer read it from a file")
@@ -446,8 +642,28 @@ class _Inside(NamedTuple):
     gpus: bool
 
 
-def _container(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> ContainerSpec | None:
-    tool, image = settings.container, recipe.container
+def used_image(recipe: LaunchRecipe, case: RecipeCase) -> Image | None:
+    """Return the image of a case; None if the recipe names none.
+
+    Raises:
+        RunnerError: what a slot makes of it is not the name of an image.
+    """
+    image = recipe.container
+    if image is None:
+        return None
+    filled = (texts(_filled(recipe, case, "", [each])) for each in (image.image, image.digest))
+    name, digest = (" ".join(words) for words in filled)
+    try:
+        return msgspec.convert({"image": name, "digest": digest, "arguments": image.arguments}, Image)
+    except msgspec.ValidationError as error:
+        why = f"{image.image!r} is {name!r} with digest {digest!r} in {case.slug}, and that is not an image"
+        raise RunnerError(f"recipe {recipe.name}: `container.image` {why}: {error}") from error
+
+
+def _container(
+    recipe: LaunchRecipe, settings: Settings, command: Sequence[Word], image: Image | None
+) -> ContainerSpec | None:
+    tool = settings.container
     if tool == "none":
         return None
     if image is None:
@@ -456,7 +672,8 @@ def _container(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]
         raise RunnerError(f"{settings.data}: {tool} takes : and , in a folder for the end of its name; rename it")
     gpus = recipe.device == "gpu"
     # A scheduler says with these which GPUs it gave, and in which order they are counted.
-    variables = [*recipe.environment_variables, *(["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] if gpus else [])]
+    given = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] if gpus else []
+    variables = [*recipe.environment_variables, *settings.secrets, *given]
     inside = _Inside(image, variables, _mounts(recipe, settings, command), gpus)
     return ContainerSpec(tool, image.image, tuple(CONTAINERS[tool](inside)), CONTAINER_NAME, image.digest)
 
@@ -508,6 +725,30 @@ def _apptainer(inside: _Inside) -> list[Word]:
     ]
 
 
+def _pyxis(inside: _Inside) -> list[Word]:
+    """Start a step of the job on this node, in the image. A step passes variables on by itself."""
+    mounts: list[str | NodeVariable] = ["--container-mounts="]
+    for number, folder in enumerate(inside.mounts):
+        mounts += [*([","] if number else []), folder, ":", folder]
+    return [
+        *literal("srun", "--overlap", "--nodes=1", "--ntasks=1", "--cpu-bind=none", "--export=ALL"),
+        ("--nodelist=", NodeVariable("host")),
+        word(f"--container-image={_enroot_image(inside.image)}"),
+        *([tuple(mounts)] if inside.mounts else []),
+        ("--container-workdir=", NodeVariable("working_folder")),
+        *literal("--no-container-mount-home", *inside.image.arguments),
+    ]
+
+
+def _enroot_image(image: Image) -> str:
+    """Return a file as it stands, and anything else as enroot writes it: a registry is parted from its image by #."""
+    name = _pinned(image)
+    registry, slash, rest = name.partition("/")
+    if name.startswith("/") or "#" in name or not slash or not re.search(r"[.:]|^localhost$", registry):
+        return name
+    return f"{registry}#{rest}"
+
+
 def _mount_words(option: str, inside: _Inside) -> list[Word]:
     """Mount each folder under its own path, so that a path in the command means the same inside and outside."""
     return [each for folder in inside.mounts for each in (word(option), (folder, ":", folder))]
@@ -528,4 +769,5 @@ CONTAINERS: Mapping[str, Callable[[_Inside], list[Word]]] = {
     "docker": _docker,
     "podman": _podman,
     "apptainer": _apptainer,
+    "pyxis": _pyxis,
 }

@@ -14,6 +14,8 @@ A file that `python -m runners script` wrote holds this source behind a line `ST
 """
 
 import contextlib
+import errno
+import fcntl
 import glob
 import hashlib
 import importlib
@@ -46,14 +48,26 @@ BUSY_PERCENT = 10
 LOAD_SECONDS = 0.5
 # Time limit of everything before the command, which may include pulling an image.
 PREPARE_SECONDS = 7200
+# Time limit of a site's prologue, and of each of its hooks.
+HOOK_SECONDS = 300
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
+# Container tools whose images are known to this host, and whose containers have names.
+WITH_DAEMON = ("docker", "podman")
 NEVER, NOTHING = float("inf"), subprocess.DEVNULL
 # Limits of a tool's output in bytes; some print without end.
 LONGEST = 1 << 18
 LONGEST_LIST = 1 << 22
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
+# How often, and with which pause, a lock that is held is tried.
+LOCK_ATTEMPTS, LOCK_SECONDS = 5, 0.2
+# Variable that names the folder of a run that was started by a file of its own.
+ALONE = "PERFLEDGER_ALONE"
 EXIT_STATUS = {"completed": 0, "stopped": 130}
+
+
+class Disturbance(str):
+    """A warning that something else uses this machine: unless the user accepts it, the run is left out of results."""
 
 
 class Refused(Exception):
@@ -441,6 +455,79 @@ def address_of(host: str, is_this_node: bool) -> str:
     return next((address for address in found if not address.startswith("127.")), host)
 
 
+class PythonEnvironment:
+    """The virtual environment of a recipe, below the work folder. A mark in it, written last, says what made it."""
+
+    def __init__(self, work: str, wanted: "dict[str, str]") -> None:
+        self.name, self.made_by = wanted["name"], wanted["made_by"]
+        self.folder = os.path.join(work, "environments", self.name)
+        self.mark = os.path.join(self.folder, "perfledger.json")
+        self.bin = os.path.join(self.folder, "bin")
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its setup was begun."""
+        return os.path.isdir(self.folder)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the steps that the recipe has now made it, all of them."""
+        return first_match(r'"made_by": *"([0-9a-f]*)"', read_text(self.mark)) == self.made_by
+
+    def entered(self, variables: "dict[str, str]") -> "dict[str, str]":
+        """Return environment variables as they are inside it, and without those that would lead out of it."""
+        path = os.pathsep.join(filter(None, [self.bin, variables.get("PATH", os.defpath)]))
+        kept = {name: value for name, value in variables.items() if name != "PYTHONHOME"}
+        return {**kept, "PATH": path, "VIRTUAL_ENV": self.folder}
+
+    def make(self, python: str, lock: str, variables: "dict[str, str]") -> "list[list[str]]":
+        """Remove an environment of other steps, and return the commands that make this one; none if it is current."""
+        if self.is_current:
+            return []
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(os.path.dirname(self.folder), exist_ok=True)
+        path = variables.get("PATH")
+        found = shutil.which(python, path=path) or shutil.which("python3", path=path) or sys.executable
+        uv = shutil.which("uv", path=path)
+        # Seeded, because setup steps call pip.
+        made = [uv, "venv", "--seed", "--python", found] if uv else [found, "-m", "venv"]
+        commands = [[*made, self.folder]]
+        if lock:
+            requirements = self.folder + ".lock"
+            write_file(requirements, lock)
+            inside = os.path.join(self.bin, "python")
+            pip = [uv, "pip", "install", "--python", inside] if uv else [inside, "-m", "pip", "install"]
+            commands.append([*pip, "--require-hashes", "-r", requirements])
+        return commands
+
+    def finish(self) -> None:
+        """Mark it as complete."""
+        write_file(self.mark, json.dumps({"schema": "perfledger.environment_made/1", "made_by": self.made_by}))
+
+
+def after_prologue(lines: "list[str]") -> "dict[str, str]":
+    """Return the environment variables that the lines of a site's prologue leave behind.
+
+    Raises:
+        Refused: a line failed.
+    """
+    if not lines:
+        return dict(os.environ)
+    # What the lines print goes to stderr, so that nothing but the variables stands in the answer.
+    program = "\n".join(["set -e", "exec 3>&1 1>&2", *lines, "env -0 >&3"])
+    try:
+        done = subprocess.run(
+            ["bash", "-c", program], stdin=NOTHING, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HOOK_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refused(f"the site's prologue cannot be run: {error}") from None
+    if done.returncode:
+        last = (clean(done.stderr).strip().splitlines() or ["it says nothing"])[-1]
+        raise Refused(f"a line of the site's prologue failed (exit status {done.returncode}): {last}")
+    pairs = (os.fsdecode(each).partition("=") for each in done.stdout.split(b"\0"))
+    return {name: value for name, equals, value in pairs if equals and name not in ("_", "SHLVL")}
+
+
 class NodeJob:
     """One job on this node: its specification, and the values that only this node knows."""
 
@@ -463,12 +550,21 @@ class NodeJob:
         self.work = os.path.join(os.path.expanduser("~"), work)
         self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
         self.working_folder = self.temporary if self.wants_scratch else self.sources
+        wanted = spec["virtual_environment"]
+        self.python_environment = PythonEnvironment(self.work, wanted) if wanted else None
+        self.variables: "dict[str, str]" = {}
         # If the launcher starts the other nodes itself, those only sample telemetry and wait.
         self.is_observer = not spec["every_node"] and self.rank != 0
 
     def path(self, *names: str) -> str:
         """Return a path below the job's folder."""
         return os.path.join(self.folder, *names)
+
+    @property
+    def used_environment(self) -> "PythonEnvironment | None":
+        """The recipe's own Python environment, if its setup was run here; else the host's Python runs the command."""
+        found = self.python_environment
+        return found if found and found.is_there else None
 
     @property
     def values(self) -> "dict[str, str]":
@@ -483,6 +579,7 @@ class NodeJob:
             "hosts": ",".join(self.hosts),
             "addresses": ",".join(self.addresses),
             "address": self.addresses[self.rank],
+            "host": self.hosts[self.rank],
             "host_slots": ",".join(f"{host}:{per_node}" for host in self.hosts),
             "hostfile": self.path("hostfile"),
             "ranks": self.path("ranks"),
@@ -521,7 +618,15 @@ class NodeJob:
         """
         order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
         given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
-        return {**os.environ, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+        # Once, because modules and conda take seconds.
+        self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
+        variables = {**self.variables, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+        if self.spec["python"].startswith("/") and not self.spec["container"]:
+            # The launchers that belong to a Python lie beside it.
+            beside = os.path.dirname(self.spec["python"])
+            variables["PATH"] = os.pathsep.join([beside, variables.get("PATH", os.defpath)])
+        inside = self.used_environment
+        return inside.entered(variables) if inside else variables
 
     def prepare_folders(self) -> None:
         """Create the folders and the hostfile that the command and its container may name."""
@@ -533,8 +638,8 @@ class NodeJob:
     def kill_leftovers(self) -> None:
         """Kill what the command left running; repeat, because a dying process may just have started another."""
         container = self.spec["container"]
-        # With Apptainer, the processes in the container are children of the command.
-        if container and container["tool"] != "apptainer":
+        # With Apptainer and pyxis, the processes in the container are processes of this user like any other.
+        if container and container["tool"] in WITH_DAEMON:
             tool_output(container["tool"], "rm", "--force", fill(container["name"], self.values))
         for attempt in range(1, 4):
             left = processes_with(f"PERFLEDGER_COMMAND={self.mark}")
@@ -554,6 +659,43 @@ class NodeJob:
             if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
                 with contextlib.suppress(OSError):
                     shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+    def run_hooks(self, name: str) -> str:
+        """Run the lines of a site's hook; return why one failed, empty if none did. `after` runs to its end."""
+        failed = ""
+        for line in self.spec["hooks"][name]:
+            status, said = run_tool(["bash", "-c", line], HOOK_SECONDS, stderr=subprocess.STDOUT)
+            if status and not failed:
+                last = (said.strip().splitlines() or ["it says nothing"])[-1]
+                failed = f"`{line}` of the site's `{name}` failed (exit status {status}): {last}"
+            if failed and name == "before":
+                break
+        return failed
+
+    def mask_secrets(self) -> None:
+        """Replace the values of secrets in the logs, which are published."""
+        values = [os.fsencode(os.environ[name]) for name in self.spec["secrets"] if os.environ.get(name)]
+        if not values:
+            return
+        pattern = re.compile(b"|".join(map(re.escape, sorted(values, key=len, reverse=True))))
+        for name in ["train.log", *self.rank_logs()]:
+            path = self.path(name)
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                if not any(map(pattern.search, file)):
+                    continue
+                file.seek(0)
+                with open(f"{path}.masked", "wb") as masked:
+                    for line in file:
+                        masked.write(pattern.sub(b"***", line))
+                os.replace(f"{path}.masked", path)
+
+    def rank_logs(self) -> "list[str]":
+        """Return the logs of ranks, relative to the job's folder."""
+        found = []
+        for folder, folders, files in os.walk(self.path("ranks")):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found += [os.path.join(folder, name) for name in sorted(files) if not name.startswith(".")]
+        return [os.path.relpath(path, self.folder) for path in found if not os.path.islink(path)]
 
     def ask_python(self, device: str, seconds: float) -> "dict[str, Any]":
         """Return the answers of `installed`; nothing for a recipe without Python, which names no packages."""
@@ -594,7 +736,7 @@ class NodeJob:
         if not container:
             return {}
         digest = container["digest"]
-        if not digest and container["tool"] != "apptainer":
+        if not digest and container["tool"] in WITH_DAEMON:
             digests = self.inspect_image("{{range .RepoDigests}}{{println .}}{{end}}")
             digest = first_match(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
         return without_unknown({"tool": container["tool"], "image": container["image"], "digest": digest})
@@ -612,6 +754,7 @@ class NodeJob:
             "threads": number(self.spec["threads"]),
             "load_average_before": load,
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
+            "python_environment": self.used_environment.name if self.used_environment else None,
             "container_digest": container.get("digest"),
             "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
             "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
@@ -657,10 +800,96 @@ def check(job: NodeJob) -> "list[str]":
     """
     warnings: "list[str]" = []
     for step in (
-        check_space, check_container, check_gpus, check_source, check_programs, check_packages, check_port, check_load,
+        check_lock, check_space, check_container, check_gpus, check_source, check_environment, check_programs,
+        check_packages, check_port, check_hosts, check_load,
     ):  # fmt: skip
         warnings += step(job) or []
     return warnings
+
+
+def lock_path() -> str:
+    """Return the file that is locked while a run goes on: one per host, for jobs may lie on a shared disk."""
+    jobs = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
+    # Beside the folder, which is removed with its last job.
+    return f"{jobs.rstrip('/')}.measuring.{os.uname().nodename}"
+
+
+def lock_host(job: NodeJob) -> "Any":
+    """Lock this host for a run, and return the open file, which holds the lock; None where no file can be made.
+
+    Raises:
+        Refused: another run measures here, and the two would slow each other down.
+    """
+    if "SLURM_JOB_ID" in os.environ:  # Its nodes are its own.
+        return None
+    try:
+        os.makedirs(os.path.dirname(lock_path()), exist_ok=True)
+        file = open(lock_path(), "a+", encoding="utf-8")  # noqa: SIM115
+    except OSError:
+        return None
+    # A check holds it for a moment.
+    for attempt in range(LOCK_ATTEMPTS):
+        time.sleep(LOCK_SECONDS if attempt else 0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            taken = error.errno in (errno.EACCES, errno.EAGAIN)
+            continue
+        file.truncate(0)
+        file.write(f"{job.identity} {utc()}\n")
+        file.flush()
+        return file
+    file.seek(0)
+    identity, since = [*file.read().split(), "", ""][:2]
+    file.close()
+    # Nodes of one job may share a machine, and some file systems know no locks.
+    if not taken or identity == job.identity or job.spec["even_if_busy"]:
+        return None
+    raise Refused(
+        f"this host is busy: another run measures here{f', {identity} since {since}' if since else ''}; wait for its "
+        "end with --wait-idle, or measure all the same with --even-if-busy"
+    )
+
+
+def check_lock(job: NodeJob) -> None:
+    """Refuse a host on which another run measures."""
+    file = lock_host(job)
+    if file:
+        file.close()
+
+
+def check_hosts(job: NodeJob) -> None:
+    """Refuse a launcher that starts the ranks of other nodes by SSH where SSH does not reach them from here.
+
+    Under Slurm launchers use `srun`, and others may have been told to use another program.
+    """
+    variables = job.environment()
+    if job.spec["every_node"] or job.is_observer or "SLURM_JOB_ID" in variables:
+        return
+    parts = [*variables, *(part for word in job.spec["command"] for part in word if isinstance(part, str))]
+    if any(re.search(r"(rsh|ssh)_agent", part) for part in parts):
+        return
+    for host in job.hosts[1:]:
+        argv = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, "true"]
+        status, said = run_tool(argv, 30, stderr=subprocess.STDOUT, env=variables)
+        if status:
+            last = (said.strip().splitlines() or ["it says nothing"])[-1]
+            raise Refused(
+                f"the launcher starts the ranks of other nodes by SSH, and `ssh {host}` fails on this host: {last}; "
+                "give it a key that the other hosts accept, and connect once by hand so that theirs are known"
+            )
+
+
+def why_busy(job: NodeJob) -> "list[str]":
+    """Return why this host is not idle: another run, busy GPUs, busy processors."""
+    try:
+        check_lock(job)
+        check_gpus(job)
+    except Refused as refusal:
+        if "busy" not in str(refusal):
+            raise
+        return [str(refusal).split(";")[0]]
+    return check_load(job)
 
 
 def check_space(job: NodeJob) -> None:
@@ -683,6 +912,10 @@ def check_container(job: NodeJob) -> "list[str]":
     if not container:
         return []
     tool = container["tool"]
+    if tool == "pyxis":
+        if "--container-image" not in run_tool(["srun", "--help"])[1]:
+            raise Refused("srun knows no --container-image here: pyxis is not installed; choose another --container")
+        return []
     if not shutil.which(tool):
         raise Refused(f"{tool} is not on this host; install it, or choose another with --container")
     if tool == "apptainer":
@@ -706,7 +939,7 @@ def check_gpus(job: NodeJob) -> "list[str]":
     gpus = query_gpus()
     if len(gpus) < spec["devices_per_node"]:
         raise Refused(f"this case needs {spec['devices_per_node']} GPUs per node, and this host shows {len(gpus)}")
-    busy = [sentence for sentence in map(busy_gpu, gpus[: spec["devices_per_node"]]) if sentence]
+    busy = [Disturbance(sentence) for sentence in map(busy_gpu, gpus[: spec["devices_per_node"]]) if sentence]
     if busy and not spec["even_if_busy"]:
         raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
     values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
@@ -748,6 +981,23 @@ def check_source(job: NodeJob) -> "list[str]":
     return warnings
 
 
+def check_environment(job: NodeJob) -> None:
+    """Refuse a Python environment of the recipe that other setup steps made, or not all of them."""
+    found = job.used_environment
+    if found and not found.is_current:
+        raise Refused(
+            f"the Python environment {found.folder} is not of the recipe's present setup steps, or "
+            "they did not finish; make it again with `python -m runners setup`, or remove it to use the host's Python"
+        )
+
+
+def check_secrets(job: NodeJob) -> None:
+    """Refuse a run whose secrets this process did not get."""
+    for name in job.spec["secrets"]:
+        if not os.environ.get(name):
+            raise Refused(f"the secret {name} is not set here; export it where the run is started")
+
+
 def check_programs(job: NodeJob) -> None:
     """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
     path = job.environment().get("PATH")
@@ -763,7 +1013,7 @@ def check_programs(job: NodeJob) -> None:
 def check_packages(job: NodeJob) -> None:
     """Refuse a Python that lacks packages. Skipped for an image that would have to be pulled first."""
     container, python = job.spec["container"], job.spec["python"]
-    if not job.spec["packages"] or (container and container["tool"] == "apptainer"):
+    if not job.spec["packages"] or (container and container["tool"] not in WITH_DAEMON):
         return
     if container:
         if not job.inspect_image("{{.Id}}"):
@@ -774,8 +1024,8 @@ def check_packages(job: NodeJob) -> None:
     missing = ", ".join(answers.get("missing", []))
     if missing:
         raise Refused(
-            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners show` says how to install "
-            "them"
+            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners setup` installs what the "
+            "recipe's steps name, and `show` says what else it needs"
         )
     if "python" not in answers:
         raise Refused(f"{python} cannot say what packages it has; is it a Python?")
@@ -805,7 +1055,11 @@ def check_load(_job: NodeJob) -> "list[str]":
     if before and after and after[1] > before[1]:
         share = (after[0] - before[0]) * 100 // (after[1] - before[1])
         if share >= BUSY_PERCENT:
-            return [f"the processors of this host are {share} % busy before the run: something else computes here"]
+            return [
+                Disturbance(
+                    f"the processors of this host are {share} % busy before the run: something else computes here"
+                )
+            ]
     return []
 
 
@@ -929,6 +1183,9 @@ class Guard:
                 kill(int(line[len("group ") :]), signal.SIGKILL, group=True)
         job.kill_leftovers()
         job.remove_unwanted()
+        job.mask_secrets()
+        if "hooks" in lines and "hooks done" not in lines:
+            job.run_hooks("after")
         for line in lines:
             if line.startswith("folder "):
                 shutil.rmtree(line[len("folder ") :], ignore_errors=True)
@@ -943,6 +1200,7 @@ class Runner:
         self.outcome = ""
         self.status = 143
         self.scratch = ""
+        self.warnings: "list[str]" = []
         self.sampler: "Sampler | None" = None
 
     def run(self) -> int:
@@ -951,7 +1209,7 @@ class Runner:
             self.claim()
             self.guard = Guard(self.job)
             self.enter_folder()
-            record = self.run_and_record()
+            record = self.run_between_hooks()
             self.guard.tell("done")
         finally:
             if self.scratch:
@@ -966,6 +1224,8 @@ class Runner:
     def claim(self) -> None:
         """Create the log, and fail if there is one: no run overwrites another's log."""
         job = self.job
+        # Held until this process ends, and the guard that it forks.
+        self.lock = lock_host(job)
         try:
             os.close(os.open(job.path("train.log"), os.O_CREAT | os.O_EXCL, 0o666))
             job.prepare_folders()
@@ -1009,6 +1269,24 @@ class Runner:
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
             ) from None
 
+    def run_between_hooks(self) -> "dict[str, Any]":
+        """Run the command between the hooks of the site, and return the content of host.json."""
+        self.guard.tell("hooks")
+        refused = self.job.run_hooks("before")
+        if refused:
+            # Without what it was to set up, the figures would be of another machine.
+            self.outcome = "failed"
+            with contextlib.suppress(OSError), open(self.job.path("train.log"), "ab") as log:
+                log.write(f"{refused}\n".encode("utf-8", "surrogateescape"))
+        try:
+            record = self.run_and_record()
+        finally:
+            failed = self.job.run_hooks("after")
+            self.guard.tell("hooks done")
+        if refused:
+            record["exit_status"] = 126
+        return {**record, "warnings": [failed] if failed else []}
+
     def run_and_record(self) -> "dict[str, Any]":
         """Run the command, and return the content of host.json."""
         job = self.job
@@ -1030,6 +1308,7 @@ class Runner:
         self.sampler.stop()
         job.kill_leftovers()
         job.remove_unwanted()
+        job.mask_secrets()
         self.name_outcome(kills_before)
         return {
             "schema": "perfledger.host/1",
@@ -1099,17 +1378,9 @@ class Runner:
             killed = killed and (self.status == 137 or any(map(KILLED.search, self.lines())))
             self.outcome = "oom" if short or killed else "failed"
 
-    def rank_logs(self) -> "list[str]":
-        """Return the logs of ranks, relative to the job's folder."""
-        found = []
-        for folder, folders, files in os.walk(self.job.path("ranks")):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            found += [os.path.join(folder, name) for name in sorted(files) if not name.startswith(".")]
-        return [os.path.relpath(path, self.job.folder) for path in found if not os.path.islink(path)]
-
     def lines(self) -> "Iterator[bytes]":
         """Yield the lines of all logs."""
-        for name in ["train.log", *self.rank_logs()]:
+        for name in ["train.log", *self.job.rank_logs()]:
             with contextlib.suppress(OSError), open(self.job.path(name), "rb") as file:
                 yield from file
 
@@ -1119,7 +1390,7 @@ class Runner:
         Skips empty logs of ranks, and names with unusual characters.
         """
         found = {}
-        for name in ["train.log", "telemetry.csv", "environment.json", *self.rank_logs()]:
+        for name in ["train.log", "telemetry.csv", "environment.json", *self.job.rank_logs()]:
             path = self.job.path(name)
             # Files that a container wrote as root may be unreadable.
             if os.path.isfile(path) and os.access(path, os.R_OK) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
@@ -1155,11 +1426,19 @@ def digest(path: str) -> str:
 
 def run_job(folder: str) -> int:
     """Run the job in a folder, and return the exit status."""
+    runner = Runner(NodeJob(folder))
     try:
-        return Runner(NodeJob(folder)).run()
+        status = runner.run()
     except Refused as refusal:
         sys.stderr.write(f"{refusal}\n")
         return 2
+    if os.environ.get(ALONE):
+        place = os.environ[ALONE]
+        sys.stderr.write(
+            f"{runner.outcome}; copy {place} to the folder of raw logs on the machine with Perfledger, under the same "
+            f"path below it, and run `python -m runners collect` there\n"
+        )
+    return status
 
 
 def write_environment(folder: str, scratch: str) -> int:
@@ -1206,7 +1485,15 @@ class Actions:
     def check(self) -> "dict[str, Any]":
         """Deliver the job and check this node."""
         self.deliver()
-        return {"warnings": check(NodeJob(self.folder))}
+        found = check(NodeJob(self.folder))
+        disturbances = [each for each in found if isinstance(each, Disturbance)]
+        return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
+
+    def idle(self) -> "dict[str, Any]":
+        """Return why this node is not idle."""
+        self.deliver()
+        answer = why_busy(NodeJob(self.folder))
+        return {"refused": "", "warnings": answer}
 
     def argv(self) -> "list[str]":
         """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""
@@ -1215,7 +1502,7 @@ class Actions:
     def environment(self) -> "dict[str, str]":
         """Return the environment of the process that runs the job, which identifies it."""
         variables = dict(variable.split("=", 1) for variable in self.variables)
-        return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables}
+        return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables, **self.request.get("secrets", {})}
 
     def begin(self) -> "dict[str, Any]":
         """Start the job in a session of its own, so that it outlives the connection and the launcher."""
@@ -1335,16 +1622,34 @@ class Actions:
         """Run the setup steps up to the first failure; stop when standard input is closed."""
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
         os.makedirs(work, exist_ok=True)
+        base = {**after_prologue(self.request["prologue"]), **self.request["variables"]}
+        # pip then refuses to install into the system's Python.
+        variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}
+        values = {"work": work, "working_folder": work, "identity": f"setup.{os.getpid()}", "node_rank": "0"}
+        wanted = self.request["virtual_environment"]
+        environment = PythonEnvironment(work, wanted) if wanted else None
+        if environment:
+            for argv in environment.make(self.request["python"], self.request["lock"], base):
+                self.step(" ".join(argv), argv, work, variables)
+            variables = environment.entered(variables)
         for step in self.request["steps"]:
-            # In UTF-8, whatever the locale.
-            sys.stdout.buffer.write(f"+ {step}\n".encode())
-            sys.stdout.flush()
             # `${work}` is the shell's own variable, with the same value.
             text = re.sub(r"(?<!\$)\{work\}", '"${work}"', step)
-            status = run_attended(["bash", "-c", text], cwd=work, env={**os.environ, "work": work, "PWD": work})
-            if status:
-                sys.exit(status)
+            enter = [fill(word, values) for word in self.request["enter"]]
+            self.step(step, [*enter, "bash", "-c", text], work, variables)
+        if environment:
+            environment.finish()
         return {}
+
+    @staticmethod
+    def step(shown: str, argv: "list[str]", folder: str, variables: "dict[str, str]") -> None:
+        """Print a setup step and run it; end this program with its exit status where it fails."""
+        # In UTF-8, whatever the locale.
+        sys.stdout.buffer.write(f"+ {shown}\n".encode())
+        sys.stdout.flush()
+        status = run_attended(argv, cwd=folder, env=variables)
+        if status:
+            sys.exit(status)
 
 
 def run_attended(argv: "list[str]", **options: "Any") -> int:
@@ -1460,7 +1765,9 @@ def on_node(action: str, outcome: str = "stopped") -> int:
 def fit(actions: Actions) -> int:
     """Check a node of a Slurm job, and write the answer to a file, because no launcher is connected."""
     try:
-        write_file(actions.path("check.json"), json.dumps(actions.check()))
+        answer = actions.check()
+        check_secrets(NodeJob(actions.folder))
+        write_file(actions.path("check.json"), json.dumps(answer))
     except Refused as refusal:
         write_file(actions.path("refused"), str(refusal))
         return 2
@@ -1486,14 +1793,18 @@ def standalone(text: str) -> int:
         sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
         return 2
     try:
+        check_secrets(NodeJob(actions.folder))
         for warning in check(NodeJob(actions.folder)):
             sys.stderr.write(f"warning: {warning}\n")
     except Refused as refusal:
         shutil.rmtree(folder)
         sys.stderr.write(f"runners: {refusal}\n")
         return 2
+    start = os.getcwd()
     os.chdir(actions.folder)
-    os.execve(sys.executable, actions.argv(), actions.environment())
+    os.execve(
+        sys.executable, actions.argv(), {**actions.environment(), ALONE: os.path.abspath(os.path.join(start, folder))}
+    )
     return 0
 
 

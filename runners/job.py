@@ -7,13 +7,14 @@ them. A word that only a node can complete holds `NodeVariable` parts, so that n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from schema.records import Case, Recipe
+from schema.records import Case, Recipe, SiteRecord
 
 
 class RunnerError(Exception):
@@ -21,7 +22,11 @@ class RunnerError(Exception):
 
 
 RUN_SCHEMA = "perfledger.run/1"
+#: Characters of a secret: the words of a log may be shorter, and would be masked with it.
+SHORTEST_SECRET = 8
 
+#: What runs an image. Pyxis is a plugin of Slurm, by which srun itself starts a container of enroot.
+ContainerTool = Literal["docker", "podman", "apptainer", "pyxis"]
 #: Values that only a node knows. The agent fills them in; see `values` in `host_agent.py`.
 NODE_VARIABLES: Mapping[str, str] = {
     "node_rank": "number of this node, from 0",
@@ -30,6 +35,7 @@ NODE_VARIABLES: Mapping[str, str] = {
     "hosts": "all hosts in order of rank, with commas: h1,h2",
     "addresses": "the same as addresses: a.b.c.d,a.b.c.e",
     "address": "that of this node",
+    "host": "its own name among the hosts",
     "host_slots": "the hosts with devices per node: h1:8,h2:8",
     "hostfile": "path of a file with a line `h1 slots=8` per host",
     "ranks": "folder for one log per rank, which is collected",
@@ -59,11 +65,32 @@ class ContainerSpec(Struct, frozen=True):
     container in them.
     """
 
-    tool: Literal["docker", "podman", "apptainer"]
+    tool: ContainerTool
     image: str
     enter: tuple[Word, ...]
     name: Word
     digest: str = ""
+
+
+class VirtualEnvironment(Struct, frozen=True):
+    """The Python environment of a recipe, which `setup` makes below the work folder and a run uses where it is there.
+
+    `made_by` is a hash of all that it is made from, by which an environment of earlier setup steps is recognised.
+    """
+
+    name: str
+    made_by: str
+
+
+class Hooks(Struct, frozen=True):
+    """Shell lines of a site: `prologue` sets variables of the command; `before` and `after` run around it.
+
+    `after` runs whatever happens to the run.
+    """
+
+    prologue: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 class JobSpec(Struct, frozen=True, kw_only=True):
@@ -72,6 +99,7 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     `command` is the trainer under its launcher, without the container. `every_node` is false where the launcher starts
     the other nodes from the first by itself. `files` (path to text) make a folder of their own, in which the command
     runs. `programs` must be on PATH, beside the first word of the command; `packages` must be importable by `python`.
+    `secrets` are names of variables: their values come with the request to start, and stand nowhere.
     `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default.
     """
 
@@ -87,6 +115,9 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     programs: tuple[str, ...] = ()
     python: str = "python"
     packages: tuple[str, ...] = ()
+    virtual_environment: VirtualEnvironment | None = None
+    hooks: Hooks = Hooks()
+    secrets: tuple[str, ...] = ()
     source_folder: str = ""
     expected_commit: str = ""
     work: str = ""
@@ -118,17 +149,26 @@ class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     recipe: Recipe
     argv: tuple[str, ...]
     environment_variables: dict[str, str]
+    secrets: tuple[str, ...] = ()
+    site: SiteRecord | None = None
+    accept_disturbed: bool = False
+    smoke: bool = False
+    order_seed: int | None = None
     round: str = ""
     source: SourceRecord | None = None
     notes: str = ""
 
 
 class WantedRecords(Struct, frozen=True):
-    """The records that must be in the log, of one format; `node` is the node that prints them."""
+    """The records that must be in the log, of one format; `node` is the node that prints them.
+
+    `of_trial` are enough for a run with fewer iterations than the recipe's, which then is a trial; 0 for any other.
+    """
 
     format: str
     at_least: int
     node: Literal["first", "last"] = "first"
+    of_trial: int = 0
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
@@ -153,6 +193,20 @@ def literal(*texts: str) -> list[Word]:
 def texts(words: Sequence[Word]) -> list[str]:
     """Return words for people and for `run.json`: a node variable is its name in braces."""
     return ["".join(f"{{{part.name}}}" if isinstance(part, NodeVariable) else part for part in each) for each in words]
+
+
+def secret_values(names: Sequence[str]) -> dict[str, str]:
+    """Return the values of secrets, from the environment of the runner.
+
+    Raises:
+        RunnerError: one has no value, or one that is too short to be masked in a log.
+    """
+    for name in names:
+        if len(os.environ.get(name, "")) < SHORTEST_SECRET:
+            what = "its value is too short to be masked in a log" if os.environ.get(name) else "it is not set here"
+            remedy = f"export {name}, of at least {SHORTEST_SECRET} characters, in the shell that starts the runner"
+            raise RunnerError(f"secret {name}: {what}; {remedy}")
+    return {name: os.environ[name] for name in names}
 
 
 def checked(text: str, where: str) -> str:

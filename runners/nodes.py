@@ -13,6 +13,7 @@ import json
 import os
 import posixpath
 import select
+import shlex
 import shutil
 import subprocess
 import tarfile
@@ -26,9 +27,9 @@ from pathlib import Path
 from typing import IO, Any, Literal, Self, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from runners.job import RunnerError
+from runners.job import RunnerError, VirtualEnvironment, Word
 
 T = TypeVar("T")
 
@@ -237,7 +238,7 @@ SSH_ERRORS = {
         "its key is not known here yet; connect once by hand with `ssh {host}` and accept it"
     ),
     "Could not resolve hostname": ("no such name is known; look for a slip in it, or add it to the ssh configuration"),
-    "Permission denied (": ("it accepts none of your keys; add yours there (`ssh-copy-id`), or load it"),
+    "Permission denied (": ("it accepts none of your keys; add yours there (`ssh-copy-id {host}`), or load it"),
     "bad configuration option": "the ssh configuration cannot be read",
     "Can't open user config file": "the file that --ssh-config names cannot be read",
     "Connection refused": ("it is there, and no SSH server answers; start one, or set the port in the configuration"),
@@ -252,8 +253,12 @@ NO_PYTHON = "python3 is not installed there, and what runs on a host is a Python
 SSH_FAILED = 255
 
 
-def explain(host: str, answer: ProgramResult) -> str:
-    """Return one message: the host, why the request failed, what to do, and the last line that ssh printed."""
+def explain(host: str, answer: ProgramResult, config: str = "") -> str:
+    """Return one message: the host, why the request failed, what to do, and the last line that ssh printed.
+
+    `config` is the ssh configuration that was used in place of the user's own, which the remedy names, too.
+    """
+    by_hand = f"-F {shlex.quote(config)} {host}" if config else host
     said = f" (it said: {answer.last_words})" if answer.last_words else ""
     if answer.status in (126, 127):
         return f"{host}: {NO_PYTHON}{said}"
@@ -261,7 +266,7 @@ def explain(host: str, answer: ProgramResult) -> str:
         return f"{host}: {SILENT}"
     for saying, meaning in SSH_ERRORS.items():
         if saying in answer.errors:
-            return f"{host}: {meaning.format(host=host)}{said}"
+            return f"{host}: {meaning.format(host=by_hand)}{said}"
     if answer.status not in (0, SSH_FAILED):
         return f"{host}: the agent failed there{said}"
     return f"{host}: {SILENT}{said}"
@@ -278,7 +283,24 @@ class _SetupHost(Struct, frozen=True):
     errors: IO[bytes]
 
 
-def set_up(places: Mapping[str, Sequence[str]], steps: Sequence[str], work: str) -> None:
+class SetupSteps(Struct, frozen=True, kw_only=True):
+    """What `setup` does on a host: make the recipe's Python environment, if it has one, and run the steps inside it.
+
+    `python` is what the environment is made of, `lock` the text of a requirements file with hashes that is installed
+    first; `prologue` and `variables` are the site's; `enter` are the words that run a step in an image.
+    """
+
+    steps: tuple[str, ...]
+    work: str = ""
+    virtual_environment: VirtualEnvironment | None = None
+    python: str = "python"
+    lock: str = ""
+    prologue: tuple[str, ...] = ()
+    variables: dict[str, str] = {}
+    enter: tuple[Word, ...] = ()
+
+
+def set_up(places: Mapping[str, Sequence[str]], wanted: SetupSteps) -> None:
     """Run setup steps on all hosts, print their output behind the host's name, and end them on Ctrl-C.
 
     `places` are the commands that run the agent, by host.
@@ -286,7 +308,7 @@ def set_up(places: Mapping[str, Sequence[str]], steps: Sequence[str], work: str)
     Raises:
         RunnerError: a step failed; the message names all hosts on which one did.
     """
-    asked = request("setup", steps=steps, work=work)
+    asked = request("setup", **structs.asdict(wanted))
     # The readers are in the outer context, since they end when the programs do.
     with ThreadPoolExecutor(len(places)) as readers, ExitStack() as stack:
         started = [_begin_setup(host, argv, asked, stack) for host, argv in places.items()]
@@ -311,12 +333,21 @@ def _setup_failure(setup: _SetupHost) -> str:
     """Print the output of a host; return why its steps failed, empty if they did not."""
     for line in setup.process.stdout or ():
         text = line.decode(errors="replace").rstrip("\n")
+        if refusal := _refusal(text):
+            return f"{setup.host}: {refusal}"
         if text and not text.startswith(MARK + "{"):
             print(f"{setup.host}: {printable(text)}", flush=True)
     if not (status := setup.process.wait()):
         return ""
     last = contents(setup.errors).strip().splitlines()[-1:]
     return f"{setup.host}: {': '.join([f'a setup step failed (exit status {status})', *last])}"
+
+
+def _refusal(line: str) -> str:
+    """Return what an agent refused, if a line is such an answer."""
+    with suppress(ValueError, AttributeError):
+        return str(json.loads(line.removeprefix(MARK)).get("refused", "")) if line.startswith(MARK + "{") else ""
+    return ""
 
 
 def _end_setup(process: subprocess.Popen[bytes]) -> None:
@@ -357,6 +388,7 @@ class HostRecord(Struct, frozen=True):
     exit_status: int | None = None
     hardware: str = ""
     source: dict[str, str | bool] = {}
+    warnings: tuple[str, ...] = ()
 
 
 def digest(path: Path) -> str:

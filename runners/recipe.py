@@ -1,30 +1,39 @@
 """Recipes as data: `recipes/**/<name>.toml`, one thing that can be launched, and the cases of its matrix.
 
 `load` decodes a file into a `Recipe`: tables with fixed keys by msgspec, and those whose keys the author chooses
-(`[[matrix]]`, `[options]`, `[slots]`, `[environment_variables]`, `[files]`) key by key. Errors name file and line.
+(`[[matrix]]`, `[options]`, `[derived]`, `[slots]`, `[environment_variables]`, `[files]`) key by key. Errors name file
+and line.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
 import itertools
 import math
+import operator
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from runners.job import NODE_VARIABLES, RunnerError, Scalar, WantedRecords, checked
+from runners.job import NODE_VARIABLES, RunnerError, Scalar, checked
 from schema.plans import DataSet
+from schema.redaction.keys import keys_in
 from schema.vocabulary import LAUNCHERS, PRECISIONS
 
+T = TypeVar("T", bound=Struct)
 FOLDER = Path(__file__).parent / "recipes"
 
+#: What a site adds to the recipes beside it; see `site.py`.
+SITE_FILE = "site.toml"
 #: What every case has by itself, so that no option may have this name.
 DERIVED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
 #: What identifies a case, beside its options and the hardware.
@@ -33,9 +42,26 @@ IDENTITY = ("nodes", "devices", "batch_size", "precision")
 SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
 SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
 # Tables whose keys the author chooses; texts in them stay as they are, white space and all.
-_OPEN_TABLES = ("matrix", "options", "slots", "environment_variables", "files")
+_OPEN_TABLES = ("matrix", "options", "derived", "slots", "environment_variables", "files")
+#: Keys of a table of `[[matrix]]` that are no keys of a case: how its values are combined.
+ZIP, EXCLUDE = "zip", "exclude"
+#: Slots by which a command learns how many devices there are, and those by which nodes find each other.
+COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "hostfile")
+MEETING = ("nodes", "node_rank", "hosts", "addresses", "master_address")
+#: The arithmetic of `[derived]`; `/` must leave no remainder.
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Names of variables whose values are secrets, whatever they look like: HF_TOKEN, but not MAX_TOKENS.
+_SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|(?:api|access|private)_?key|credentials?)$")
+_REDACTION_SECONDS = 1.0
 # Lines of a TOML file: the header of a table, and a key.
 _HEADER = re.compile(r"\s*\[(\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
 _KEY_LINE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([\w-]+))\s*=""")
@@ -44,6 +70,8 @@ _KEY_LINE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([\w-]+))\s*=""")
 Keys = tuple[str | int, ...]
 #: Values to combine, by key of the case.
 Axes = Mapping[str, tuple[Scalar, ...]]
+#: What the user chose: a value by key of the case, or several.
+Choices = Mapping[str, str | Sequence[str]]
 
 # The descriptions finish the sentence "`key` is VALUE, but must be ..." of an error message.
 Text = Annotated[str, Meta(pattern=r"\S", description="a text that is not empty")]
@@ -71,7 +99,7 @@ class Launcher(Struct, frozen=True, forbid_unknown_fields=True):
     always: Annotated[bool, Meta(description="true or false")] = False
 
 
-class RequiredRecords(WantedRecords, frozen=True, forbid_unknown_fields=True):
+class RequiredRecords(Struct, frozen=True, forbid_unknown_fields=True):
     """What must come out of the log."""
 
     format: Text
@@ -80,25 +108,36 @@ class RequiredRecords(WantedRecords, frozen=True, forbid_unknown_fields=True):
 
 
 class Image(Struct, frozen=True, forbid_unknown_fields=True):
-    """A container image; `digest` is empty where it is not known, `arguments` go to the tool as they are."""
+    """A container image; `digest` is empty where it is not known, `arguments` go to the tool as they are.
+
+    Image and digest may hold slots, so that each case has its own.
+    """
 
     # An image that begins with a dash would be an option of the tool.
     image: Annotated[
         str, Meta(pattern=r"^[^-@\s][^@]*$", description="the name of an image; its digest goes to `container.digest`")
     ]
     digest: Annotated[
-        str, Meta(pattern=r"^(sha256:[0-9a-f]{64})?$", description="sha256: and 64 hexadecimal digits")
+        str,
+        Meta(
+            pattern=r"^(sha256:[0-9a-f]{64}|\{[a-z_][a-z0-9_]*\})?$",
+            description="sha256: and 64 hexadecimal digits, or a slot",
+        ),
     ] = ""
     arguments: Words = ()
 
 
 class Setup(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a host needs: packages that `python` must have, shell lines that install them, and words."""
+    """What a host needs: packages that `python` must have, what installs them, and words.
+
+    `lock` is a requirements file beside the recipe, with a hash for each package; `steps` are shell lines.
+    """
 
     python: Text = "python"
     packages: Words = ()
     steps: Words = ()
     text: str = ""
+    lock: str = ""
 
 
 class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,6 +183,7 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     notes: str = ""
     launcher: Launcher = Launcher()
     options: dict[str, Any] = {}
+    derived: dict[str, Any] = {}
     slots: dict[str, Any] = {}
     environment_variables: dict[str, Any] = {}
     files: dict[str, Any] = {}
@@ -153,27 +193,79 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data: RecipeData = RecipeData()
 
 
+class MatrixTable(Struct, frozen=True):
+    """Values that cases combine: every one of a key with every one of the others.
+
+    Attributes:
+        axes: values by key, with `shape` among them (`2n8d`: two nodes, eight devices each).
+        zipped: keys that advance together; the first value of one goes with the first of the others.
+        excluded: combinations that are left out: those that have all values of one of these.
+    """
+
+    axes: Axes
+    zipped: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[Mapping[str, tuple[Scalar, ...]], ...] = ()
+
+    def combinations(self) -> Iterator[dict[str, Scalar]]:
+        """Yield the combinations, each with the keys in the order of the table."""
+        rows = [[*zip(*(self.axes[key] for key in group), strict=True)] for group in self._groups()]
+        for chosen in itertools.product(*rows):
+            values = {
+                key: value
+                for group, row in zip(self._groups(), chosen, strict=True)
+                for key, value in zip(group, row, strict=True)
+            }
+            if not any(matches(values, each) for each in self.excluded):
+                yield {key: values[key] for key in self.axes}
+
+    def _groups(self) -> list[tuple[str, ...]]:
+        group_of = {key: group for group in self.zipped for key in group}
+        return [*dict.fromkeys(group_of.get(key, (key,)) for key in self.axes)]
+
+    def limited(self, key: str, is_wanted: Callable[[Scalar], bool]) -> MatrixTable:
+        """Return the table with the wanted values of a key alone, and with what is zipped to them."""
+        places = [place for place, value in enumerate(self.axes[key]) if is_wanted(value)]
+        group = next((group for group in self.zipped if key in group), (key,))
+        return replace(
+            self, axes={**self.axes, **{each: tuple(self.axes[each][at] for at in places) for each in group}}
+        )
+
+    def fixed(self, key: str, value: Scalar) -> MatrixTable:
+        """Return the table with a key fixed to one value; what a value that is not stated is zipped to, varies on."""
+        if any(text_of(each) == text_of(value) for each in self.axes[key]):
+            return self.limited(key, lambda each: text_of(each) == text_of(value))
+        is_zipped = any(key in group for group in self.zipped)
+        return replace(self, axes={**self.axes, key: (value,) * (len(self.axes[key]) if is_zipped else 1)})
+
+
 class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     """A recipe.
 
     Attributes:
         name: of its file.
         sha256: of its file.
-        command: holds slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables` and `slots`.
-        matrix: tables of the values that cases combine, each with `shape` (`2n8d`: two nodes, eight devices each).
+        command: holds slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables`, `slots` and
+            `container.image`.
+        matrix: tables of the values that cases combine.
+        derived: whole numbers computed from those of a case, as arithmetic: `devices / (tensor_parallel * 2)`.
         files: written into the folder that the command runs in: path there to file here.
+        lock: the text of the file that `setup.lock` names, empty without one.
+        folder: that of its file.
     """
 
     name: str
     sha256: str
-    matrix: tuple[Axes, ...]
+    lock: str
+    folder: Path
+    matrix: tuple[MatrixTable, ...]
     options: dict[str, Scalar]
+    derived: dict[str, str]
     slots: dict[str, Scalar | Lookup]
     environment_variables: dict[str, str]
     files: dict[str, Path]
 
 
-class _FaultError(Exception):
+class FaultError(Exception):
     """What is wrong at some keys of a file; the reader of the file adds path and line."""
 
     def __init__(self, keys: Keys, what: str) -> None:
@@ -214,8 +306,8 @@ def load(path: Path) -> LaunchRecipe:
         raise RunnerError(f"{path}: this recipe cannot be read: {error}") from error
     try:
         return _recipe(path, hashlib.sha256(content).hexdigest(), tables)
-    except _FaultError as fault:
-        raise RunnerError(f"{path}:{_line(text, fault.keys)}: {fault}") from fault
+    except FaultError as fault:
+        raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
 
 
 def text_of(value: Scalar) -> str:
@@ -237,6 +329,8 @@ def case_value_fault(key: str, value: Scalar) -> str:
 def _shipped() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(FOLDER.rglob("*.toml")):
+        if path.name == SITE_FILE:
+            continue
         if path.stem in found:
             raise RunnerError(f"{path}: {found[path.stem]} has the same name; rename one, for recipes go by their name")
         found[path.stem] = path
@@ -244,19 +338,23 @@ def _shipped() -> dict[str, Path]:
 
 
 def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> LaunchRecipe:
-    _refuse_nul(tables, ())
-    file = _decoded({key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()})
+    refuse_nul(tables, ())
+    stripped = {key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()}
+    file = decoded(stripped, RecipeFile, "a recipe")
     matrix = _matrix(file.matrix, file.options)
     read = {
         "matrix": matrix,
         "options": _options(file.options),
-        "slots": _slots(file.slots, {*file.options, *matrix[0]}),
+        "derived": _derived(file.derived, {*file.options, *matrix[0].axes}),
+        "slots": _slots(file.slots, {*file.options, *file.derived, *matrix[0].axes}),
         "environment_variables": _variables(file.environment_variables),
         "files": _files(file.files, path.parent),
+        "lock": _lock(file.setup, path.parent),
     }
     stated = {name: getattr(file, name) for name in file.__struct_fields__}
-    recipe = LaunchRecipe(name=path.stem, sha256=sha256, **{**stated, **read})
+    recipe = LaunchRecipe(name=path.stem, sha256=sha256, folder=path.parent, **{**stated, **read})
     _check_slots(recipe)
+    _check_use(recipe)
     return recipe
 
 
@@ -267,32 +365,44 @@ def _stripped(value: object) -> object:
     return value.strip() if isinstance(value, str) else value
 
 
-def _decoded(tables: Mapping[str, object]) -> RecipeFile:
+def decoded(tables: Mapping[str, object], kind: type[T], file: str, at: tuple[str, ...] = ()) -> T:
+    """Return tables of a file as a record.
+
+    Args:
+        tables: as TOML gives them.
+        kind: the record.
+        file: what the file is, for messages: `a recipe`.
+        at: the keys at which the tables lie in it.
+
+    Raises:
+        FaultError: a key is unknown or missing, or its value has another type.
+    """
     try:
-        return msgspec.convert(tables, RecipeFile)
+        return msgspec.convert(tables, kind)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at `$")
-        raise _explained(what, tuple(re.findall(r"\.(\w+)", place)), tables) from error
+        raise _explained(what, tuple(re.findall(r"\.(\w+)", place)), tables, kind, file, at) from error
 
 
-def _explained(what: str, keys: tuple[str, ...], tables: Mapping[str, object]) -> _FaultError:
+def _explained(
+    what: str, keys: tuple[str, ...], tables: Mapping[str, object], kind: type[Struct], file: str, at: tuple[str, ...]
+) -> FaultError:
     """Return the fault that msgspec found, in our words: what stands there, what must, and what may be meant."""
-    name = next(iter(re.findall("`([^`]*)`", what)), "")
+    name, whole = next(iter(re.findall("`([^`]*)`", what)), ""), (*at, *keys)
     if what.startswith("Object missing"):
-        return _FaultError(keys, f"the key `{'.'.join((*keys, name))}` is missing; add it")
+        return FaultError(whole, f"the key `{'.'.join((*whole, name))}` is missing; add it")
     if what.startswith("Object contains unknown"):
-        known = _struct_at(keys).__struct_fields__
+        known = _struct_at(kind, keys).__struct_fields__
         remedy = _nearest(name, known) or f"the keys here are {', '.join(known)}"
-        return _FaultError((*keys, name), f"`{'.'.join((*keys, name))}` is not a key of a recipe; {remedy}")
+        return FaultError((*whole, name), f"`{'.'.join((*whole, name))}` is not a key of {file}; {remedy}")
     value: Any = tables
     for key in keys:
         value = value[key]
-    hint = get_type_hints(_struct_at(keys[:-1]), include_extras=True)[keys[-1]]
-    return _FaultError(keys, f"`{'.'.join(keys)}` is {value!r}, but must be {_expected(hint, value)}")
+    hint = get_type_hints(_struct_at(kind, keys[:-1]), include_extras=True)[keys[-1]]
+    return FaultError(whole, f"`{'.'.join(whole)}` is {value!r}, but must be {_expected(hint, value)}")
 
 
-def _struct_at(keys: Iterable[str]) -> type[Struct]:
-    found: type[Struct] = RecipeFile
+def _struct_at(found: type[Struct], keys: Iterable[str]) -> type[Struct]:
     for key in keys:
         hint = get_type_hints(found)[key]
         found = next(each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, Struct))
@@ -314,21 +424,22 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean `{similar[0]}`?" if similar else ""
 
 
-def _refuse_nul(value: object, keys: tuple[str, ...]) -> None:
+def refuse_nul(value: object, keys: tuple[str, ...]) -> None:
+    """Raise for a text with a NUL byte, at whatever depth."""
     if isinstance(value, dict):
         for name, each in value.items():
-            _refuse_nul(name, keys)
-            _refuse_nul(each, (*keys, name))
+            refuse_nul(name, keys)
+            refuse_nul(each, (*keys, name))
     elif isinstance(value, list):
         for each in value:
-            _refuse_nul(each, keys)
+            refuse_nul(each, keys)
     elif isinstance(value, str) and "\0" in value:
-        raise _FaultError(keys, f"`{'.'.join(keys)}` holds a NUL byte, which no command line can; take it out")
+        raise FaultError(keys, f"`{'.'.join(keys)}` holds a NUL byte, which no command line can; take it out")
 
 
-def _wrong(keys: Keys, value: object, why: str) -> _FaultError:
+def _wrong(keys: Keys, value: object, why: str) -> FaultError:
     name = ".".join(key for key in keys if isinstance(key, str))
-    return _FaultError(keys, f"`{name}` is {value!r}, but {why}")
+    return FaultError(keys, f"`{name}` is {value!r}, but {why}")
 
 
 def _scalar(keys: Keys, value: object) -> Scalar:
@@ -344,18 +455,50 @@ def _check_name(keys: Keys, value: object, taken: Collection[str]) -> None:
         raise _wrong(keys, value, "this name is taken, or is not a name: use a-z, 0-9 and '_', and another word")
 
 
-def _matrix(stated: object, options: Collection[str]) -> tuple[Axes, ...]:
+def _matrix(stated: object, options: Collection[str]) -> tuple[MatrixTable, ...]:
     """Read `matrix`, one table or several; a key of one table must be in all of them or in `options`."""
     tables = stated if isinstance(stated, list) else [stated]
     if not tables or not all(isinstance(each, dict) for each in tables):
         raise _wrong(("matrix",), stated, "must be a table or several: [matrix], or [[matrix]] more than once")
-    found = tuple(_axes(table, ("matrix", number)) for number, table in enumerate(tables))
-    for key in dict.fromkeys(key for axes in found for key in axes):
-        for number, axes in enumerate(found):
-            if key not in axes and key not in options:
+    found = tuple(_matrix_table(table, ("matrix", number)) for number, table in enumerate(tables))
+    for key in dict.fromkeys(key for table in found for key in table.axes):
+        for number, table in enumerate(found):
+            if key not in table.axes and key not in options:
                 what = f"`matrix.{key}` is in one table and not in all; add it to them or to `options`"
-                raise _FaultError(("matrix", number), what)
+                raise FaultError(("matrix", number), what)
     return found
+
+
+def _matrix_table(table: Mapping[str, object], keys: Keys) -> MatrixTable:
+    axes = _axes({key: value for key, value in table.items() if key not in (ZIP, EXCLUDE)}, keys)
+    return MatrixTable(axes, _zipped(table.get(ZIP, []), (*keys, ZIP), axes), _excluded(table, (*keys, EXCLUDE)))
+
+
+def _zipped(stated: object, keys: Keys, axes: Axes) -> tuple[tuple[str, ...], ...]:
+    """Read the keys that advance together: a list of keys, or several lists."""
+    lists = [stated] if isinstance(stated, list) and stated and isinstance(stated[0], str) else stated
+    if not isinstance(lists, list) or not all(isinstance(each, list) and len(each) > 1 for each in lists):
+        raise _wrong(keys, stated, "must be a list of two keys of this table or more, or several such lists")
+    names = [name for each in lists for name in each]
+    for name in names:
+        if name not in axes:
+            raise _wrong(keys, name, f"must be a key of this table: {', '.join(axes)}")
+        if names.count(name) > 1:
+            raise _wrong(keys, name, "a key can advance with one list only; name it once")
+    for each in lists:
+        if len({len(axes[name]) for name in each}) > 1:
+            counts = ", ".join(f"`{name}` {len(axes[name])}" for name in each)
+            raise _wrong(keys, each, f"these keys must have as many values as each other; they have {counts}")
+    return tuple(map(tuple, lists))
+
+
+def _excluded(table: Mapping[str, object], keys: Keys) -> tuple[Mapping[str, tuple[Scalar, ...]], ...]:
+    """Read the combinations that are left out. A key may be an option, so `_check_slots` looks for it."""
+    stated: Any = table.get(EXCLUDE, [])
+    tables = stated if isinstance(stated, list) else [stated]
+    if not all(isinstance(each, dict) and each for each in tables):
+        raise _wrong(keys, stated, "must be a table of values by key, or a list of such tables")
+    return tuple({key: _axis((*keys, key), value, name=False) for key, value in each.items()} for each in tables)
 
 
 def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
@@ -363,16 +506,18 @@ def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
         if key not in table:
             similar = difflib.get_close_matches(key, table, n=1)
             remedy = f"is `{similar[0]}` a misspelling of it?" if similar else "state at least one value"
-            raise _FaultError(keys, f"`matrix.{key}` is missing or empty; {remedy}")
+            raise FaultError(keys, f"`matrix.{key}` is missing or empty; {remedy}")
     axes: dict[str, tuple[Scalar, ...]] = {} if "shape" in table else {"shape": ("1n1d",)}
     return axes | {key: _axis((*keys, key), value) for key, value in table.items()}
 
 
-def _axis(keys: Keys, value: object) -> tuple[Scalar, ...]:
-    _check_name(keys, value, ())
+def _axis(keys: Keys, value: object, name: bool = True) -> tuple[Scalar, ...]:
+    """Read the values of a key; `name` is false where the key is not named here for the first time."""
+    if name:
+        _check_name(keys, value, ())
     values = tuple(_scalar(keys, each) for each in (value if isinstance(value, list) else [value]))
     if not values:
-        raise _FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
+        raise FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
     if len({text_of(each) for each in values}) < len(values):
         raise _wrong(keys, value, "states a value twice")
     for each in values:
@@ -385,6 +530,35 @@ def _options(table: Mapping[str, object]) -> dict[str, Scalar]:
     for key, value in table.items():
         _check_name(("options", key), value, ("batch_size", "precision", "shape"))
     return {key: _scalar(("options", key), value) for key, value in table.items()}
+
+
+def _derived(table: Mapping[str, object], keys: Collection[str]) -> dict[str, str]:
+    """Read `[derived]`: arithmetic on whole numbers by name; `keys` are those of the recipe's matrix and options."""
+    known = [key for key in (*DERIVED, *keys) if key not in ("data", "shape", "precision")]
+    for name, text in table.items():
+        place = ("derived", name)
+        _check_name(place, text, {*keys, *list(table)[: list(table).index(name)]})
+        if not isinstance(text, str):
+            raise _wrong(place, text, "must be a text such as 'devices / (tensor_parallel * pipeline_parallel)'")
+        for used in _expression_names(place, text):
+            if used not in known:
+                raise _wrong(place, text, f"{used} has no value; a name here is one of {', '.join(known)}")
+        known.append(name)
+    return {name: str(text) for name, text in table.items()}
+
+
+def _expression_names(keys: Keys, text: str) -> set[str]:
+    """Return the names in an expression; raise for anything but arithmetic on names and whole numbers."""
+    try:
+        body = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _wrong(keys, text, f"is no arithmetic: {error}") from error
+    for node in ast.walk(body):
+        is_number = isinstance(node, ast.Constant) and type(node.value) is int
+        is_operator = isinstance(node, (*_ARITHMETIC, ast.Load))
+        if not (isinstance(node, ast.BinOp | ast.Name) or is_number or is_operator):
+            raise _wrong(keys, text, "may hold names, whole numbers, parentheses, + - * / // and % only")
+    return {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
 
 
 def _slots(table: Mapping[str, object], keys: Collection[str]) -> dict[str, Scalar | Lookup]:
@@ -417,9 +591,41 @@ def _slot_texts(keys: tuple[str, ...], value: object) -> str | tuple[str, ...]:
 def _variables(table: Mapping[str, object]) -> dict[str, str]:
     """Read `[environment_variables]`: a text for each, which may hold slots."""
     for name, value in table.items():
-        if not _VARIABLE.fullmatch(name):
+        if not VARIABLE.fullmatch(name):
             raise _wrong(("environment_variables", name), value, "this is not the name of an environment variable")
+        if fault := secret_fault(name, str(value)):
+            raise FaultError(("environment_variables", name), f"`environment_variables.{name}` {fault}")
     return {name: str(_scalar(("environment_variables", name), value)) for name, value in table.items()}
+
+
+def secret_fault(name: str, value: str) -> str:
+    """Return why a variable must not be stated with its value, which would be published; empty if it may."""
+    if value and (_SECRET_NAME.search(name) or _holds_key(f"{name}={value}")):
+        return f"looks like a secret, and its value would be published; leave it out and run with --secret {name}"
+    return ""
+
+
+def _holds_key(text: str) -> bool:
+    # `list` and `show` need no `regex`; whatever runs has it.
+    with suppress(ImportError):
+        return bool(keys_in(text, _REDACTION_SECONDS))
+    return False
+
+
+def _lock(setup: Setup, folder: Path) -> str:
+    """Return the text of `setup.lock`, a requirements file in which pip's `--require-hashes` can hold."""
+    if not setup.lock:
+        return ""
+    keys = ("setup", "lock")
+    try:
+        text = (folder / setup.lock).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise _wrong(keys, setup.lock, f"it cannot be read: {why}; paths begin at the recipe's folder") from error
+    if "--hash=" not in text:
+        remedy = "`uv pip compile --generate-hashes` writes them"
+        raise _wrong(keys, setup.lock, f"the file states no hashes (--hash=sha256:...); {remedy}")
+    return text
 
 
 def _files(table: Mapping[str, object], folder: Path) -> dict[str, Path]:
@@ -456,7 +662,10 @@ def _is_source(path: Path, base: Path) -> bool:
 
 def _check_slots(recipe: LaunchRecipe) -> None:
     """Raise for a slot that no case can fill."""
-    of_case = {*recipe.options, *recipe.matrix[0], *DERIVED, *NODE_VARIABLES} - {"shape"}
+    of_case = {*_case_keys(recipe), *recipe.derived, *DERIVED, *NODE_VARIABLES} - {"shape"}
+    for number, table in enumerate(recipe.matrix):
+        for key in {key for each in table.excluded for key in each} - {*_case_keys(recipe)}:
+            raise _wrong(("matrix", number, EXCLUDE), key, "no case has such a key")
     for name, slot in recipe.slots.items():
         _check_texts(("slots", name), _texts_of(slot), of_case)
     known = {*of_case, *recipe.slots}
@@ -464,6 +673,58 @@ def _check_slots(recipe: LaunchRecipe) -> None:
     _check_texts(("launcher", "arguments"), recipe.launcher.arguments, known)
     for name, text in recipe.environment_variables.items():
         _check_texts(("environment_variables", name), [text], known)
+    if recipe.container:
+        # Both must be known before a node is.
+        _check_texts(("container", "image"), [recipe.container.image], known - {*NODE_VARIABLES, "data"})
+        _check_texts(("container", "digest"), [recipe.container.digest], known - {*NODE_VARIABLES, "data"})
+
+
+def _case_keys(recipe: LaunchRecipe) -> dict[str, None]:
+    """Return the keys that distinguish the cases of a recipe, in one order for all tables."""
+    return dict.fromkeys((*recipe.options, *recipe.matrix[0].axes))
+
+
+def used_keys(recipe: LaunchRecipe) -> frozenset[str]:
+    """Return the names that reach what a node executes: command, launcher, variables or image, also through a table."""
+    image = recipe.container
+    arguments = () if recipe.launcher.name == "plain" else recipe.launcher.arguments
+    texts = [*recipe.command, *arguments, *recipe.environment_variables.values()]
+    texts += [image.image, image.digest] if image else []
+    found: set[str] = set()
+    while texts:
+        for name in {match[1] for match in SLOT.finditer(texts.pop()) if match[1]} - found:
+            slot = recipe.slots.get(name)
+            found |= {name, slot.by} if isinstance(slot, Lookup) else {name}
+            texts += [] if slot is None else _texts_of(slot)
+    for name, text in reversed(recipe.derived.items()):
+        found |= _expression_names(("derived", name), text) if name in found else set()
+    return frozenset(found | ({"batch_size", "devices"} if "global_batch_size" in found else set()))
+
+
+def _check_use(recipe: LaunchRecipe) -> None:
+    """Raise where two cases of the matrix have different names and the same command."""
+    tables = [_with_common_values(recipe, table) for table in recipe.matrix]
+    cases = [_case(recipe, values) for table in tables for values in table.combinations()]
+    if not cases:
+        raise FaultError(("matrix",), "`matrix` has no case left; exclude less")
+    if same := _same_command(recipe, cases):
+        raise FaultError(("matrix",), same)
+
+
+def _same_command(recipe: LaunchRecipe, cases: Iterable[RecipeCase]) -> str:
+    """Return which cases differ in name only; empty where none do."""
+    used, seen = used_keys(recipe), dict[tuple[tuple[str, str], ...], RecipeCase]()
+    for case in cases:
+        own = sorted((key, text_of(case.slots[key])) for key in {*used, "nodes", "devices"} & case.slots.keys())
+        first = seen.setdefault(tuple(own), case)
+        if first.slug != case.slug:
+            differing = [key for key in first.slots if first.slots[key] != case.slots[key] and key not in DERIVED]
+            names = " and ".join(f"`{key}`" for key in differing)
+            return (
+                f"{first.slug} and {case.slug} would run the same command, for nothing uses {names}; name it as a slot "
+                "in `command`, `launcher.arguments`, `environment_variables` or `container.image`"
+            )
+    return ""
 
 
 def _texts_of(slot: Scalar | Lookup) -> Iterator[str]:
@@ -477,10 +738,13 @@ def _check_texts(keys: tuple[str, ...], texts: Iterable[str], known: Collection[
             if match[1] and match[1] not in known:
                 remedy = _nearest(match[1], known) or f"a slot here is one of {', '.join(sorted(known))}"
                 what = f"`{'.'.join(keys)}` names {match[0]}, which has no value; {remedy}"
-                raise _FaultError(keys, f"{what} (a brace that is meant as one is written twice)")
+                raise FaultError(keys, f"{what} (a brace that is meant as one is written twice)")
+        if lone := re.search(r"[{}]\S*", SLOT.sub("", text)):
+            what = f"`{'.'.join(keys)}` is {text!r}, whose {lone[0][0]} belongs to no slot"
+            raise FaultError(keys, f"{what}; a slot is {{name}} in small letters, a brace as such is written twice")
 
 
-def _line(text: str, keys: Keys) -> int:
+def line_of(text: str, keys: Keys) -> int:
     """Return the line of the value at these keys, or of the table around it; 1 where neither is found."""
     lines: dict[Keys, int] = {}
     for found, number in _key_lines(text):
@@ -536,37 +800,97 @@ class RecipeCase(Struct, frozen=True, kw_only=True):
     slug: str
 
 
-def select_cases(recipe: LaunchRecipe, choices: Mapping[str, str]) -> list[RecipeCase]:
-    """Return the cases of the matrix, in its order, with each key in `choices` fixed to one value.
+def select_cases(recipe: LaunchRecipe, choices: Choices, without: Sequence[Choices] = ()) -> list[RecipeCase]:
+    """Return the cases of the matrix, in its order, with each key in `choices` fixed to one value, or to several.
 
     Of several tables those that state the value are taken, and all where none does: a value that no table states is
     tried in every one. `nodes` and `devices` choose among the shapes, and make a new one where none fits.
 
+    Args:
+        recipe: the recipe.
+        choices: values by key.
+        without: values by key, too; cases that have all values of one of these are left out.
+
     Raises:
-        RunnerError: the recipe does not have such a key, or the key cannot have such a value.
+        RunnerError: the recipe does not have such a key, the key cannot have such a value, nothing uses it, or no case
+            is left.
     """
     tables = [_with_common_values(recipe, table) for table in recipe.matrix]
-    keys = ("nodes", "devices", *(key for key in tables[0] if key != "shape"))
-    left = tables
-    for key, text in choices.items():
+    keys = ("nodes", "devices", *(key for key in tables[0].axes if key != "shape"))
+    for key in (key for chosen in (choices, *without) for key in chosen):
         if key not in keys:
             raise RunnerError(f"recipe {recipe.name}: it has no key {key!r} to choose by; it has {', '.join(keys)}")
+    found: dict[str, RecipeCase] = {}
+    for each in itertools.product(*map(_one_or_several, choices.values())):
+        found |= {case.slug: case for case in _fixed_cases(recipe, tables, dict(zip(choices, each, strict=True)))}
+    cases = [*found.values()]
+    _refuse_idle(recipe, cases, bool(choices))
+    for unwanted in without:
+        excluded = {key: _one_or_several(value) for key, value in unwanted.items()}
+        left = [case for case in cases if not matches(case.slots, excluded)]
+        if len(left) == len(cases):
+            shown = ", ".join(f"{key}={' or '.join(values)}" for key, values in excluded.items())
+            raise RunnerError(f"recipe {recipe.name}: --without: no case has {shown}, so it leaves nothing out")
+        cases = left
+    if not cases:
+        raise RunnerError(f"recipe {recipe.name}: no case is left; `show` prints the cases, exclude less of them")
+    return cases
+
+
+def matches(values: Mapping[str, Scalar], wanted: Mapping[str, Sequence[Scalar]]) -> bool:
+    """Return whether each wanted key has one of the wanted values."""
+    return all(text_of(values[key]) in map(text_of, each) for key, each in wanted.items())
+
+
+def _one_or_several(value: str | Sequence[str]) -> Sequence[str]:
+    return (value,) if isinstance(value, str) else value
+
+
+def _fixed_cases(
+    recipe: LaunchRecipe, tables: Sequence[MatrixTable], choices: Mapping[str, str]
+) -> Iterator[RecipeCase]:
+    left = tables
+    for key, text in choices.items():
         if key not in ("nodes", "devices"):
             left = _fixed(left, key, _value(recipe.name, tables, key, checked(text, f"--case {key}")))
     wanted = {key: _count(recipe.name, key, choices[key]) for key in ("nodes", "devices") if key in choices}
-    left = _with_shapes(recipe.name, left, wanted)
-    products = [
-        dict(zip(table, values, strict=True)) for table in left for values in itertools.product(*table.values())
-    ]
-    cases = [_case(recipe, values) for values in products]
-    return [case for number, case in enumerate(cases) if case not in cases[:number]]
+    for table in _with_shapes(recipe.name, left, wanted):
+        for values in table.combinations():
+            yield _case(recipe, values)
+
+
+def _refuse_idle(recipe: LaunchRecipe, cases: Sequence[RecipeCase], is_chosen: bool) -> None:
+    """Refuse what changes the name of a case and nothing that runs."""
+    used = used_keys(recipe)
+    fewer = [case.slots["iterations"] for case in cases if case.slots["iterations"] != recipe.iterations]
+    if fewer and "iterations" not in used:
+        why = "nothing in the recipe uses {iterations}, so it would run as long as ever"
+        raise RunnerError(f"recipe {recipe.name}: --case iterations={fewer[0]}: {why}")
+    if is_chosen and (same := _same_command(recipe, [*select_cases(recipe, {}), *cases])):
+        raise RunnerError(f"recipe {recipe.name}: {same}")
+    for case in cases if recipe.launcher.name == "plain" else ():
+        why = ""
+        if case.devices_per_node > 1 and not used & {*COUNTING}:
+            why = f"{case.devices_per_node} devices per node, and one process starts there, for nothing uses "
+            why += _slot_list(COUNTING)
+        elif case.nodes > 1 and not used & {*COUNTING, *MEETING}:
+            why = f"{case.nodes} nodes, whose processes do not find each other, for nothing uses {_slot_list(MEETING)}"
+        if why:
+            remedy = "choose nodes=1,devices=1, or give it a launcher"
+            raise RunnerError(f"recipe {recipe.name}: it has no launcher, and {case.slug} takes {why}; {remedy}")
+
+
+def _slot_list(names: Sequence[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names[:-1]) + f" or {{{names[-1]}}}"
 
 
 def case_choices(recipe: LaunchRecipe, case: RecipeCase) -> dict[str, str]:
     """Return the choices that give exactly this case again; what is the same in all cases is left out."""
-    varied = {*IDENTITY, *(key for table in recipe.matrix for key in table)}
+    varied = {*IDENTITY, *(key for table in recipe.matrix for key in table.axes)}
     usual = {"iterations": recipe.iterations, **recipe.options}
-    texts = {key: text_of(case.slots[key]) for key in (*IDENTITY, "iterations", *case.options)}
+    # What a site adds to the options is none of the recipe's keys.
+    given = [key for key in case.options if key in case.slots and key not in recipe.derived]
+    texts = {key: text_of(case.slots[key]) for key in (*IDENTITY, "iterations", *given)}
     return {key: text for key, text in texts.items() if key in varied or text != text_of(usual[key])}
 
 
@@ -586,22 +910,23 @@ def slugify(text: str) -> str:
     return slug if slug and slug == text else f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:6]}".lstrip("-")
 
 
-def _with_common_values(recipe: LaunchRecipe, table: Axes) -> Axes:
+def _with_common_values(recipe: LaunchRecipe, table: MatrixTable) -> MatrixTable:
     """Return a table with what all cases share in front, so that the order of its own keys is that of the cases."""
     fixed = {"iterations": recipe.iterations, **recipe.options}
-    return {**{key: (value,) for key, value in fixed.items() if key not in table}, **table}
+    common = {key: (value,) for key, value in fixed.items() if key not in table.axes}
+    return replace(table, axes={**common, **table.axes})
 
 
-def _fixed(tables: list[Axes], key: str, value: Scalar) -> list[Axes]:
-    stating = [table for table in tables if text_of(value) in map(text_of, table[key])]
-    return [{**table, key: (value,)} for table in stating or tables]
+def _fixed(tables: Sequence[MatrixTable], key: str, value: Scalar) -> list[MatrixTable]:
+    stating = [table for table in tables if text_of(value) in map(text_of, table.axes[key])]
+    return [table.fixed(key, value) for table in stating or tables]
 
 
-def _with_shapes(recipe: str, tables: list[Axes], wanted: Mapping[str, int]) -> list[Axes]:
-    fitting = [{**table, "shape": tuple(shape for shape in table["shape"] if _fits(shape, wanted))} for table in tables]
-    if any(table["shape"] for table in fitting):
-        return [table for table in fitting if table["shape"]]
-    return [{**table, "shape": (_new_shape(recipe, wanted),)} for table in tables]
+def _with_shapes(recipe: str, tables: Sequence[MatrixTable], wanted: Mapping[str, int]) -> list[MatrixTable]:
+    fitting = [table.limited("shape", lambda shape: _fits(shape, wanted)) for table in tables]
+    return [table for table in fitting if table.axes["shape"]] or [
+        table.fixed("shape", _new_shape(recipe, wanted)) for table in tables
+    ]
 
 
 def _fits(shape: Scalar, wanted: Mapping[str, int]) -> bool:
@@ -631,11 +956,11 @@ def _count(recipe: str, key: str, text: str) -> int:
     return int(text)
 
 
-def _value(recipe: str, tables: Sequence[Axes], key: str, text: str) -> Scalar:
+def _value(recipe: str, tables: Sequence[MatrixTable], key: str, text: str) -> Scalar:
     """Return the value that the matrix states so, or else the text in the type of the first that it states."""
     if key in ("batch_size", "iterations"):
         return _count(recipe, key, text)
-    stated = [value for table in tables for value in table[key]]
+    stated = [value for table in tables for value in table.axes[key]]
     value = next((value for value in stated if text_of(value) == text), None)
     value = _converted(recipe, key, text, stated[0]) if value is None else value
     if fault := case_value_fault(key, value):
@@ -658,20 +983,53 @@ def _case(recipe: LaunchRecipe, values: dict[str, Scalar]) -> RecipeCase:
     nodes, per_node = _counts(values.pop("shape"))
     batch_size, precision = int(values["batch_size"]), str(values["precision"])
     # In one order for all tables, or two of them would give one case two names.
-    keys = dict.fromkeys((*recipe.options, *recipe.matrix[0]))
-    options = {key: values[key] for key in keys if key in values and key not in IDENTITY}
+    options = {key: values[key] for key in _case_keys(recipe) if key in values and key not in IDENTITY}
     devices = nodes * per_node
-    derived = {"devices_per_node": per_node, "global_batch_size": batch_size * devices}
+    counts = {"devices_per_node": per_node, "global_batch_size": batch_size * devices}
+    slots: dict[str, Scalar] = {"nodes": nodes, "devices": devices, **counts, **values}
+    computed: dict[str, Scalar] = {}
+    for name, text in recipe.derived.items():
+        computed[name] = _computed(recipe, name, text, {**slots, **computed})
     return RecipeCase(
         nodes=nodes,
         devices=devices,
         devices_per_node=per_node,
         batch_size=batch_size,
         precision=precision,
-        options=options,
-        slots={"nodes": nodes, "devices": devices, **derived, **values},
+        options={**options, **computed},
+        slots={**slots, **computed},
         slug=_slug(recipe, f"n{nodes}d{devices}-bs{batch_size}-{precision}", options),
     )
+
+
+def _computed(recipe: LaunchRecipe, name: str, text: str, values: Mapping[str, Scalar]) -> int:
+    """Return the value of `[derived]` in a case.
+
+    Raises:
+        RunnerError: a value in it is no whole number, or a division has no whole result.
+    """
+
+    def fault(why: str) -> RunnerError:
+        return RunnerError(f"recipe {recipe.name}: `derived.{name}` is {text!r}, and {why}; exclude that combination")
+
+    def value_of(node: ast.expr) -> int:
+        match node:
+            case ast.Constant(value=int(number)):
+                return number
+            case ast.Name(id=key):
+                if type(values[key]) is not int:
+                    raise fault(f"{key} is {values[key]!r}, which is no whole number")
+                return int(values[key])
+            case ast.BinOp(left=left, op=operation, right=right):
+                first, second = value_of(left), value_of(right)
+                if isinstance(operation, ast.Div | ast.FloorDiv | ast.Mod) and not second:
+                    raise fault("it divides by 0")
+                if isinstance(operation, ast.Div) and first % second:
+                    raise fault(f"{first} / {second} is not whole")
+                return _ARITHMETIC[type(operation)](first, second)
+        raise AssertionError("`_expression_names` accepts nothing else")
+
+    return value_of(ast.parse(text, mode="eval").body)
 
 
 def _slug(recipe: LaunchRecipe, identity: str, options: Mapping[str, Scalar]) -> str:

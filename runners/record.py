@@ -7,6 +7,7 @@ and what the nodes wrote, whose files lie in `incoming/node<k>` of the run's fol
 
 from __future__ import annotations
 
+import difflib
 import fcntl
 import json
 import os
@@ -22,12 +23,14 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
-from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh
+from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
+from schema.figures import FiguresFound
+from schema.records import SiteRecord
 from schema.redaction.redact import redact, redacted
 
 LAUNCH_JSON = "launch.json"
@@ -233,16 +236,16 @@ def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
 _WARNINGS, _FAILED = "warnings.json", "a_node_failed"
 
 
-def note_warnings(folder: Path, found: Sequence[str]) -> None:
+def note_warnings(folder: Path, found: Warnings) -> None:
     """Keep the warnings of nodes from the start of a run."""
-    if found:
-        write(folder / INCOMING / _WARNINGS, json.dumps(list(found)))
+    if found != Warnings():
+        write(folder / INCOMING / _WARNINGS, msgspec.json.encode(found).decode())
 
 
-def pending_warnings(folder: Path) -> list[str]:
+def pending_warnings(folder: Path) -> Warnings:
     """Return the warnings noted for an unfinished run."""
     path = folder / INCOMING / _WARNINGS
-    return msgspec.json.decode(path.read_bytes(), type=list[str]) if path.is_file() else []
+    return msgspec.json.decode(path.read_bytes(), type=Warnings) if path.is_file() else Warnings()
 
 
 def note_failure(folder: Path) -> None:
@@ -276,12 +279,11 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     nodes = _nodes(folder, launch.job.nodes, lost)
     top = nodes[-1 if launch.records.node == "last" and launch.job.every_node else 0]
     files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
-    found = _records(folder / LOG)
-    short = shortfall(found, launch.records)
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
-    hosts = launch.target.public_names()
+    hosts, noted = launch.target.public_names(), pending_warnings(folder)
     plan = msgspec.to_builtins(launch.plan)
     hardware = (top.host.hardware if top.host else "") or _hardware(top.facts, launch.job.device)
+    earlier = comparable_runs(folder.parent, hardware, launch.plan.round)
     stated = msgspec.to_builtins(top.host) if top.host else {}
     status = next(node for node in nodes if node.outcome == outcome).ending(True)
     run = {
@@ -290,25 +292,57 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         "environment": top.facts,
         **{key: stated[key] for key in ("start", "end", "wall_seconds") if stated.get(key) is not None},
         **{key: status[key] for key in ("exit_status",) if key in status},
-        "outcome": "short" if outcome == "completed" and short else outcome,
+        "outcome": outcome,
         "source": _source(plan.get("source", {}), top.host.source if top.host else {}),
-        "records": {
-            "format": launch.records.format,
-            "count": found.get(launch.records.format, 0),
-            "at_least": launch.records.at_least,
-        },
+    }
+    found = log_figures(folder / LOG, {key: value for key, value in run.items() if value and key != "smoke"})
+    short, is_trial = judged(found, launch, outcome)
+    run |= {
+        "outcome": "short" if outcome == "completed" and short else outcome,
+        **({"smoke": True} if is_trial else {}),
+        "records": _records(found, launch, is_trial or bool(short) or outcome != "completed"),
         "warnings": [
-            *[published(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
+            *[published(text, hosts) for text in [*noted.warnings, *_losses(nodes, lost), *_hooked(nodes)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
-            *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, launch.plan.round)),
+            *drift_between_repeats(top.facts, earlier),
+            *drift_of_settings(launch.plan, earlier),
         ],
+        "disturbances": [published(text, hosts) for text in noted.disturbances],
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
         "files": files,
     }
     # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
-    found = {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
-    return dict(redact(found))
+    empty = ("source", "warnings", "disturbances", "nodes")
+    stated = {key: value for key, value in run.items() if value or key not in empty}
+    return dict(redact(stated))
+
+
+def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
+    """Return why a log holds too few records, empty if it does not; and whether the run is a trial."""
+    counts, wanted = count_records(found), launch.records
+    short = shortfall(counts, wanted)
+    if (
+        short
+        and outcome == "completed"
+        and wanted.of_trial
+        and not shortfall(counts, replace(wanted, at_least=wanted.of_trial))
+    ):
+        return "", True
+    return short, launch.plan.smoke
+
+
+def _records(found: FiguresFound, launch: Launch, is_told: bool) -> dict[str, Any]:
+    """Return `records` of `run.json`, with why there is no figure unless the outcome tells it."""
+    wanted = launch.records
+    reasons = [run.reason for run in found.runs if run.value is None] if not is_told else []
+    any_figure = any(run.value is not None for run in found.runs)
+    return {
+        "format": wanted.format,
+        "count": count_records(found).get(wanted.format, 0),
+        "at_least": wanted.at_least,
+        **({"no_figure": reasons[-1]} if reasons and not any_figure else {}),
+    }
 
 
 def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
@@ -324,6 +358,10 @@ def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
 
 def _losses(nodes: Sequence[NodeResult], lost: Lost | None) -> list[str]:
     return [f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.host]
+
+
+def _hooked(nodes: Sequence[NodeResult]) -> list[str]:
+    return [f"node {node.rank}: {text}" for node in nodes if node.host for text in node.host.warnings]
 
 
 def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:
@@ -404,54 +442,56 @@ def published(text: str, hosts: Sequence[str]) -> str:
 # --- How many records a log holds -------------------------------------------------------------------------------------
 
 
-class _Reason(Struct):
-    code: str = ""
-    args: dict[str, Any] = {}
-
-
-class _IngestedFigure(Struct):
-    reason: _Reason = field(default_factory=_Reason)
-
-
-class _Ingested(Struct):
-    """A run as `python -m ingest --json` prints it."""
-
-    format: str | None
-    observations: int
-    figures: dict[str, _IngestedFigure]
-
-    def usable(self) -> int:
-        """Return the number of records without impossible ones, such as an epoch printed as of 0 s."""
-        reason = self.figures["sustained"].reason
-        return self.observations - (int(reason.args["count"]) if reason.code == "impossible_figure" else 0)
-
-
-def count_records(log: Path) -> dict[str, int]:
-    """Return the number of usable records in a log by format, from `python -m ingest`; empty if no format claims it.
+def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
+    """Return what `ingest` makes of a log beside a `run.json`, before that is written; of no log, nothing.
 
     Raises:
         RunnerError: `ingest` cannot be run.
     """
+    if not log.is_file() or not log.stat().st_size:
+        return FiguresFound()
     # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
     with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
-        alone = Path(folder) / log.name
-        alone.symlink_to(log.resolve())
-        runs = [msgspec.json.decode(line, type=_Ingested) for line in _ingest(alone)]
-    found: Counter[str] = Counter()
-    for run in runs:
+        (Path(folder) / log.name).symlink_to(log.resolve())
+        (Path(folder) / RUN_JSON).write_text(json.dumps(run), encoding="utf-8")
+        return _ingest(Path(folder))
+
+
+def count_records(found: FiguresFound) -> dict[str, int]:
+    """Return the number of usable records by format; empty if no format claims the log."""
+    counts: Counter[str] = Counter()
+    for run in found.runs:
         if run.format:
-            found[run.format] += run.usable()
-    return dict(found)
+            counts[run.format] += run.records
+    return dict(counts)
 
 
-def check_ingest() -> None:
-    """Try `ingest` on an empty log: better to fail before hours of training than after.
+def check_ingest(formats: Mapping[str, str]) -> None:
+    """Ask `ingest` for the formats that recipes name: better to fail before hours of training than after.
+
+    Args:
+        formats: by name of the recipe.
 
     Raises:
-        RunnerError: it cannot be run.
+        RunnerError: it cannot be run, or does not know a format.
     """
-    with tempfile.NamedTemporaryFile(prefix="perfledger.", suffix=".log") as log:
-        count_records(Path(log.name))
+    with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+        (Path(folder) / LOG).touch()
+        known = _ingest(Path(folder)).formats
+    for recipe, format in formats.items():
+        if format not in known:
+            similar = difflib.get_close_matches(format, known, n=1)
+            remedy = f"did you mean `{similar[0]}`?" if similar else f"it knows {', '.join(known)}"
+            raise RunnerError(f"recipe {recipe}: `records.format` is {format!r}, which ingest does not know; {remedy}")
+
+
+def case_figures(folder: Path) -> FiguresFound:
+    """Return the figures of the finished runs of a case.
+
+    Raises:
+        RunnerError: `ingest` cannot be run.
+    """
+    return _ingest(folder)
 
 
 def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
@@ -467,15 +507,12 @@ def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
     return f"the log is not in the recipe's format {wanted.format}: {others}"
 
 
-def _records(log: Path) -> dict[str, int]:
-    return count_records(log) if log.is_file() and log.stat().st_size else {}
-
-
-def _ingest(log: Path) -> list[str]:
+def _ingest(folder: Path) -> FiguresFound:
+    """Return what `python -m ingest figures` says of the logs of a folder; paths in it begin with its name."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, "-m", "ingest", "--json", log.name],
-        cwd=log.parent,
+        [sys.executable, "-m", "ingest", "figures", "--json", folder.name],
+        cwd=folder.parent,
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -483,14 +520,14 @@ def _ingest(log: Path) -> list[str]:
         check=False,
         start_new_session=True,  # so that Ctrl-C reaches the runner alone
     )
-    # Status 1 can mean a log that is not understood, or a Python that lacks a package; only the former prints a line.
-    if done.returncode not in (0, 1) or not done.stdout:
+    try:
+        return msgspec.json.decode(done.stdout, type=FiguresFound)
+    except msgspec.MsgspecError as error:
         cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise RunnerError(
             f"the records of a log cannot be counted, because `python -m ingest` fails: {cause} "
             "(once it works, `python -m runners collect` finishes the unfinished runs)"
-        )
-    return done.stdout.splitlines()
+        ) from error
 
 
 # --- Earlier runs, and how this one differs from them -----------------------------------------------------------------
@@ -500,6 +537,14 @@ class _Hardware(Struct, frozen=True):
     hardware: str
 
 
+class _ChosenCase(Struct, frozen=True):
+    case: dict[str, str] = {}
+
+
+class _NoFigure(Struct, frozen=True):
+    no_figure: str = ""
+
+
 class FinishedRun(Struct, frozen=True):
     """What is needed of the `run.json` of an earlier run; unknown seconds are 0."""
 
@@ -507,9 +552,15 @@ class FinishedRun(Struct, frozen=True):
     case: _Hardware
     repeat: int = 0
     round: str = ""
+    smoke: bool = False
+    recipe: _ChosenCase = _ChosenCase()
+    records: _NoFigure = _NoFigure()
     wall_seconds: float = 0
     environment: dict[str, Any] = {}
+    environment_variables: dict[str, str] = {}
+    site: SiteRecord | None = None
     warnings: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] = ()
 
 
 def finished_run(folder: Path) -> FinishedRun:
@@ -577,12 +628,34 @@ def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[FinishedRun]) -> list[str]:
     """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
-    here = _compared(environment)
+    return _differences(_compared(environment), [(run.repeat, _compared(run.environment)) for run in earlier])
+
+
+def drift_of_settings(plan: PlannedRecord, earlier: Sequence[FinishedRun]) -> list[str]:
+    """Return a sentence for each variable and each setting of the site that earlier repeats had another way."""
+    here = _settings(plan)
+    there = [(run.repeat, _settings(run)) for run in earlier]
+    names = dict.fromkeys([*here, *(name for _, settings in there for name in settings)])
+    unset = dict.fromkeys(names, "not set")
+    return _differences({**unset, **here}, [(repeat, {**unset, **settings}) for repeat, settings in there])
+
+
+def _settings(run: PlannedRecord | FinishedRun) -> dict[str, str]:
+    """Return variables and settings of the site, in words and as they are published."""
+    site = structs.asdict(run.site) if run.site else {}
+    found = {f"the variable {name}": value for name, value in run.environment_variables.items()}
+    found |= {
+        f"the site's {name}": value if isinstance(value, str) else "; ".join(value) for name, value in site.items()
+    }
+    return {name: redacted(value) for name, value in found.items() if value}
+
+
+def _differences(here: Mapping[str, str], earlier: Sequence[tuple[int, Mapping[str, str]]]) -> list[str]:
     repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for run in earlier:
-        for words, value in _compared(run.environment).items():
+    for repeat, there in earlier:
+        for words, value in there.items():
             if words in here and value != here[words]:
-                repeats[words, value].append(run.repeat)
+                repeats[words, value].append(repeat)
     return [
         f"{words} is {here[words]}, and was {value} in repeat {', '.join(map(str, numbers))}"
         for (words, value), numbers in repeats.items()

@@ -23,6 +23,7 @@ from runners.job import PlannedRun, RunnerError
 from runners.nodes import LOG, Outcome, agent_source, printable
 from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
 from runners.transport import INCOMING, AnyTarget, Job, JobState, Local
+from schema.figures import FiguresFound
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"
@@ -37,9 +38,14 @@ GRACE_SECONDS = 60
 #: How long the other nodes may take to end by themselves after one of them failed.
 FAILED_SECONDS = 30
 FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 5.0, 1.3
+#: How often a run is shown to go on where there is no terminal; and what is shown at once.
+LIVE_SECONDS = 60
+AT_ONCE = ("waiting", "unreachable", "busy")
+#: Between two looks whether the hosts are idle.
+IDLE_SECONDS = 10
 OVER = ("ended", "lost")
-#: Characters of a log's line that are shown beside the bar.
-STATE_WIDTH = 60
+#: Characters of a log's line that are shown beside the bar, and on a line of its own.
+STATE_WIDTH, LINE_WIDTH = 60, 200
 
 
 # --- Display ----------------------------------------------------------------------------------------------------------
@@ -56,6 +62,7 @@ class Progress:
 
     def __init__(self, total: int | None) -> None:
         """Expect `total` runs; None where the number is not known beforehand."""
+        self._told, self._kind = time.monotonic(), ""
         tqdm = _tqdm() if sys.stderr.isatty() else None
         self.bar = tqdm(total=total, unit="run", dynamic_ncols=True) if tqdm else None
         self._of = f"/{total}" if total else ""
@@ -64,15 +71,26 @@ class Progress:
     def begin(self, folder: Path) -> None:
         """Show that a run begins."""
         self._begun += 1
+        self._told, self._kind = time.monotonic(), ""
         if self.bar is None:
             print(f"[{self._begun}{self._of}] {folder}", flush=True)
         else:
             self.bar.set_description_str(f"{folder.parent.name}/{folder.name}")
 
-    def state(self, text: str) -> None:
-        """Show the present state, such as the last line of the log; without a bar a line per poll would be too many."""
+    def state(self, kind: str, text: str) -> None:
+        """Show the present state, such as the last line of the log.
+
+        Without a bar a line per poll would be too many: it is a line per `LIVE_SECONDS`, and one at once when the run
+        begins to wait, is out of reach, or is back.
+        """
         if self.bar is not None:
             self.bar.set_postfix_str(printable(text)[:STATE_WIDTH])
+            return
+        at_once = kind != self._kind and (kind in AT_ONCE or self._kind == "unreachable")
+        if at_once or time.monotonic() - self._told >= LIVE_SECONDS:
+            print(f"  {time.strftime('%H:%M:%S')} {printable(text)[:LINE_WIDTH]}", flush=True)
+            self._told = time.monotonic()
+        self._kind = kind
 
     def line(self, text: str) -> None:
         """Print a line that stays."""
@@ -138,6 +156,8 @@ class Supervision(Struct, frozen=True):
     signals: StopSignals
     patience: float
     progress: Progress
+    #: Of the cases that a run of this command ended in, by folder.
+    figures: dict[Path, FiguresFound] = {}
 
 
 @contextmanager
@@ -146,7 +166,7 @@ def supervise(total: int | None, patience: float) -> Iterator[Supervision]:
     progress = Progress(total)
     try:
         with count_signals() as signals:
-            yield Supervision(signals, patience, progress)
+            yield Supervision(signals, patience, progress, {})
     finally:
         if progress.bar is not None:
             progress.bar.close()
@@ -157,6 +177,8 @@ class RunContext(Struct, frozen=True):
 
     target: AnyTarget
     supervision: Supervision
+    #: How long a run waits for its hosts to be idle, in seconds; 0 if it is refused or warned at once.
+    wait_idle: int = 0
 
 
 # --- The folder of a run ----------------------------------------------------------------------------------------------
@@ -246,6 +268,8 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         RunnerError: its folder cannot be made, it did not start, or it cannot be finished.
     """
     supervision = session.supervision
+    if session.wait_idle:
+        wait_idle(run, session)
     with run_folder(run, session.target) as (mine, launched):
         supervision.progress.begin(mine.folder)
         job = Job(launched.job, mine.folder)
@@ -254,10 +278,27 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         except RunnerError:
             disclaim(mine.folder)
             raise
-        for warning in found:
+        for warning in found.warnings:
             supervision.progress.line(f"{mine.folder}: warning: {warning}")
+        for disturbance in found.disturbances:
+            supervision.progress.line(f"{mine.folder}: {_disturbed(launched, disturbance)}")
         record.note_warnings(mine.folder, found)
         return _finished(job, launched, supervision)
+
+
+def wait_idle(run: PlannedRun, session: RunContext) -> None:
+    """Wait until the hosts of a run are idle, or a signal comes.
+
+    Raises:
+        RunnerError: they were not idle in time, or one refuses the run in any case.
+    """
+    supervision, end = session.supervision, time.monotonic() + session.wait_idle
+    while (why := session.target.busy(run)) and not supervision.signals.count:
+        if time.monotonic() >= end:
+            remedy = "wait longer with --wait-idle=SECONDS, or measure all the same without it"
+            raise RunnerError(f"{run.folder.parent.name}: not idle after {session.wait_idle} s: {why}; {remedy}")
+        supervision.progress.state("busy", f"waiting until idle: {why}")
+        pause(min(IDLE_SECONDS, max(0, end - time.monotonic())), supervision.signals)
 
 
 def resume_run(folder: Path, supervision: Supervision) -> str:
@@ -267,18 +308,18 @@ def resume_run(folder: Path, supervision: Supervision) -> str:
         return _cleared(folder, launched, supervision) or _finished(Job(launched.job, folder), launched, supervision)
 
 
-def collect_run(folder: Path, supervision: Supervision, abandon: bool) -> str:
+def collect_run(folder: Path, supervision: Supervision, abandon: bool = False, stop: bool = False) -> str:
     """Collect an unfinished run if it has ended, without waiting for it; return and raise as `launch` does.
 
-    With `abandon`, stop it if it still runs, and finish it as failed, with the files that are here, if its hosts cannot
-    be reached.
+    With `stop`, stop it first if it still runs. With `abandon`, do so, and finish it as failed, with the files that are
+    here, if its hosts cannot be reached.
     """
     with attended(folder) as launched:
         supervision.progress.begin(folder)
         if outcome := _cleared(folder, launched, supervision):
             return outcome
         job = Job(launched.job, folder)
-        if abandon:
+        if abandon or stop:
             state = Supervisor(job, launched.target, replace(supervision, signals=StopSignals(1), patience=0)).watch()
         else:
             state = launched.target.look(job)
@@ -319,11 +360,38 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
     known = record.pending_warnings(folder)
     record.note_warnings(folder, target.late_warnings(job))
     outcome = collect(folder, launched, lost)
-    for warning in record.finished_run(folder).warnings:
-        if warning not in known:
+    finished = record.finished_run(folder)
+    for warning in finished.warnings:
+        if warning not in known.warnings:
             supervision.progress.line(f"{folder}: warning: {warning}")
-    supervision.progress.end(folder, outcome)
+    for disturbance in finished.disturbances:
+        if disturbance not in known.disturbances:
+            supervision.progress.line(f"{folder}: {_disturbed(launched, disturbance)}")
+    supervision.progress.end(folder, f"{outcome}{_figure(folder, supervision)}")
     return outcome
+
+
+def _disturbed(launched: Launch, disturbance: str) -> str:
+    """Return what a disturbance means for a run."""
+    if launched.plan.accept_disturbed:
+        return f"disturbed, and accepted: {disturbance}"
+    return f"disturbed, and so left out of results (--accept-disturbed lets it count): {disturbance}"
+
+
+def _figure(folder: Path, supervision: Supervision) -> str:
+    """Return the figure of a run, for the line that tells its outcome, and keep those of its case."""
+    run = record.finished_run(folder)
+    if run.outcome != "completed" or run.smoke:
+        return ", as a trial with few iterations: nothing of it is published" if run.smoke else ""
+    try:
+        found = record.case_figures(folder.parent)
+    except RunnerError as error:
+        return f", and its figure is not known: {error}"
+    supervision.figures[folder.parent] = found
+    own = next((each for each in found.runs if each.path == f"{folder.parent.name}/{folder.name}/{LOG}"), None)
+    if own is None:
+        return ", and no figure"
+    return f", {own.value:.4g} {own.unit}" if own.value is not None else f", and no figure: {own.reason}"
 
 
 def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
@@ -380,14 +448,24 @@ class Supervisor:
         wait = FIRST_PAUSE
         while True:
             state = self.target.look(self.job)
-            shown = state.last_line if state.kind == "running" else f"{state.kind} {state.cause}"
-            self.supervision.progress.state(shown)
             self._remember(state)
+            self.supervision.progress.state(state.kind, self._shown(state))
             if state.kind in OVER or self._given_up(state):
                 return state
             self._ask_to_end()
             pause(wait, self.supervision.signals, self.answered)
             wait = min(wait * LONGER, LONGEST_PAUSE)
+
+    def _shown(self, state: JobState) -> str:
+        if state.kind == "unreachable":
+            return f"out of reach for {time.monotonic() - self.heard:.0f} s: {state.cause}"
+        if state.kind != "running":
+            return f"{state.kind} {state.cause}".rstrip()
+        if self.supervision.progress.bar is not None:
+            return state.last_line
+        return (
+            f"running: {state.last_line or 'nothing printed yet'} (the log grows in {self.target.log_place(self.job)})"
+        )
 
     def _remember(self, state: JobState) -> None:
         now = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import re
@@ -24,8 +25,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from runners.job import JobSpec, PlannedRun, RunnerError
+from runners.job import JobSpec, PlannedRun, RunnerError, secret_values
 from runners.nodes import (
+    LOG,
     PYTHON,
     ProgramResult,
     Question,
@@ -70,6 +72,10 @@ OPTIONS = {
     "RemoteCommand": "none",
     "LogLevel": "ERROR",
 }
+
+
+class UnreachableError(RunnerError):
+    """A host cannot be asked at all, so that nothing else can be asked of it either."""
 
 
 class JobFacts(Struct, frozen=True):
@@ -152,11 +158,17 @@ class JobState(Struct, frozen=True):
     failed: bool = False
 
 
-class Reply(Struct, frozen=True):
+class Warnings(Struct, frozen=True):
+    """What nodes found doubtful before a run; `disturbances` are other work on them, which makes its figures wrong."""
+
+    warnings: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] = ()
+
+
+class Reply(Warnings, frozen=True):
     """Answer of an agent to any request but `look`."""
 
     refused: str = ""
-    warnings: tuple[str, ...] = ()
     hardware: str = ""
 
 
@@ -190,6 +202,14 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Return the host names to redact in records, in order of rank."""
         return ()
 
+    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:
+        """Return the tables of a site file that are for this target."""
+        return "hosts", ("local",)
+
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:
+        """Return the target with the addresses of its hosts and the arguments of sbatch that a site states."""
+        raise NotImplementedError
+
     def prepare(self, run: PlannedRun) -> Job:
         """Return the job of a run, with a new identity; start nothing and contact no host.
 
@@ -202,6 +222,9 @@ class Target(Struct, frozen=True, tag_field="kind"):
                 f"{run.folder.parent.name}: it takes {spec.nodes} nodes, and {fault}; name as many hosts, or "
                 "choose with --case nodes=1"
             )
+        if spec.container and spec.container.tool == "pyxis" and not isinstance(self, Slurm):
+            remedy = "choose another --container, or --on slurm:PARTITION"
+            raise RunnerError(f"{run.folder.parent.name}: --container pyxis is a part of Slurm; {remedy}")
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
@@ -219,29 +242,74 @@ class Target(Struct, frozen=True, tag_field="kind"):
         questions = [Question(self.argv(rank), request(action, rank=rank, **common)) for rank in asked]
         answers = ask(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
         return {
-            rank: decoded(answer, kind) or explain(self.name(rank), answer)
+            rank: decoded(answer, kind) or self.explained(rank, answer)
             for rank, answer in zip(asked, answers, strict=True)
         }
 
-    def start(self, job: Job, spec: JobSpec) -> list[str]:
+    def check(self, run: PlannedRun) -> Warnings:
+        """Check the nodes of a run and start nothing; return their warnings.
+
+        Raises:
+            RunnerError: a node refuses.
+            UnreachableError: a node cannot be reached.
+        """
+        with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+            job = self.prepare(replace(run, folder=Path(folder)))
+            checked = self._checked(job, run.spec)
+            self.tell(job, "forget", job.ranks, Reply)
+        return warned(job, checked)
+
+    def _checked(self, job: Job, spec: JobSpec) -> dict[int, Reply]:
+        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+        if refusal := self._refusals(checked):
+            answered = [rank for rank in job.ranks if isinstance(checked[rank], Reply)]
+            self.tell(job, "forget", answered, Reply)
+            raise RunnerError(refusal) if len(answered) == len(job.ranks) else UnreachableError(refusal)
+        return {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
+
+    def explained(self, rank: int, answer: ProgramResult) -> str:
+        """Return why a node gave no answer, and what to do."""
+        return explain(self.name(rank), answer)
+
+    def log_place(self, job: Job) -> str:
+        """Return where the log of the first node grows, for people."""
+        return str(job.node(0) / LOG)
+
+    def busy(self, run: PlannedRun) -> str:
+        """Return why the nodes of a run are not idle; empty if they are.
+
+        Raises:
+            RunnerError: a node refuses the run whether it is idle or not.
+            UnreachableError: a node cannot be reached.
+        """
+        with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+            job = self.prepare(replace(run, folder=Path(folder)))
+            answers = self.tell(job, "idle", job.ranks, Reply, spec=run.spec, **asdict(self.meeting(job)))
+            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(answers[rank], Reply)], Reply)
+        if refusal := self._refusals(answers):
+            raise (
+                RunnerError(refusal)
+                if all(isinstance(each, Reply) for each in answers.values())
+                else (UnreachableError(refusal))
+            )
+        return "; ".join(line for rank, reply in answers.items() if isinstance(reply, Reply) for line in reply.warnings)
+
+    def start(self, job: Job, spec: JobSpec) -> Warnings:
         """Start the run on every node, and return the warnings of the nodes.
 
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
         """
-        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
-        if refusal := self._refusals(checked):
-            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(checked[rank], Reply)], Reply)
-            raise RunnerError(refusal)
+        checked = self._checked(job, spec)
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
-        if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply)):
+        # On standard input of the agent alone, which hands them to the run in its environment.
+        secrets = secret_values(spec.secrets)
+        if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets)):
             with suppress(RunnerError):
                 self.stop(job)
             raise RunnerError(refusal)
-        return [
-            line for rank, reply in checked.items() if isinstance(reply, Reply) for line in warned(job, rank, reply)
-        ]
+        return warned(job, checked)
 
     def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
@@ -289,9 +357,9 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Verify the files of a node, which are here already on this kind of target."""
         verify(job.node(rank))
 
-    def late_warnings(self, job: Job) -> list[str]:
+    def late_warnings(self, job: Job) -> Warnings:
         """Return warnings of nodes that were checked after `start` returned."""
-        return []
+        return Warnings()
 
     def hardware(self, device: str) -> list[str]:
         """Return the hardware of each host, in order of rank, as `run.json` states it.
@@ -317,10 +385,17 @@ class Target(Struct, frozen=True, tag_field="kind"):
         return "\n".join(filter(None, texts))
 
 
-def warned(job: Job, rank: int, reply: Reply) -> list[str]:
+def warned(job: Job, replies: Mapping[int, Warnings]) -> Warnings:
     """Return warnings with node numbers instead of host names, limited in number and length, for records."""
-    where = f"node {rank}: " if job.facts.nodes > 1 else ""
-    return [f"{where}{warning[:LONGEST_WARNING]}" for warning in reply.warnings[:MOST_WARNINGS]]
+
+    def lines(kind: str) -> tuple[str, ...]:
+        return tuple(
+            f"node {rank}: {line[:LONGEST_WARNING]}" if job.facts.nodes > 1 else line[:LONGEST_WARNING]
+            for rank, reply in replies.items()
+            for line in getattr(reply, kind)[:MOST_WARNINGS]
+        )
+
+    return Warnings(lines("warnings"), lines("disturbances"))
 
 
 def _hardware(place: str, answer: ProgramResult) -> str:
@@ -378,6 +453,9 @@ class Local(Target, frozen=True, tag="local"):
     def meeting(self, job: Job) -> Meeting:  # noqa: D102
         return Meeting(["localhost"], "127.0.0.1", job.port)
 
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:  # noqa: D102
+        return self
+
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
 
@@ -385,11 +463,13 @@ class Local(Target, frozen=True, tag="local"):
 class Ssh(Target, frozen=True, tag="ssh"):
     """Hosts by OpenSSH with the user's own configuration; all requests to a host share one connection.
 
-    `hosts` are names in that configuration, in order of rank; `config` is a file to use instead.
+    `hosts` are names in that configuration, in order of rank; `config` is a file to use instead. `addresses` are those
+    by which the hosts reach each other, empty where ssh's own will do.
     """
 
     hosts: tuple[str, ...]
     config: str = ""
+    addresses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # An ssh configuration can start programs, and a relative path could name one that came with the logs.
@@ -416,11 +496,27 @@ class Ssh(Target, frozen=True, tag="ssh"):
         """Return the host names behind the user's aliases, by which the nodes reach each other."""
         hosts = self.hosts[: job.facts.nodes]
         asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
-        known = [_address(host, answer) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)]
+        known = [
+            _address(host, answer, self.config) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)
+        ]
+        # What ssh connects to may be a public address, or that of a jump host; the site knows better.
+        known = [stated or found for stated, found in itertools.zip_longest(self.addresses[: len(known)], known)]
         return Meeting(known, known[0], job.port)
+
+    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
+        return "hosts", self.hosts
+
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:  # noqa: D102
+        return replace(self, addresses=tuple(addresses) if any(addresses) else ())
 
     def jobs(self, job: Job) -> str:  # noqa: D102
         return ""
+
+    def explained(self, rank: int, answer: ProgramResult) -> str:  # noqa: D102
+        return explain(self.name(rank), answer, self.config)
+
+    def log_place(self, job: Job) -> str:  # noqa: D102
+        return f"{self.hosts[0]}:~/.perfledger/jobs/{job.facts.identity}/node0/{LOG}"
 
     def public_names(self) -> tuple[str, ...]:  # noqa: D102
         return self.hosts
@@ -434,12 +530,12 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
 
-def _address(host: str, answer: ProgramResult) -> str:
+def _address(host: str, answer: ProgramResult, config: str) -> str:
     for line in answer.output.splitlines() if answer.status == 0 else []:
         key, _, value = line.partition(" ")
         if key == "hostname":
             return value
-    raise RunnerError(explain(host, answer))
+    raise UnreachableError(explain(host, answer, config))
 
 
 @functools.cache
@@ -477,6 +573,20 @@ os.execv(sys.executable, [sys.executable, "-I", {agent!r}, "batch"])
 """
 
 
+#: Our arguments of sbatch, and those of a user that take their place.
+REPLACED_BY: Mapping[str, tuple[str, ...]] = {
+    "--exclusive": ("--exclusive", "--oversubscribe", "--share", "-s"),
+    "--mem": ("--mem", "--mem-per-cpu", "--mem-per-gpu"),
+    "--gpus-per-node": ("--gpus-per-node", "--gpus", "--gpus-per-task", "--gres", "-G"),
+}
+#: Sbatch has no argument that takes `--exclusive` back; this one is ours.
+NOT_EXCLUSIVE = "--exclusive=no"
+
+
+def _gpus(device: str, count: int) -> list[str]:
+    return [f"--gpus-per-node={count}"] if device == "gpu" else []
+
+
 class Slurm(Target, frozen=True, tag="slurm"):
     """A partition, empty for the default of the cluster; `sbatch` are further arguments of sbatch."""
 
@@ -486,6 +596,13 @@ class Slurm(Target, frozen=True, tag="slurm"):
     def __post_init__(self) -> None:
         if self.partition and not PARTITION.fullmatch(self.partition):
             raise ValueError("it names an invalid partition")
+
+    def site_names(self) -> tuple[Literal["hosts", "partitions"], tuple[str, ...]]:  # noqa: D102
+        return "partitions", (self.partition or "default",)
+
+    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:
+        """Return the target with the site's arguments first: of two that disagree, sbatch takes the last."""
+        return replace(self, sbatch=(*sbatch, *self.sbatch))
 
     def argv(self, rank: int) -> list[str]:
         """Run the agent here: the folders of the nodes are shared."""
@@ -499,17 +616,36 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     @property
     def _arguments(self) -> list[str]:
-        return [*([f"--partition={self.partition}"] if self.partition else []), *self.sbatch]
+        stated = [each for each in self.sbatch if each != NOT_EXCLUSIVE]
+        return [*([f"--partition={self.partition}"] if self.partition else []), *stated]
+
+    def _unless_stated(self, *arguments: str) -> list[str]:
+        """Return those of our arguments that none of the user's speaks against."""
+        stated = {each.partition("=")[0] for each in self.sbatch}
+        return [each for each in arguments if stated.isdisjoint(REPLACED_BY[each.partition("=")[0]])]
 
     def places(self, device: str) -> dict[str, list[str]]:
         """Return one node of the partition, as if all were alike. Without `--gpus-per-node` Slurm hides all GPUs."""
-        gpus = ["--gpus-per-node=1"] if device == "gpu" else []
+        gpus = self._unless_stated(*_gpus(device, 1))
         return {
             self.partition or "slurm": ["srun", "--nodes=1", "--ntasks=1", *gpus, *self._arguments, "python3", *PYTHON]
         }
 
     def commands(self, run: PlannedRun) -> list[str]:  # noqa: D102
         return [shlex.join(self.submission(self.prepare(run), run.spec))]
+
+    def check(self, run: PlannedRun) -> Warnings:
+        """Ask Slurm whether it would take the job; its nodes are checked when they are allocated."""
+        job = self.prepare(run)
+        argv = [*self.submission(job, run.spec), "--test-only"]
+        answer = _ask_slurm(argv, BATCH_SCRIPT.format(agent="agent.py"))
+        if answer.status:
+            raise RunnerError(f"sbatch would not take the job: {_error_text(answer)}")
+        return Warnings((f"its nodes are checked when they are allocated; Slurm says: {_error_text(answer)}",))
+
+    def busy(self, run: PlannedRun) -> str:
+        """Nodes of a Slurm job are its own: until they are idle, the job waits in the queue."""
+        return ""
 
     def submission(self, job: Job, spec: JobSpec) -> list[str]:
         """Return the command that reads a batch script and prints the number of the job.
@@ -521,13 +657,14 @@ class Slurm(Target, frozen=True, tag="slurm"):
         log = str(job.incoming / "slurm.log").replace("%", "%%")
         return [
             "sbatch", "--parsable", f"--job-name={_job_name(job)}", f"--output={log}", "--open-mode=append",
-            "--no-requeue", f"--nodes={spec.nodes}", f"--ntasks-per-node={tasks}", "--exclusive", "--mem=0",
+            "--no-requeue", f"--nodes={spec.nodes}", f"--ntasks-per-node={tasks}",
+            *self._unless_stated("--exclusive", "--mem=0"),
             f"--time={-(-(spec.timeout_seconds + MARGIN_SECONDS) // 60)}",
-            *([f"--gpus-per-node={spec.devices_per_node}"] if spec.device == "gpu" else []),
+            *self._unless_stated(*_gpus(spec.device, spec.devices_per_node)),
             *self._arguments,
         ]  # fmt: skip
 
-    def start(self, job: Job, spec: JobSpec) -> list[str]:
+    def start(self, job: Job, spec: JobSpec) -> Warnings:
         """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
 
         Raises:
@@ -542,7 +679,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         # Optional: without this file the job is found by its name.
         with suppress(OSError):
             _number_file(job).write_text(f"{number}\n", encoding="utf-8")
-        return []
+        return Warnings()
 
     def _submit(self, job: Job, spec: JobSpec) -> str:
         answer = _ask_slurm(self.submission(job, spec), BATCH_SCRIPT.format(agent=str(job.incoming / "agent.py")))
@@ -586,9 +723,9 @@ class Slurm(Target, frozen=True, tag="slurm"):
             if answer.status and not over:
                 raise RunnerError(f"Slurm job {number} could not be asked to end: {_error_text(answer)}")
 
-    def late_warnings(self, job: Job) -> list[str]:
+    def late_warnings(self, job: Job) -> Warnings:
         """Return warnings of nodes that were checked after `start` returned."""
-        return [line for rank in job.ranks for line in warned(job, rank, _check_of(job.node(rank)))]
+        return warned(job, {rank: _check_of(job.node(rank)) for rank in job.ranks})
 
 
 def _check_of(folder: Path) -> Reply:

@@ -193,17 +193,33 @@ class Recipe(Struct, frozen=True, omit_defaults=True):
     case: dict[str, str] = {}
     command: Words = ()
     setup: Words = ()
+    lock: str = ""
     container: Container | None = None
     launcher: str = ""
     data: bool = False
 
 
+class SiteRecord(Struct, frozen=True, omit_defaults=True):
+    """What a site added to a recipe that may change a figure, beside variables; see `runners/README.md`."""
+
+    interpreter: str = ""
+    prologue: Words = ()
+    before: Words = ()
+    after: Words = ()
+    container_arguments: Words = ()
+    interface: str = ""
+
+
 class Records(Struct, frozen=True, omit_defaults=True):
-    """The records that a runner asked for: of one format, and at least so many."""
+    """The records that a runner asked for: of one format, and at least so many.
+
+    `no_figure` says why no figure could be made of them when the run was finished.
+    """
 
     format: str | None = None
     count: Amount | None = None
     at_least: Amount | None = None
+    no_figure: str | None = None
 
 
 class Node(Struct, frozen=True, omit_defaults=True):
@@ -227,6 +243,10 @@ class RunJson(Struct, frozen=True):
     schema: Literal["perfledger.run/1"]
     case: StatedCase = StatedCase()
     outcome: str | None = None
+    #: A trial with fewer iterations than its recipe asks for, of which nothing is published.
+    smoke: bool = False
+    #: What the random order of the runs that it was one of began with.
+    order_seed: int | None = None
     suite: str | None = None
     format: str | None = None
     round: RoundName | None = None
@@ -239,11 +259,15 @@ class RunJson(Struct, frozen=True):
     argv: tuple[str, ...] | None = None
     environment: dict[str, Stated] = {}
     environment_variables: dict[str, Plain] | None = None
+    secrets: Words | None = None
+    site: SiteRecord | None = None
     source: dict[str, Plain] | None = None
     files: dict[str, StatedFile] = {}
     recipe: Recipe | None = None
     records: Records | None = None
     warnings: Words | None = None
+    disturbances: Words | None = None
+    accept_disturbed: bool | None = None
     nodes: Annotated[tuple[Node, ...], Meta(max_length=_LONGEST_LIST)] | None = None
 
     def __post_init__(self) -> None:
@@ -431,12 +455,21 @@ class Run(Struct, frozen=True, kw_only=True):
     recipe: Recipe | None = None
     records: Records | None = None
     warnings: tuple[str, ...] | None = None
+    disturbances: tuple[str, ...] | UnsetType = UNSET
+    accept_disturbed: bool | UnsetType = UNSET
+    secrets: tuple[str, ...] | UnsetType = UNSET
+    site: SiteRecord | UnsetType = UNSET
     nodes: tuple[Node, ...] | None = None
     start: str | None = None
     end: str | None = None
     wall_seconds: int | float | None = None
     notes: str | None = None
     source: dict[str, Plain] | None = None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other work ran on its machine, and nobody accepted that: it is kept, and left out of results."""
+        return bool(self.disturbances) and not self.accept_disturbed
 
     def figure(self, rule: str) -> Figure | None:
         """Return the figure under a rule; None where there is none."""

@@ -222,6 +222,16 @@ def interval(first: Groups, second: Groups) -> tuple[float, float]:
     return math.exp(low), math.exp(high)
 
 
+def median_interval(groups: Groups) -> tuple[float, float] | None:
+    """Return the 95 % interval of the median of repeats, drawn as that of a ratio; None for fewer than `MANY`."""
+    import numpy as np
+
+    if sum(map(len, groups)) < MANY or min(map(min, groups)) <= 0:
+        return None
+    low, high = np.exp(np.quantile(_medians(groups, 0), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]))
+    return float(low), float(high)
+
+
 @functools.lru_cache(maxsize=4096)
 def _medians(groups: Groups, seed: int) -> NDArray[np.float64]:
     """Return logarithms of the medians of resampled runs; of several machines, of the median of their medians."""

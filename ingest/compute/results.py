@@ -74,10 +74,11 @@ def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
     one device of the same case, `efficiency` that over the number of devices. An absent value is None with a `reason`.
 
     Args:
-        runs: duplicates and those not published are left out, out-of-memory outcomes are kept.
+        runs: duplicates and those not published are left out, out-of-memory outcomes are kept. Disturbed runs count
+            only where a case has no others: its result is then absent, and says so.
         rule: which figure; by default the headline of each run.
     """
-    counted = [run for run in runs if counts(run)]
+    counted = _counted(runs)
     if not counted:
         return []
     frame = _frame(counted, rule)
@@ -99,7 +100,7 @@ def _sorted(found: Sequence[Result]) -> list[Result]:
 
 def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
     """Return the runs behind each result, of those that count."""
-    counted = [run for run in runs if counts(run)]
+    counted = _counted(runs)
     if not counted:
         return []
     groups = _frame(counted, rule).drop_duplicates("run").groupby("result")["run"].agg(list)
@@ -124,7 +125,12 @@ def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
     way = own.mask(pd.Series(scored, dtype=bool), first)
     cases["result"] = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
     rows = [(at, _THROUGHPUT, _value(run, rule) if own[at] == way[at] else None) for at, run in enumerate(runs)]
-    rows += [(at, name, found.value) for at, run in enumerate(runs) for name, found in run.metrics.items()]
+    rows += [
+        (at, name, found.value)
+        for at, run in enumerate(runs)
+        if not run.disturbed
+        for name, found in run.metrics.items()
+    ]
     metrics = pd.DataFrame(rows, columns=["run", "metric", "value"])
     return cases.drop(columns="way").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
 
@@ -176,7 +182,7 @@ def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[t
 def _of_repeat(run: Run, rule: str, metric: str | None) -> float | None:
     if metric is None:
         return _value(run, rule)
-    stated = run.metrics.get(metric) if run.outcome not in NO_FIGURE else None
+    stated = run.metrics.get(metric) if run.outcome not in NO_FIGURE and not run.disturbed else None
     return stated.value if stated else None
 
 
@@ -204,8 +210,18 @@ def representative(runs: Sequence[Run], rule: str | None = None) -> Run:
     return min(runs, key=distance)
 
 
+def _counted(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that stand in results, without those disturbed where their case has others."""
+    counted = [run for run in runs if counts(run)]
+    keys = {id(run): _key(run) for run in counted} if any(run.disturbed for run in counted) else {}
+    calm = {keys[id(run)] for run in counted if keys and not run.disturbed}
+    return [run for run in counted if not (run.disturbed and keys[id(run)] in calm)]
+
+
 def _value(run: Run, rule: str | None) -> float | None:
-    """Return what a run adds to its result: a figure of the whole job, of a run that went well."""
+    """Return what a run adds to its result: a figure of the whole job, of a run that went well, undisturbed."""
+    if run.disturbed:
+        return None
     found = run.figure(rule or run.rule)
     return found.value if found and found.scope == "job" and run.outcome not in NO_FIGURE else None
 
@@ -220,7 +236,8 @@ def counts(run: Run) -> bool:
         return False
     known = not facts.missing(run.case.known(), run.case.options)
     refused = {each.code for each in run.problems} & _REFUSED
-    return run.published or (run.outcome == "oom" and known and not refused)
+    left_out = run.disturbed and run.sound and not refused
+    return run.published or left_out or (run.outcome == "oom" and known and not refused)
 
 
 def support(run: Run) -> Support:
@@ -301,9 +318,16 @@ def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[
         unproven=any(run.unproven for run in well) or UNSET,
         run_ids=tuple(run.id for run in runs),
         outcome=_outcome(well) if over else first.outcome,
-        reason=None if over else next(iter(reasons), Reason("outcome", {"outcome": first.outcome})),
+        reason=None if over else _reason(runs, reasons),
         metrics={each: found for each in METRICS if (found := _metric(each, runs, statistics.get((at, each))))},
     )
+
+
+def _reason(runs: Sequence[Run], reasons: Sequence[Reason]) -> Reason:
+    """Return why the repeats of a case give no figure."""
+    if all(run.disturbed for run in runs):
+        return Reason("disturbed", {"n": len(runs)})
+    return next(iter(reasons), Reason("outcome", {"outcome": runs[0].outcome}))
 
 
 def _coarsest(runs: Sequence[Run], rule: str | None) -> float | UnsetType:

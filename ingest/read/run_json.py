@@ -97,7 +97,24 @@ def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     if wrong or isinstance(found, str):
         return RunJsonFile(problem=Problem("run_json_wrong", at, args={"cause": short(wrong)}))
     about_it = not found.files or log in found.files
+    found = _with_disturbances(found)
     return RunJsonFile(found, _further_facts(document), None, _unknown(document, at)) if about_it else RunJsonFile()
+
+
+#: Disturbances as runners wrote them among the warnings, before they had a key of their own.
+_DISTURBED = re.compile(
+    r"(?:node \d+: )?(?:the processors of this host are \d+ % busy before the run: something else computes here"
+    r"|GPU \d+ is busy: processes on it .*)"
+)
+
+
+def _with_disturbances(found: RunJson) -> RunJson:
+    """Return a document with its disturbances apart from its other warnings."""
+    if found.disturbances is not None or not found.warnings:
+        return found
+    disturbances = tuple(filter(_DISTURBED.fullmatch, found.warnings))
+    others = tuple(each for each in found.warnings if each not in disturbances)
+    return msgspec.structs.replace(found, warnings=others or None, disturbances=disturbances or None)
 
 
 def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[str, Any] | Problem:

@@ -172,10 +172,11 @@ def _run(
     case = merged.case()
     beside = _with_energy(metrics(session, for_rules, found.headline, found.slower), told)
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
-    sound = not {each.code for each in problems if each not in unread} - harmless
+    sound = not {each.code for each in problems if each not in unread} - harmless and outcome != "trial"
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
+    started = _with_run_json(empty, run_json.document)
     return replace(
-        _with_run_json(empty, run_json.document),
+        started,
         session=session.number,
         sessions=len(log.sessions),
         format=session.format.id,
@@ -198,7 +199,7 @@ def _run(
         repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
         clock=_clock(session),
         suite=suites.suite_of_name(case.model) if case.model is not None else None,
-        published=sound,
+        published=sound and not started.disturbed,
         sound=sound,
         fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
         **_of_series(found.given),
@@ -207,15 +208,16 @@ def _run(
 
 #: Fields that a run takes from run.json as they stand.
 _FROM_RUN_JSON = (
-    "argv", "environment_variables", "recipe", "records", "warnings", "nodes", "start", "end", "wall_seconds", "notes",
-    "source",
+    "argv", "environment_variables", "secrets", "site", "recipe", "records", "warnings", "disturbances",
+    "accept_disturbed", "nodes", "start", "end", "wall_seconds", "notes", "source",
 )  # fmt: skip
 
 
 def _with_run_json(empty: Run, document: RunJson | None) -> Run:
     if document is None:
         return empty
-    return replace(empty, **{name: getattr(document, name) for name in _FROM_RUN_JSON})
+    stated = ((name, getattr(document, name)) for name in _FROM_RUN_JSON)
+    return replace(empty, **{name: value for name, value in stated if value is not None})
 
 
 def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.Merged:
@@ -366,8 +368,17 @@ def _clock(session: Session) -> tuple[str, str] | None:
     return iso(float(stamps.min())), iso(float(stamps.max()))
 
 
+#: Outcomes by run.json that stand in tables.
+_PUBLISHABLE = (None, "completed", "truncated", "missed", "oom")
+
+
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
-    """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
+    """Return the outcome by run.json; without one, and of sessions before the last, by the log.
+
+    A trial that did not fail is one whatever it came to, so that nothing of it is published.
+    """
+    if run_json.document and run_json.document.smoke and run_json.document.outcome in _PUBLISHABLE:
+        return "trial"
     stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
     return stated or (
         "missed" if session.ending.outcome == "completed" and _missed(session) else session.ending.outcome
@@ -417,6 +428,7 @@ def _problems(
     if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
         missing.append("accumulation")
     wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None
+    wrong = None if wrong and wrong.code == "too_few" and outcome == "trial" else wrong
     lacks = isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) in missing
     if wrong and not lacks:
         problems.append(wrong)

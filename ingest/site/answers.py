@@ -499,13 +499,15 @@ def _of_run(site: Site, suite: Suite, row: Row) -> list[Mark]:
 def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
     """Return warnings about the figures of an answer, each by itself; what logs share is counted once for all."""
     runs = [run for row in pair for run in _runs(site, row)]
-    troubled, warned = sum(bool(run.problems) for run in runs), [run for run in runs if run.warnings]
+    troubled = sum(bool(run.problems) for run in runs)
+    warned = [run for run in runs if run.disturbances or run.warnings]
     found = [*_of_single(site, suite, pair), *(mark for row in pair for mark in _of_figure(site, suite, row))]
     found += [Mark(_counted("front.problems", troubled), addresses.PROBLEMS)] if troubled else []
     if not warned:
         return found
     has_page = site.has_page(warned[0])
-    where = addresses.section(site.page(warned[0]), "warnings") if has_page else addresses.RUNS
+    kind = "disturbances" if warned[0].disturbances else "warnings"
+    where = addresses.section(site.page(warned[0]), kind) if has_page else addresses.RUNS
     return [*found, Mark(_counted("front.warnings", len(warned)), where)]
 
 

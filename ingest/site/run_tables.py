@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from ingest.common import numbers
-from ingest.common.words import Text, coded, phrase, word_for
+from ingest.common.words import Phrase, Text, coded, phrase, word_for
 from ingest.site import addresses
 from ingest.site.model import Row, Site, Suite, absence, named, options_text, or_unknown, precision_name, written
 from ingest.site.options import in_words, listed
@@ -128,7 +128,12 @@ def tone_of(run: Run) -> str:
     """Return how a run's outcome is coloured; not at all where its end was not seen."""
     if run.outcome in NO_FIGURE:
         return "bad"
-    return "good" if run.outcome == "completed" and _may_show(run) else ""
+    return "good" if run.outcome == "completed" and _may_show(run) and not run.disturbed else ""
+
+
+def in_tables(run: Run) -> Phrase:
+    """Return whether the tables hold a run's figure, and why not where it was disturbed."""
+    return phrase("proof.published" if run.published else "proof.disturbed" if run.disturbed else "proof.unpublished")
 
 
 def _may_show(run: Run) -> bool:

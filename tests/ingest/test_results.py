@@ -350,3 +350,32 @@ def test_a_speed_up_is_not_between_rules() -> None:
 def test_an_out_of_memory_joins_the_rule_of_its_case() -> None:
     (row,) = results([summary(140.0), run(None, outcome="oom")])
     assert (row.rule, row.value, len(row.run_ids)) == ("reported", 140.0, 2)
+
+
+BUSY = ("the processors of this host are 51 % busy before the run: something else computes here",)
+
+
+def test_a_disturbed_run_does_not_move_the_result_of_the_others() -> None:
+    calm = [run(90.0), run(110.0), run(101.0)]
+    (row,) = rows(*calm, run(20.0, disturbances=BUSY, published=False, sound=True))
+    assert row == rows(*calm)[0]
+    accepted = run(20.0, disturbances=BUSY, accept_disturbed=True)
+    (row,) = rows(*calm, accepted)
+    assert (row.low, row.repeats) == (20.0, 4)
+
+
+def test_a_case_of_disturbed_runs_alone_has_no_figure_and_says_why() -> None:
+    metric = {"metrics": {"latency": {"value": 5.0, "unit": "ms"}}}
+    disturbed = [run(value, disturbances=BUSY, published=False, sound=True, **metric) for value in (20.0, 21.0)]
+    (row,) = rows(*disturbed)
+    assert (row.value, row.repeats, row.metric("latency")) == (None, 0, None)
+    assert row.reason == Reason("disturbed", {"n": 2})
+    # Nor is it the baseline of a speed-up.
+    _, two = rows(*disturbed, run(40.0, devices=2))
+    assert (two.value, two.speedup) == (40.0, None)
+
+
+def test_a_disturbed_run_that_ran_out_of_memory_is_no_result_beside_others() -> None:
+    oom = run(None, outcome="oom", disturbances=BUSY, published=False, sound=False)
+    (row,) = rows(run(90.0), oom)
+    assert (row.value, row.run_ids) == (90.0, ("run-1-90.0",))

@@ -338,3 +338,44 @@ def test_a_run_that_did_not_end_well_gives_no_figure_to_a_result(outcome: str, r
     assert (alone.repeats, alone.outcome) == (0, outcome)
     assert alone.reason == Reason("outcome", {"outcome": outcome})
     assert (beside.repeats, beside.value) == (1, pytest.approx(40.1))
+
+
+BUSY = "the processors of this host are 51 % busy before the run: something else computes here"
+CALM = "the driver is 550.1, and was 535.1 in repeat 1"
+
+
+@pytest.mark.parametrize(
+    ("more", "disturbances", "warnings", "published"),
+    [
+        ({"disturbances": ["other work"]}, ["other work"], None, False),
+        ({"disturbances": ["other work"], "accept_disturbed": True}, ["other work"], None, True),
+        # As runners wrote them before disturbances had a key of their own.
+        ({"warnings": [CALM, BUSY]}, [BUSY], [CALM], False),
+        ({"warnings": [f"node 1: {BUSY}"]}, [f"node 1: {BUSY}"], None, False),
+        (
+            {"warnings": ["GPU 3 is busy: processes on it 1, utilisation 99 %, memory 1 of 9 MiB"]},
+            ["GPU 3"],
+            None,
+            False,
+        ),
+        ({"warnings": [CALM]}, None, [CALM], True),
+        ({"warnings": [f"a text that quotes: {BUSY}"]}, None, [f"a text that quotes: {BUSY}"], True),
+    ],
+)
+def test_a_disturbed_run_is_read_and_not_published(
+    root: Path,
+    ingest: Ingest,
+    more: dict[str, Any],
+    disturbances: list[str] | None,
+    warnings: list[str] | None,
+    published: bool,
+) -> None:
+    made_runs.write(root / "a/b/c/1", **more)
+    called = ingest(root, "--json")
+    (line,) = called.lines
+    # It is no problem: nothing about the run is wrong, and nobody has to mend it.
+    assert (called.code, called.problems) == (0, [])
+    assert line["figures"]["sustained"]["value"] == pytest.approx(40.1)
+    found = line.get("disturbances")
+    assert (found and found[0][:5]) == (disturbances and disturbances[0][:5])
+    assert (line["warnings"], line["published"]) == (warnings, published)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from runners import recipe
-from runners.command import build_run
+from runners.command import Settings, build_run
 from runners.recipe import select_cases
 from runners.record import LAUNCH_JSON, Launch, attended, next_repeat, planned_launch
 from runners.transport import Local, Ssh
@@ -25,12 +25,17 @@ FACTS = {"cpu": "A CPU", "cores": 4, "kernel": "6.1"}
 
 
 def begun(
-    path: Path, tmp_path: Path, nodes: int = 1, every_node: bool = True, choices: Mapping[str, str] | None = None
+    path: Path,
+    tmp_path: Path,
+    nodes: int = 1,
+    every_node: bool = True,
+    choices: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
 ) -> Path:
     """Make the folder of a run of the tiny recipe that was started on so many nodes; none of its files arrived yet."""
     chosen = recipe.load(path)
     wanted = {"nodes": str(nodes), "devices": str(nodes), **(choices or {})}
-    run = build_run(chosen, select_cases(chosen, wanted)[0], tmp_path / "raw")
+    run = build_run(chosen, select_cases(chosen, wanted)[0], tmp_path / "raw", settings)
     number = next_repeat(run.folder.parent)
     planned = replace(run.record, repeat=number)
     run = replace(run, folder=run.folder.parent / str(number), record=planned)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,9 @@ import pytest
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every runner that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Hosts are locked while they measure: by tests, apart from those beside them and from whatever measures here.
+os.environ["PERFLEDGER_JOBS"] = tempfile.mkdtemp(prefix="perfledger-jobs.")
+atexit.register(shutil.rmtree, os.environ["PERFLEDGER_JOBS"], ignore_errors=True)
 
 TINY = """
 title = "Lines printed by bash"
@@ -41,6 +47,7 @@ threads = 1
 
 [environment_variables]
 OMP_NUM_THREADS = "{{threads}}"
+CASE = "{{batch_size}} {{devices}} {{precision}} {{iterations}} {{word}}"
 """
 
 WriteRecipe = Callable[..., Path]

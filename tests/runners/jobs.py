@@ -14,7 +14,7 @@ from runners import nodes, recipe
 from runners.command import Settings, build_run
 from runners.job import PlannedRun
 from runners.recipe import select_cases
-from runners.transport import AnyTarget, Job, JobState, Ssh
+from runners.transport import AnyTarget, Job, JobState, Ssh, Warnings
 from tests.runners.node import polls, tool
 
 
@@ -37,7 +37,7 @@ class Placed:
     def node(self, rank: int) -> Path:
         return self.job.node(rank)
 
-    def start(self) -> list[str]:
+    def start(self) -> Warnings:
         return self.target.start(self.job, self.run.spec)
 
     def look(self) -> JobState:

@@ -36,9 +36,9 @@ class Node:
         """The folder of the job on the node."""
         return Path(self.request["jobs"]) / f"node{self.request['rank']}"
 
-    def check(self) -> Reply:
+    def check(self, action: str = "check") -> Reply:
         """Return the agent's answer to a request to check the node."""
-        asked = json.dumps({**self.request, "action": "check"})
+        asked = json.dumps({**self.request, "action": action})
         argv = [PYTHON, *nodes.PYTHON]
         done = subprocess.run(
             argv, input=asked, capture_output=True, text=True, check=False, **self._place(), timeout=60

@@ -10,9 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
+
 from ingest import cli as ingest
 from runners import nodes, record, run, transport
 from runners.cli import main
+from schema.figures import FiguresFound
 
 #: The process that `python -m ingest` is, for tests of it.
 INGEST = record._ingest
@@ -30,12 +33,16 @@ def agent() -> str:
     return text
 
 
-def ingested(log: Path) -> list[str]:
-    """Return what `python -m ingest --json` prints, without the second that its start takes."""
+def ingested(folder: Path) -> FiguresFound:
+    """Return what `python -m ingest figures --json` prints, without the second that its start takes."""
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-        assert ingest.main(["--json", str(log)]) in (0, 1)
-    return printed.getvalue().splitlines()
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.chdir(folder.parent),
+    ):
+        assert ingest.main(["figures", "--json", folder.name]) == 0
+    return msgspec.json.decode(printed.getvalue(), type=FiguresFound)
 
 
 def shorten(set_to: Callable[[Any, str, Any], None]) -> None:

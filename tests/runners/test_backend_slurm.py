@@ -14,8 +14,9 @@ import pytest
 
 from runners import transport as cluster
 from runners.cli import main
+from runners.command import Settings
 from runners.job import RunnerError
-from runners.transport import Slurm
+from runners.transport import Local, Slurm, Warnings
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
 from tests.runners.jobs import change_agent, planned
@@ -56,13 +57,13 @@ def test_a_job_of_two_nodes_runs_knows_its_place_and_returns_late_warnings(slurm
     more = 'RANK = "{node_rank}"\nMASTER = "{master_address}:{master_port}"\nHOSTS = "{hosts}"\n'
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
     started = planned(path, SLURM, tmp_path, TWO)
-    assert started.start() == []
+    assert started.start() == Warnings()
     assert started.over().kind == "ended"
     started.fetch()
     place = f"blade1,blade2 127.0.0.1:{started.job.port}"
     assert [log(started, rank) for rank in (0, 1)] == [f"0 {place} blade1\n", f"1 {place} blade2\n"]
     assert [host(started, rank)["outcome"] for rank in (0, 1)] == ["completed", "completed"]
-    assert {"node 0: it is warm", "node 1: it is warm"} <= set(started.target.late_warnings(started.job))
+    assert {"node 0: it is warm", "node 1: it is warm"} <= set(started.target.late_warnings(started.job).warnings)
 
 
 def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, write_recipe, tmp_path):
@@ -292,3 +293,81 @@ def test_a_run_becomes_one_folder_and_counts_when_the_batch_is_resumed(slurm, wr
     # The partition is asked for its hardware, and finds that the run counts.
     assert main(["run", str(path), *words]) == 0
     assert [each.name for each in folder.parent.iterdir()] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "kept", "gone"),
+    [
+        ((), {"--exclusive", "--mem=0", "--gpus-per-node=8"}, set()),
+        (("--exclusive=no",), {"--mem=0", "--gpus-per-node=8"}, {"--exclusive", "--exclusive=no"}),
+        (("--exclusive=user",), {"--exclusive=user", "--mem=0"}, {"--exclusive"}),
+        (("--mem-per-gpu=64G",), {"--mem-per-gpu=64G", "--exclusive"}, {"--mem=0"}),
+        (("--gres=gpu:h100:8",), {"--gres=gpu:h100:8"}, {"--gpus-per-node=8"}),
+        (("--account=mine",), {"--exclusive", "--mem=0", "--gpus-per-node=8", "--account=mine"}, set()),
+    ],
+)
+def test_an_argument_of_the_user_takes_the_place_of_ours(write_recipe, tmp_path, stated, kept, gone):
+    path = write_recipe("true", device="gpu", shape="1n8d", more='\n[launcher]\nname = "torchrun"\n')
+    placed = planned(path, Slurm("gpu", stated), tmp_path)
+    words = set(placed.target.submission(placed.job, placed.run.spec))
+    assert kept <= words
+    assert not gone & words
+    (asked,) = placed.target.places("gpu").values()
+    assert ("--gpus-per-node=1" in asked) == ("--gres=gpu:h100:8" not in stated)
+
+
+def test_secrets_reach_the_nodes_and_stand_in_no_file(slurm, write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", "hush-0123456789-hush")
+    path = write_recipe('echo "it is $MY_TOKEN"')
+    started = planned(path, SLURM, tmp_path, settings=Settings(secrets=("MY_TOKEN",)))
+    started.start()
+    assert started.over().kind == "ended"
+    started.fetch()
+    assert log(started) == "it is ***\n"
+    files = [each for each in (tmp_path / "raw").rglob("*") if each.is_file()]
+    assert files
+    assert not [each for each in files if b"hush-" in each.read_bytes()]
+
+
+PYXIS = """
+if [ "$1" = --help ]; then echo "--container-image=[USER@][REGISTRY#]IMAGE[:TAG]|PATH"; exit; fi
+words=()
+for word; do
+  case $word in
+    --container-workdir=*) words+=("--chdir=${word#*=}") ;;
+    --container-*|--no-container-*) echo "$word" >>LOG ;;
+    *) words+=("$word") ;;
+  esac
+done
+exec SRUN "${words[@]}"
+"""
+
+
+def test_an_image_is_run_by_pyxis_in_a_step_on_each_node(slurm, write_recipe, tmp_path, monkeypatch):
+    # The plugin is not installed here: this srun takes its options off, and everything else is Slurm's own.
+    path = write_recipe(
+        'echo "$RANK $WORD $PWD $SLURMD_NODENAME"', more='RANK = "{node_rank}"\n[container]\nimage = "a/b"\n'
+    )
+    program = PYXIS.replace("LOG", f"{tmp_path}/options").replace("SRUN", str(shutil.which("srun")))
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "srun", program))
+    settings = Settings(container="pyxis", variables={"WORD": "said"})
+    started = planned(path, SLURM, tmp_path, TWO, settings)
+    started.start()
+    assert started.over().kind == "ended"
+    started.fetch()
+    # Before it, srun may say that this cluster cannot bind processors.
+    words = [log(started, rank).splitlines()[-1].split() for rank in (0, 1)]
+    assert [(rank, word, node) for rank, word, _, node in words] == [("0", "said", "blade1"), ("1", "said", "blade2")]
+    given = (tmp_path / "options").read_text().splitlines()
+    assert "--container-image=a/b" in given
+    assert any(each.startswith(f"--container-mounts={words[0][2]}:{words[0][2]},") for each in given)
+
+
+def test_pyxis_is_for_slurm_and_must_be_installed(slurm, write_recipe, tmp_path):
+    path = write_recipe("true", more='[container]\nimage = "a/b"\n')
+    with pytest.raises(RunnerError, match="--container pyxis is a part of Slurm; choose another"):
+        planned(path, Local(), tmp_path / "a", settings=Settings(container="pyxis"))
+    (tmp_path / "b").mkdir()
+    started = planned(path, SLURM, tmp_path / "b", settings=Settings(container="pyxis"))
+    started.start()
+    assert "srun knows no --container-image here: pyxis is not installed" in started.over().cause

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from runners.batch import Batch, order
-from runners.command import Settings, build_run, environment_variables, trainer_words
+from runners.command import Settings, environment_variables, trainer_words
 from runners.job import NodeVariable, RunnerError, texts, word
 from runners.recipe import case_choices, framework_slug, select_cases, slugify
 from tests.runners.written import MATRIX, loaded
 
 SHAPES = '[matrix]\nshape = ["1n1d", "1n8d", "2n8d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
+#: A command that uses what the matrices below vary.
+USED = ["a", "{batch_size} {precision} {devices} {iterations}"]
+WORDS = [*USED, "{xla} {word} {rate}"]
 SLUG = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TABLES = """
 [[matrix]]
@@ -42,7 +45,7 @@ def slugs(chosen, choices):
 
 def test_the_matrix_is_combined_in_the_order_it_is_written(tmp_path):
     matrix = '[matrix]\nprecision = ["fp32", "bf16"]\nshape = ["1n1d", "2n8d"]\nbatch_size = [8, 16]\n'
-    cases = select_cases(loaded(tmp_path, ["a"], matrix), {})
+    cases = select_cases(loaded(tmp_path, USED, matrix), {})
     assert [case.slug for case in cases] == [
         "gpu-n1d1-bs8-fp32", "gpu-n1d1-bs16-fp32", "gpu-n2d16-bs8-fp32", "gpu-n2d16-bs16-fp32",
         "gpu-n1d1-bs8-bf16", "gpu-n1d1-bs16-bf16", "gpu-n2d16-bs8-bf16", "gpu-n2d16-bs16-bf16",
@@ -54,7 +57,7 @@ def test_the_matrix_is_combined_in_the_order_it_is_written(tmp_path):
 
 
 def test_cases_of_several_tables_are_united_without_duplicates(tmp_path):
-    cases = select_cases(loaded(tmp_path, ["a"], TABLES), {})
+    cases = select_cases(loaded(tmp_path, WORDS, TABLES), {})
     assert len(cases) == 2 + 16 - 1
     assert [case.slug for case in cases][:4] == [
         "gpu-n1d1-bs8-fp32", "gpu-n1d1-bs16-fp32", "gpu-n1d1-bs16-amp-xla-true", "gpu-n1d1-bs16-amp",
@@ -63,7 +66,7 @@ def test_cases_of_several_tables_are_united_without_duplicates(tmp_path):
 
 
 def test_the_folder_is_named_by_label_and_differing_options_but_not_by_iterations(tmp_path):
-    chosen = loaded(tmp_path, ["a"], TABLES, head='label = "b"')
+    chosen = loaded(tmp_path, WORDS, TABLES, head='label = "b"')
     choices = {"word": "other", "iterations": "9", "precision": "amp", "batch_size": "16", "xla": "true"}
     names = [f"gpu-{shape}-bs16-amp-b-xla-true-word-other" for shape in ("n1d1", "n2d8")]
     assert slugs(chosen, choices) == names
@@ -83,11 +86,11 @@ def test_the_folder_is_named_by_label_and_differing_options_but_not_by_iteration
     ],
 )
 def test_nodes_and_devices_select_a_shape_or_make_a_new_one(tmp_path, choices, shapes):
-    assert slugs(loaded(tmp_path, ["a"], SHAPES), choices) == [f"gpu-{shape}-bs8-fp32" for shape in shapes]
+    assert slugs(loaded(tmp_path, USED, SHAPES), choices) == [f"gpu-{shape}-bs8-fp32" for shape in shapes]
 
 
 def test_a_value_selects_the_tables_that_state_it_or_else_all(tmp_path):
-    chosen = loaded(tmp_path, ["a"], TABLES)
+    chosen = loaded(tmp_path, WORDS, TABLES)
     assert slugs(chosen, {"batch_size": "8"}) == ["gpu-n1d1-bs8-fp32"]
     assert slugs(chosen, {"precision": "amp", "batch_size": "64", "nodes": "1", "devices": "1"}) == [
         "gpu-n1d1-bs64-amp-xla-true", "gpu-n1d1-bs64-amp",
@@ -111,7 +114,7 @@ def test_a_value_selects_the_tables_that_state_it_or_else_all(tmp_path):
         ({"xla": "yes"}, "xla='yes' must be true or false, like its false"),
         ({"rate": "fast"}, "rate='fast' must be a number, like its 0.5"),
         ({"rate": "nan"}, "rate='nan' must be a number"),
-        ({"precision": "int8"}, "precision='int8' must be one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8"),
+        ({"precision": "int4"}, "precision='int4' must be one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8, mxfp8,"),
         ({"nodes": "3"}, "no shape has nodes=3; state devices= of the whole job too"),
         ({"nodes": "3", "devices": "8"}, "devices=8 cannot be shared out evenly among nodes=3"),
         ({"word": "a\0b"}, "--case word: 'a\\x00b' holds a NUL byte"),
@@ -120,7 +123,149 @@ def test_a_value_selects_the_tables_that_state_it_or_else_all(tmp_path):
 )
 def test_a_choice_that_the_recipe_does_not_allow_is_refused(tmp_path, choices, message):
     with pytest.raises(RunnerError) as error:
-        select_cases(loaded(tmp_path, ["a"], TABLES), choices)
+        select_cases(loaded(tmp_path, WORDS, TABLES), choices)
+    assert message in str(error.value)
+
+
+UNUSED = '[matrix]\nshape = ["1n1d", "2n8d"]\nbatch_size = [8, 16]\nprecision = ["fp32", "bf16"]\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "unused"),
+    [
+        (["a", "{batch_size}", "{devices}"], "", "`precision`"),
+        (["a", "{flag}", "{devices}"], '[slots.flag]\nby = "precision"\nfp32 = ""\nbf16 = "-b"\n', "`batch_size`"),
+        (["a", "{devices} {precision}"], '[launcher]\narguments = ["{batch_size}"]\n', "`batch_size`"),
+        (["a", "{devices} {precision}"], "[slots]\nx = '{batch_size}'\n", "`batch_size`"),
+    ],
+)
+def test_cases_of_a_matrix_that_would_run_the_same_command_are_refused(tmp_path, words, more, unused):
+    with pytest.raises(RunnerError) as error:
+        loaded(tmp_path, words, UNUSED, more)
+    assert str(error.value).startswith(f"{tmp_path}/tiny.toml:17: gpu-n1d1-bs8-")
+    assert f"would run the same command, for nothing uses {unused}; name it as a slot in `command`" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        '[environment_variables]\nB = "{batch_size}{precision}"\n',
+        '[launcher]\nname = "torchrun"\narguments = ["{batch_size}{precision}"]\n',
+        '[container]\nimage = "a:{batch_size}{precision}"\n',
+        '[slots]\nboth = "{batch_size}{precision}"\n[environment_variables]\nB = "{both}"\n',
+        '[derived]\nhalf = "batch_size // 2"\n[environment_variables]\nB = "{half}{precision}"\n',
+        '[environment_variables]\nB = "{global_batch_size}{precision}"\n',
+    ],
+)
+def test_a_key_may_be_used_anywhere_in_what_runs(tmp_path, more):
+    assert len(select_cases(loaded(tmp_path, ["a", "{devices}"], UNUSED, more), {})) == 8
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"batch_size": "64"}, "gpu-n1d1-bs8-fp32 and gpu-n1d1-bs64-fp32 would run the same command, for nothing uses"),
+        ({"iterations": "2"}, "--case iterations=2: nothing in the recipe uses {iterations}, so it would run as long"),
+        (
+            {"devices": "3"},
+            "it has no launcher, and gpu-n1d3-bs8-fp32 takes 3 devices per node, and one process starts",
+        ),
+        ({"nodes": "2", "devices": "2"}, "takes 2 nodes, whose processes do not find each other, for nothing uses"),
+    ],
+)
+def test_a_choice_that_changes_the_name_alone_is_refused(tmp_path, choices, message):
+    chosen = loaded(tmp_path, ["a"])
+    with pytest.raises(RunnerError) as error:
+        select_cases(chosen, choices)
+    assert message in str(error.value)
+    assert slugs(chosen, {"batch_size": "8", "iterations": "3", "devices": "1"}) == ["gpu-n1d1-bs8-fp32"]
+    assert len(slugs(loaded(tmp_path, [*USED, "{hosts}"]), choices)) == 1
+
+
+GRID = """
+[matrix]
+shape = ["1n4d", "1n8d"]
+batch_size = [8, 16]
+precision = ["fp32", "amp"]
+hidden = [512, 1024]
+layers = [4, 8]
+zip = ["hidden", "layers"]
+exclude = [{ precision = "fp32", batch_size = 16 }, { shape = "1n4d", hidden = [1024, 2048] }]
+[derived]
+data_parallel = "devices / tensor_parallel"
+steps = "(layers + 1) * data_parallel % 7 - 1"
+[options]
+tensor_parallel = 2
+"""
+GRID_WORDS = ["a", "{batch_size} {precision} {hidden} {layers} {data_parallel} {steps} {tensor_parallel}"]
+
+
+def test_zipped_keys_advance_together_and_excluded_combinations_are_left_out(tmp_path):
+    cases = select_cases(loaded(tmp_path, GRID_WORDS, GRID), {})
+    assert [(case.devices, case.batch_size, case.precision, case.slots["hidden"]) for case in cases] == [
+        (4, 8, "fp32", 512), (4, 8, "amp", 512), (4, 16, "amp", 512),
+        (8, 8, "fp32", 512), (8, 8, "fp32", 1024), (8, 8, "amp", 512), (8, 8, "amp", 1024),
+        (8, 16, "amp", 512), (8, 16, "amp", 1024),
+    ]  # fmt: skip
+    assert {(case.slots["hidden"], case.slots["layers"]) for case in cases} == {(512, 4), (1024, 8)}
+
+
+def test_zipped_keys_are_chosen_together(tmp_path):
+    chosen = loaded(tmp_path, GRID_WORDS, GRID)
+    assert {case.slots["layers"] for case in select_cases(chosen, {"hidden": "1024"})} == {8}
+    other = select_cases(chosen, {"hidden": "768", "devices": "8", "batch_size": "8", "precision": "amp"})
+    assert [(case.slots["hidden"], case.slots["layers"]) for case in other] == [(768, 4), (768, 8)]
+    with pytest.raises(RunnerError, match="no case is left"):
+        select_cases(chosen, {"precision": "fp32", "batch_size": "16"})
+
+
+def test_derived_values_are_computed_recorded_and_not_chosen(tmp_path):
+    chosen = loaded(tmp_path, GRID_WORDS, GRID)
+    case = select_cases(chosen, {"devices": "8"})[1]
+    assert (case.slots["data_parallel"], case.slots["steps"]) == (4, 9 * 4 % 7 - 1)
+    assert case.options["data_parallel"] == 4
+    assert "data-parallel" not in case.slug
+    assert select_cases(chosen, case_choices(chosen, case)) == [case]
+    with pytest.raises(RunnerError, match="no key 'data_parallel' to choose by"):
+        select_cases(chosen, {"data_parallel": "2"})
+    with pytest.raises(RunnerError, match=r"`derived\.data_parallel` is .*, and 8 / 3 is not whole; exclude that"):
+        select_cases(chosen, {"tensor_parallel": "3", "devices": "8"})
+    with pytest.raises(RunnerError, match="it divides by 0"):
+        select_cases(chosen, {"tensor_parallel": "0", "devices": "8"})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("devices / tensor_parallel", "2 ** 99"),
+            "`derived.data_parallel` is '2 ** 99', but may hold names, whole numb",
+        ),
+        (("devices / tensor_parallel", "__import__('os')"), "but may hold names, whole numbers, parentheses"),
+        (("devices / tensor_parallel", "devices.real"), "but may hold names, whole numbers, parentheses"),
+        (("devices / tensor_parallel", "devices / 0.5"), "but may hold names, whole numbers, parentheses"),
+        (("devices / tensor_parallel", "devices /"), "but is no arithmetic: invalid syntax"),
+        (("devices / tensor_parallel", "steps + 1"), "but steps has no value; a name here is one of nodes, devices,"),
+        (("devices / tensor_parallel", "devices / precision"), "but precision has no value"),
+        (('"devices / tensor_parallel"', "4"), "`derived.data_parallel` is 4, but must be a text such as"),
+        (("data_parallel =", "hidden ="), "`derived.hidden` is 'devices / tensor_parallel', but this name is taken"),
+        (
+            ("layers = [4, 8]", "layers = [4]"),
+            "these keys must have as many values as each other; they have `hidden` 2",
+        ),
+        (('"layers"]', '"depth"]'), "`matrix.zip` is 'depth', but must be a key of this table: shape, batch_size"),
+        (('zip = ["hidden", "layers"]', "zip = 3"), "`matrix.zip` is 3, but must be a list of two keys of this table"),
+        (('["hidden", "layers"]', '[["hidden", "layers"], ["hidden", "shape"]]'), "name it once"),
+        (("{ precision", "{ colour"), "`matrix.exclude` is 'colour', but no case has such a key"),
+        (("exclude = [", "exclude = [3, "), "but must be a table of values by key, or a list of such tables"),
+        (("exclude = [", "exclude = [{ batch_size = [8, 16] }, "), "`matrix` has no case left; exclude less"),
+    ],
+)
+def test_a_matrix_that_cannot_be_combined_is_refused(tmp_path, change, message):
+    assert change[0] in GRID
+    with pytest.raises(RunnerError) as error:
+        loaded(tmp_path, GRID_WORDS, GRID.replace(*change, 1))
+    assert re.match(rf"{tmp_path}/tiny\.toml:\d+: ", str(error.value))
     assert message in str(error.value)
 
 
@@ -135,7 +280,7 @@ def test_a_choice_that_the_recipe_does_not_allow_is_refused(tmp_path, choices, m
 def test_case_choices_select_the_same_case(shape, batch_size, precision, more, text):
     known = {"xla": "true", "rate": "0.25", "iterations": "7"}
     with tempfile.TemporaryDirectory() as folder:
-        chosen = loaded(Path(folder), ["a"], TABLES)
+        chosen = loaded(Path(folder), WORDS, TABLES)
     fixed = {"nodes": shape[0], "devices": shape[1], "batch_size": batch_size, "precision": precision, "word": text}
     for case in select_cases(chosen, {**fixed, **{key: known[key] for key in more}}):
         again = case_choices(chosen, case)
@@ -159,9 +304,9 @@ def test_slugs_are_safe_and_short(value):
 
 
 def built(folder, words, case=None, more=""):
-    chosen = loaded(folder, words, TABLES, more)
+    chosen = loaded(folder, [*words, *WORDS], TABLES, more)
     (found,) = select_cases(chosen, {"devices": "1", "precision": "fp32", "batch_size": "8", **(case or {})})
-    return trainer_words(chosen, found)
+    return trainer_words(chosen, found)[: -len(WORDS)]
 
 
 def test_slots_are_filled_and_double_braces_become_one(tmp_path):
@@ -240,23 +385,13 @@ def test_the_data_folder_is_not_read_as_a_slot(tmp_path):
     assert trainer_words(chosen, select_cases(chosen, {})[0], "/a b/{ranks}") == [("t",), ("/a b/{ranks}/x",)]
 
 
-def test_repeats_are_interleaved_over_the_cases(tmp_path):
-    chosen = replace(loaded(tmp_path, ["a"], MATRIX.replace("[8]", "[1, 2]")), device="cpu")
-    runs = order([build_run(chosen, case, Path("raw")) for case in select_cases(chosen, {})], 2)
-    assert [str(run.folder) for run in runs] == [
-        "raw/tiny/bash/cpu-n1d1-bs1-fp32/1",
-        "raw/tiny/bash/cpu-n1d1-bs2-fp32/1",
-        "raw/tiny/bash/cpu-n1d1-bs2-fp32/2",
-        "raw/tiny/bash/cpu-n1d1-bs1-fp32/2",
-    ]
-
-
 def test_existing_folders_keep_their_numbers(tmp_path):
-    chosen = replace(loaded(tmp_path, ["a"], MATRIX.replace("[8]", "[1, 2]")), device="cpu")
+    chosen = replace(loaded(tmp_path, USED, MATRIX.replace("[8]", "[1, 2]")), device="cpu")
     for taken in ("1", "7", "notes"):
         (tmp_path / "tiny/bash/cpu-n1d1-bs1-fp32" / taken).mkdir(parents=True)
     cases = tuple(select_cases(chosen, {}))
     batch = Batch(recipe=chosen, cases=cases, settings=Settings(), raw_logs=tmp_path)
-    runs = order(batch.first_runs(), 2)
-    assert [run.record.repeat for run in runs] == [8, 1, 2, 9]
-    assert [run.folder.name for run in runs] == ["8", "1", "2", "9"]
+    firsts = batch.first_runs()
+    runs = order(firsts, {run.folder.parent: 2 for run in firsts}, 0)
+    assert sorted(run.record.repeat for run in runs) == [1, 2, 8, 9]
+    assert [run.folder.name for run in runs] == [str(run.record.repeat) for run in runs]

@@ -12,9 +12,11 @@ from types import SimpleNamespace
 import pytest
 
 from runners import record, run
+from runners.command import Settings
 from runners.job import RunnerError, WantedRecords
 from runners.record import Lost, published
 from runners.run import collect
+from runners.transport import Warnings
 from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
 
@@ -253,7 +255,7 @@ def test_the_source_has_the_commit_found_on_the_node(write_recipe, tmp_path):
 
 def test_warnings_of_the_start_are_kept(folder):
     arrive(folder, 0)
-    record.note_warnings(folder, ["the load is high"])
+    record.note_warnings(folder, Warnings(("the load is high",)))
     collect(folder, launched(folder))
     assert load(folder / "run.json")["warnings"] == ["the load is high"]
 
@@ -261,7 +263,8 @@ def test_warnings_of_the_start_are_kept(folder):
 def test_records_name_no_host_address_or_folder(pair):
     arrive(pair, 0)
     lost(pair, 1)
-    record.note_warnings(pair, ["node 1: the sources in /home/me/sources/x are not at the recipe's commit"])
+    moved = "node 1: the sources in /home/me/sources/x are not at the recipe's commit"
+    record.note_warnings(pair, Warnings((moved,)))
     collect(pair, launched(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
         "node 1: the sources in <path> are not at the recipe's commit",
@@ -298,7 +301,7 @@ def test_unusable_records_do_not_count(tmp_path):
     lines = ["1s 3ms/step", "12s 120ms/step", "1s 3ms/step", "11s 110ms/step"]
     bar = "100/100 [==============================] -"
     log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
-    assert record.count_records(log) == {"frameworks.keras": 2}
+    assert record.count_records(record.log_figures(log, {"schema": "perfledger.run/1"})) == {"frameworks.keras": 2}
 
 
 @pytest.mark.parametrize(
@@ -312,3 +315,15 @@ def test_unusable_records_do_not_count(tmp_path):
 )
 def test_a_log_with_too_few_records_is_short_with_a_reason(found, said):
     assert record.shortfall(found, WantedRecords("a.b", 2)) == said
+
+
+def test_disturbances_are_a_kind_of_their_own_and_acceptance_is_recorded(write_recipe, tmp_path):
+    path = write_recipe("true")
+    for accepted in (False, True):
+        folder = begun(path, tmp_path, settings=Settings(accept_disturbed=accepted))
+        arrive(folder, 0)
+        record.note_warnings(folder, Warnings(("it is warm",), ("node 0: other work",)))
+        collect(folder, launched(folder))
+        found = load(folder / "run.json")
+        assert (found["warnings"], found["disturbances"]) == (["it is warm"], ["node 0: other work"])
+        assert found.get("accept_disturbed", False) == accepted

@@ -134,7 +134,9 @@ def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_pat
     ).spec
     assert [*map(word, ["bash", "-c", 'echo "$1"', "bash", "it's"])] == list(spec.command)
     assert (spec.device, spec.nodes, spec.devices_per_node, spec.every_node) == ("cpu", 1, 1, True)
-    assert (spec.timeout_seconds, spec.threads, spec.variables) == (60, "1", {"OMP_NUM_THREADS": ("1",)})
+    assert (spec.timeout_seconds, spec.threads, spec.variables) == (
+        60, "1", {"OMP_NUM_THREADS": ("1",), "CASE": ("1 1 fp32 3 it's",)},
+    )  # fmt: skip
     assert (spec.work, spec.data, spec.even_if_busy) == ("/my work", "/d", True)
     assert (spec.python, spec.packages, spec.programs) == ("python3.10", ("torch",), ("bash",))
     assert (spec.source_folder, spec.expected_commit) == ("f", "c0ffee")
@@ -150,7 +152,7 @@ def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own
         "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}",
         "--network=host", "--ipc=host",
         "--gpus", "all", "--ulimit", "memlock=-1", "--ulimit", "stack=67108864",
-        "-e", "OMP_NUM_THREADS", "-e", "CUDA_VISIBLE_DEVICES", "-e", "CUDA_DEVICE_ORDER",
+        "-e", "OMP_NUM_THREADS", "-e", "CASE", "-e", "CUDA_VISIBLE_DEVICES", "-e", "CUDA_DEVICE_ORDER",
         "-v", "{work}:{work}", "-v", "{ranks}:{ranks}", "-v", "/d:/d", "-w", "{working_folder}", "a/b:1",
         "torchrun", "--nnodes", "1", "--nproc_per_node", "2", "--node_rank", "{node_rank}",
         "--master_addr", "{master_address}", "--master_port", "{master_port}",

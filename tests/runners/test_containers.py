@@ -93,3 +93,51 @@ def test_a_recipe_without_an_image_cannot_run_in_one(tmp_path, tool):
 def test_a_folder_with_a_colon_or_comma_cannot_be_mounted(tmp_path, tool, folder):
     with pytest.raises(RunnerError, match=f"{folder}: {tool} takes : and , in a folder"):
         spec(tmp_path, tool, data=folder)
+
+
+@pytest.mark.parametrize(
+    ("image", "shown"),
+    [
+        ("nvcr.io/nvidia/pytorch:24.04-py3", "nvcr.io#nvidia/pytorch:24.04-py3"),
+        ("localhost:5000/a", "localhost:5000#a"),
+        ("maker/image:1", "maker/image:1"),
+        ("ubuntu", "ubuntu"),
+        ("/images/a.sqsh", "/images/a.sqsh"),
+    ],
+)
+def test_pyxis_names_registries_as_enroot_does(tmp_path, image, shown):
+    argv = built(tmp_path, "pyxis", replace(IMAGE, image=image))
+    assert f"--container-image={shown}" in argv
+    assert {"srun", "--overlap", "--no-container-mount-home", "--nodelist={host}"} <= set(argv)
+
+
+PER_CASE = """
+[container]
+image = "{images}"
+digest = "{digests}"
+[slots.images]
+by = "precision"
+fp32 = "reg/a:1"
+amp = "reg/b:2"
+bf16 = "--privileged"
+[slots.digests]
+by = "precision"
+fp32 = "sha256:%s"
+amp = ""
+bf16 = ""
+"""
+
+
+def test_each_case_may_have_its_own_image(tmp_path):
+    matrix = '[matrix]\nbatch_size = 8\nprecision = ["fp32", "amp"]\n'
+    recipe = loaded(tmp_path, ["a"], matrix, PER_CASE % ("1" * 64))
+    runs = [build_run(recipe, case, Path("raw"), Settings(container="docker")) for case in select_cases(recipe, {})]
+    assert [run.record.argv[-2] for run in runs] == [f"reg/a@sha256:{'1' * 64}", "reg/b:2"]
+    images = [run.record.recipe.container for run in runs]
+    assert [(each.image, each.digest) for each in images if each] == [
+        ("reg/a:1", f"sha256:{'1' * 64}"),
+        ("reg/b:2", ""),
+    ]
+    (case,) = select_cases(recipe, {"precision": "bf16"})
+    with pytest.raises(RunnerError, match=r"recipe tiny: `container\.image` '\{images\}' is '--privileged'"):
+        build_run(recipe, case, Path("raw"), Settings(container="docker"))

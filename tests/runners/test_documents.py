@@ -12,12 +12,13 @@ import pytest
 from msgspec import Struct
 
 from ingest.site import reproduce
-from runners import cli, recipe
+from runners import cli, recipe, site
 from runners.cli import main
 from runners.command import Settings, build_run
 from runners.job import NODE_VARIABLES, PlannedRecord
 from runners.recipe import DERIVED, RecipeFile, select_cases
-from schema.records import Run, from_json
+from runners.site import SitePlace
+from schema.records import Run, SiteRecord, from_json
 from schema.vocabulary import LAUNCHERS, PRECISIONS
 from tests.runners.home import ROOT
 
@@ -47,9 +48,11 @@ def shown(path: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatch):
-    # These two would do something: all that can be tried is that their arguments are understood.
+    # These would do something: all that can be tried is that their arguments are understood.
     monkeypatch.setattr(cli, "set_up", lambda *_: None)
     monkeypatch.setattr(cli, "_unfinished", lambda _: [])
+    monkeypatch.setenv("HF_TOKEN", "exported in the line before")
+    monkeypatch.setattr(cli, "_check", lambda *_: 0)
     for words in shown(path):
         harmless = {"run": ["--dry-run", "--raw-logs", str(tmp_path / "raw")], "export": ["--to", str(tmp_path)]}
         assert main([*words, *harmless.get(words[0], [])]) == 0, words
@@ -63,8 +66,25 @@ def test_both_languages_show_the_same_commands(pair):
     assert english == chinese
 
 
+def shown_toml(section: str) -> str:
+    """Return the one block of TOML in a section of the README."""
+    (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", README, re.DOTALL | re.MULTILINE)
+    (block,) = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return str(block)
+
+
+def test_the_site_shown_has_every_key_and_can_be_loaded(tmp_path):
+    path = tmp_path / "shown.toml"
+    path.write_text(shown_toml("Sites"), "utf-8")
+    places = site.load(path).places.values()
+    for name in SitePlace.__struct_fields__:
+        assert any(getattr(place, name) != getattr(SitePlace(), name) for place in places), name
+    for name in SiteRecord.__struct_fields__:
+        assert f"`{name}`" in README, name
+
+
 def test_the_recipe_shown_has_every_key_and_can_be_loaded(tmp_path):
-    (block,) = re.findall(r"^```toml\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    block = shown_toml("A recipe")
     path = tmp_path / "shown.toml"
     path.write_text(block, "utf-8")
     assert recipe.load(path).launcher.name == "torchrun"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runners.command import Settings
-from tests.runners.node import kernel, nvidia_smi, prepared, tool
+from tests.runners.node import kernel, nvidia_smi, polls, prepared, tool
 from tests.runners.test_host_run import checkout, small_disk
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -38,9 +38,14 @@ def checked(write_recipe, tmp_path):
         node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)
         reply = node.check()
         assert {each.name for each in node.job.iterdir()} - {"ranks", "output", "hostfile"} == {"agent.py", "job.json"}
-        return reply.refused, list(reply.warnings)
+        # A disturbance is told apart by its kind, and not by its words.
+        return reply.refused, [*reply.warnings, *map(disturbance, reply.disturbances)]
 
     return check
+
+
+def disturbance(text):
+    return f"disturbed: {text}"
 
 
 def test_a_good_host_has_no_refusal_and_no_warning(checked):
@@ -167,7 +172,7 @@ def test_gpus_that_differ_are_warned_about(checked, tmp_path):
 def test_a_busy_gpu_can_be_allowed_with_a_warning(checked, tmp_path):
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "90"})
     refusal, (warning,) = checked(device="gpu", settings=Settings(even_if_busy=True), PATH=path)
-    assert (refusal, warning.startswith("GPU 0 is busy")) == ("", True)
+    assert (refusal, warning.startswith("disturbed: GPU 0 is busy")) == ("", True)
 
 
 def test_only_the_gpus_given_to_the_job_count(checked, tmp_path):
@@ -199,7 +204,7 @@ def test_a_busy_cpu_is_warned_about(checked, tmp_path, after, said):
     found = checked()
     teller.join()
     sentence = f"the processors of this host are {said} before the run: something else computes here"
-    assert found == ("", [sentence] if said else [])
+    assert found == ("", [disturbance(sentence)] if said else [])
 
 
 @pytest.mark.parametrize(("rank", "refused"), [(0, True), (1, False)])
@@ -224,3 +229,53 @@ def test_a_host_without_space_is_refused(write_recipe, tmp_path):
 def test_a_folder_that_cannot_be_written_to_is_refused(checked, tmp_path):
     refusal, _ = checked(TMPDIR=str(tmp_path / "no where"))
     assert refusal == f"the folder {tmp_path}/no where cannot be written to on this host"
+
+
+def test_a_host_on_which_another_run_measures_is_refused_unless_it_may_be_busy(checked, write_recipe, tmp_path):
+    other = prepared(write_recipe("echo begun; sleep 300"), tmp_path / "other")
+    with other.running():
+        refused, _ = checked()
+        assert refused.startswith("this host is busy: another run measures here, other since 2")
+        assert "--wait-idle" in refused
+        assert checked(settings=Settings(even_if_busy=True)) == ("", [])
+        started = prepared(write_recipe("true"), tmp_path / "third").call()
+        assert (started.returncode, "another run measures here" in started.stderr) == (2, True)
+    for _ in polls():
+        if checked() == ("", []):
+            break
+    else:
+        raise AssertionError("the lock outlives the run")
+
+
+def test_two_nodes_of_one_job_may_share_a_machine(checked, write_recipe, tmp_path):
+    with prepared(write_recipe("echo begun; sleep 300", shape="2n1d"), tmp_path / "job").running():
+        node = prepared(write_recipe(shape="2n1d"), tmp_path / "job", rank=1, hosts=["127.0.0.1"] * 2)
+        assert node.check().refused == ""
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_a_node_says_why_it_is_not_idle(write_recipe, tmp_path, device):
+    tools = {"PATH": nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "97"})}
+    load = tmp_path / "proc"
+    load.mkdir()
+    node = prepared(write_recipe(device=device), tmp_path / "job", None, None, kernel(load), **tools)
+    found = node.check("idle")
+    busy = "GPU 0 is busy: processes on it 0, utilisation 97 %, memory 9 of 16000 MiB"
+    assert (found.refused, found.warnings) == ("", (busy,) if device == "gpu" else ())
+
+
+def test_ssh_to_the_other_nodes_is_tried_for_a_launcher_that_needs_it(checked, tmp_path):
+    more = '[launcher]\nname = "mpirun"\n'
+    tool(tmp_path / "tools", "mpirun", "true")
+    for status, said in ((255, "echo 'Host key verification failed.' >&2; "), (0, "")):
+        path = tool(tmp_path / "tools", "ssh", f'echo "$@" >>{tmp_path}/asked; {said}exit {status}')
+        refused, _ = checked(more, shape="2n1d", PATH=path)
+        assert ("`ssh 127.0.0.1` fails on this host: Host key verification failed.; give it a key" in refused) == bool(
+            status
+        )
+    assert "BatchMode=yes" in (tmp_path / "asked").read_text()
+    (tmp_path / "asked").unlink()
+    agent = '[launcher]\nname = "mpirun"\narguments = ["--mca", "plm_rsh_agent", "mine"]\n'
+    for words in ((agent, "2n1d", 0), (more, "2n1d", 1), ('[launcher]\nname = "torchrun"\n', "2n1d", 0)):
+        checked(words[0], shape=words[1], rank=words[2], PATH=path)
+    assert not (tmp_path / "asked").exists()

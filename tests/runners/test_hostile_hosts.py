@@ -221,7 +221,7 @@ def test_what_a_node_of_a_cluster_did_not_write_itself_is_a_warning(text, write_
     folder = begun(write_recipe("true"), tmp_path)
     job = Job(launched(folder).job, folder)
     (lost(folder, 0) / "check.json").write_text(text)
-    assert Slurm().late_warnings(job) == ["what its check found cannot be read"]
+    assert Slurm().late_warnings(job).warnings == ("what its check found cannot be read",)
 
 
 @pytest.mark.parametrize("text", ["--user=me", "12 --all", "", "12\n13"])

@@ -18,7 +18,7 @@ from tests.runners.node import prepared, tool
 from tests.runners.written import filled, loaded, written
 
 MATRIX = '[matrix]\nshape = ["1n1d", "1n2d", "2n2d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
-VARIABLES = '[environment_variables]\nNCCL_DEBUG = "INFO"\nPYTHONHASHSEED = "{batch_size}"\n'
+VARIABLES = '[environment_variables]\nNCCL_DEBUG = "INFO"\nPYTHONHASHSEED = "{global_batch_size}"\n'
 MEETING = ["--master_addr", "{master_address}", "--master_port", "{master_port}"]
 TWO_NODES = ["--nnodes", "2", "--nproc_per_node", "2", "--node_rank", "{node_rank}", *MEETING]
 
@@ -164,7 +164,7 @@ def test_words_that_deepspeed_would_pass_to_a_remote_shell_are_refused(tmp_path,
 
 def test_which_launchers_start_the_ranks_of_other_nodes_by_themselves(tmp_path):
     for name in LAUNCHERS:
-        recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, f'[launcher]\nname = "{name}"\n')
+        recipe = loaded(tmp_path, ["python", "t.py", "{devices}"], MATRIX, f'[launcher]\nname = "{name}"\n')
         (one, two) = (select_cases(recipe, {"nodes": nodes, "devices": nodes})[0] for nodes in ("1", "2"))
         assert build_run(recipe, two, tmp_path).spec.every_node == (name not in ("mpirun", "horovodrun", "deepspeed"))
         assert build_run(recipe, one, tmp_path).spec.every_node, "one device is started plain"

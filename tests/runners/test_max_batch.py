@@ -89,6 +89,38 @@ def test_each_attempt_is_a_run_and_the_result_is_printed(hungry, tmp_path, capfd
 
 
 @pytest.mark.usefixtures("bash")
+def test_a_search_ends_at_its_bound(write_recipe, tmp_path, capfd):
+    path = write_recipe(f"{RECORD} record 1", batches="1, 2")
+    words = ["run", str(path), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]
+    assert main([*words, "--max-batch", "4"]) == 0
+    said = capfd.readouterr().out
+    assert "the largest batch size that completed is 4; larger ones were not tried, for the search goes up to 4" in said
+    assert sorted(folder.name.split("-")[2] for folder in folder_of(tmp_path).parent.iterdir()) == ["bs1", "bs2", "bs4"]
+    assert main([*words, "--resume"]) == 0
+    assert "the largest batch size that completed is 128; larger ones were not tried" in capfd.readouterr().out
+    assert main(["run", str(path), "--max-batch", "4"]) == 2
+
+
+@pytest.mark.usefixtures("bash")
+def test_probes_with_fewer_iterations_are_trials(write_recipe, tmp_path, capfd):
+    program = f'{RECORD} for n in $(seq "$2"); do record $n; done; [ $BATCH -le 2 ] || {{ echo OutOfMemory; exit 1; }}'
+    command = ["bash", "-c", program.replace("{", "{{").replace("}", "}}"), "bash", "{word}", "{iterations}"]
+    path = write_recipe(batches="1", command=command, more='BATCH = "{batch_size}"\n')
+    path.write_text(path.read_text().replace("at_least = 1", "at_least = 3"))
+    words = ["run", str(path), "--find-max-batch", "--raw-logs", str(tmp_path / "raw"), "--case", "iterations=1"]
+    assert main(words) == 0
+    assert (
+        "the largest batch size that completed is 2; the smallest that ran out of memory is 3" in capfd.readouterr().out
+    )
+    runs = [load(path) for path in sorted((tmp_path / "raw").rglob("run.json"))]
+    assert {(run["outcome"], run.get("smoke", False)) for run in runs} == {("completed", True), ("oom", False)}
+    assert main([*words, "--resume"]) == 0
+    assert not list((tmp_path / "raw").rglob("2/run.json")), "the same probes count"
+    assert main([*words[:-1], "iterations=3", "--resume"]) == 0
+    assert len(list((tmp_path / "raw").rglob("2/run.json"))) == 2, "a probe with all iterations is another"
+
+
+@pytest.mark.usefixtures("bash")
 def test_resume_waits_for_an_attempt_that_still_runs(write_recipe, tmp_path):
     program = (
         f"{RECORD} record 1; until [ -e {tmp_path}/go ] || [ $BATCH -gt 4 ]; do sleep 0.1; done; "

@@ -8,7 +8,7 @@ import pytest
 
 from runners import recipe
 from runners.job import RunnerError
-from runners.recipe import Image, Launcher, Lookup, RecipeSource, RequiredRecords, Setup
+from runners.recipe import Image, Launcher, Lookup, MatrixTable, RecipeSource, RequiredRecords, Setup
 from tests.runners.written import loaded, written
 
 WHOLE = """
@@ -74,7 +74,8 @@ def test_the_defaults_of_a_recipe(tmp_path):
     assert (found.label, found.notes, found.cool_down_seconds, found.container) == ("", "", 0, None)
     assert found.launcher == Launcher("plain", (), False)
     assert found.setup == Setup("python", (), (), "")
-    assert found.matrix == ({"shape": ("1n1d",), "batch_size": (8,), "precision": ("fp32",)},)
+    (table,) = found.matrix
+    assert table == MatrixTable({"shape": ("1n1d",), "batch_size": (8,), "precision": ("fp32",)})
 
 
 TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size = 16\nprecision = 'fp32'\n"
@@ -85,6 +86,7 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
     [
         (("suite", "suit"), 3, "`suit` is not a key of a recipe; did you mean `suite`?"),
         (('suite = "tiny"\n', ""), 1, "the key `suite` is missing; add it"),
+        (("iterations", "iteratoins"), 7, "`iteratoins` is not a key of a recipe; did you mean `iterations`?"),
         (('title = "', 'colour = "red"\ntitle = "'), 2, "`colour` is not a key of a recipe; the keys here are title"),
         (('title = "', 'name = "red"\ntitle = "'), 2, "`name` is not a key of a recipe"),
         (("[records]", "[recrods]"), 13, "`recrods` is not a key of a recipe; did you mean `records`?"),
@@ -104,7 +106,14 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (('device = "gpu"', 'device = "v100"'), 6, "`device` is 'v100', but must be cpu or gpu"),
         (('device = "gpu"', 'device = "gpu"\nlabel = "a/b"'), 7, "`label` is 'a/b', but must be the name of a folder"),
         (('command = ["a"]', 'command = ["--lr {lr}"]'), 10, "`command` names {lr}, which has no value; a slot here"),
-        (('command = ["a"]', 'command = ["{batch-size} {batchsize}"]'), 10, "did you mean `batch_size`?"),
+        (('command = ["a"]', 'command = ["{batchsize}"]'), 10, "did you mean `batch_size`?"),
+        (('command = ["a"]', 'command = ["--b={batch_size"]'), 10, "`command` is '--b={batch_size', whose { belongs"),
+        (('command = ["a"]', 'command = ["{batch-size}"]'), 10, "whose { belongs to no slot; a slot is {name} in"),
+        (('command = ["a"]', 'command = ["a", "}"]'), 10, "`command` is '}', whose } belongs to no slot"),
+        (("[records]", '[environment_variables]\nA = "{"\n[records]'), 14, "`environment_variables.A` is '{', whose"),
+        (("[records]", '[container]\nimage = "a:{tag}"\n[records]'), 14, "`container.image` names {tag}, which has"),
+        (("[records]", '[container]\nimage = "a:{hosts}"\n[records]'), 14, "`container.image` names {hosts}"),
+        (("[records]", '[container]\nimage = "a:{"\n[records]'), 14, "`container.image` is 'a:{', whose { belongs"),
         (('command = ["a"]', 'command = ["{shape}"]'), 10, "`command` names {shape}, which has no value"),
         (("[records]", '[launcher]\narguments = ["{x}"]\n[records]'), 14, "`launcher.arguments` names {x}, which has"),
         (("[records]", '[environment_variables]\nA = "{x}"\n[records]'), 14, "`environment_variables.A` names {x}"),
@@ -146,8 +155,8 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (("batch_size = [8]", "batch_size = [0]"), 19, "`matrix.batch_size` is 0, but must be a whole number from 1"),
         (("batch_size = [8]", "batch_size = [true]"), 19, "`matrix.batch_size` is True, but must be a whole number"),
         (
-            ('precision = ["fp32"]', 'precision = ["int8"]'), 20,
-            "must be one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8",
+            ('precision = ["fp32"]', 'precision = ["int4"]'), 20,
+            "must be one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8, mxfp8, nvfp4, int8",
         ),
         (("[matrix]", '[matrix]\nshape = ["1n0d"]'), 19, "`matrix.shape` is '1n0d', but must be nodes and"),
         (("[matrix]", "[matrix]\ndevices = [2]"), 19, "`matrix.devices` is [2], but this name is taken"),
@@ -207,8 +216,10 @@ def test_files_can_name_a_folder_or_a_glob(tmp_path):
     assert loaded(tmp_path, ["a"], more='[files]\nx = "[a].py"\n').files == {"x": tmp_path / "[a].py"}
 
 
-def test_fp8_is_a_precision(tmp_path):
-    assert loaded(tmp_path, ["a"], '[matrix]\nbatch_size = 8\nprecision = "fp8"\n').matrix[0]["precision"] == ("fp8",)
+@pytest.mark.parametrize("name", ["fp8", "mxfp8", "nvfp4", "int8"])
+def test_narrow_formats_are_precisions(tmp_path, name):
+    (table,) = loaded(tmp_path, ["a"], f'[matrix]\nbatch_size = 8\nprecision = "{name}"\n').matrix
+    assert table.axes["precision"] == (name,)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +240,8 @@ def test_a_matrix_key_must_be_in_all_tables_or_an_option(tmp_path):
     tables = TABLES.replace("batch_size = 16", "batch_size = 16\nxla = [true, false]")
     with pytest.raises(RunnerError, match=r"`matrix\.xla` is in one table and not in all; add it to them or"):
         loaded(tmp_path, ["a"], matrix=tables)
-    assert len(loaded(tmp_path, ["a"], matrix=tables, more="[options]\nxla = false\n").matrix) == 2
+    found = loaded(tmp_path, ["{batch_size} {xla}"], matrix=tables, more="[options]\nxla = false\n")
+    assert len(found.matrix) == 2
 
 
 def test_a_file_that_is_not_utf8_or_is_absent_is_refused(tmp_path):

@@ -15,7 +15,7 @@ import pytest
 from runners import recipe as recipes
 from runners.command import environment_variables, trainer_words
 from runners.job import RunnerError, texts
-from runners.nodes import set_up
+from runners.nodes import SetupSteps, set_up
 from runners.recipe import select_cases
 from runners.transport import parse_target
 from runners.workloads import wide_deep_hugectr
@@ -229,7 +229,8 @@ CHANGED = [
 
 def last_step(name: str, work: Path) -> None:
     """Run the last setup step of a recipe here."""
-    set_up(parse_target("local").places("cpu"), recipes.load(recipes.find(name)).setup.steps[-1:], str(work))
+    steps = recipes.load(recipes.find(name)).setup.steps[-1:]
+    set_up(parse_target("local").places("cpu"), SetupSteps(steps=steps, work=str(work)))
 
 
 @pytest.mark.usefixtures("bash")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runners import recipe, record
-from runners.batch import order, settled_runs
+from runners.batch import settled_runs
 from runners.cli import main
 from runners.command import build_run
 from runners.job import PlannedRun, RunnerError
@@ -118,22 +118,6 @@ def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tm
     earlier.folder.mkdir(parents=True)
     (earlier.folder / "run.json").write_text('{"outcome": "completed", "case": {"hardware": "B"}}', encoding="utf-8")
     assert len(settled_runs(earlier, ["A", "B"])) == count
-
-
-def test_a_resumed_matrix_goes_on_in_the_order_it_had(write_recipe, tmp_path):
-    firsts = first_runs(write_recipe("true", batches="1, 2, 3, 4"), tmp_path)
-    names = [first.folder.parent.name for first in firsts]
-    whole = [each.folder.parent.name for each in order(firsts, 2)]
-    rest = order(firsts, 2, {names[0]: 1, names[1]: 1})
-    assert [each.folder.parent.name for each in rest] == whole[2:]
-
-
-def test_over_all_repeats_every_case_is_as_early_as_any_other(write_recipe, tmp_path):
-    firsts = first_runs(write_recipe("true", batches="1, 2, 3, 4, 5"), tmp_path)
-    runs = [each.folder.parent for each in order(firsts, 5)]
-    turns = [runs[start : start + 5] for start in range(0, 25, 5)]
-    for first in firsts:
-        assert sorted(turn.index(first.folder.parent) for turn in turns) == [0, 1, 2, 3, 4]
 
 
 def test_collect_finishes_a_copied_folder_and_reports_when_nothing_is_left(write_recipe, tmp_path, capfd):

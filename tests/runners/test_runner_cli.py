@@ -72,11 +72,13 @@ def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_
     assert lines[1].startswith("  ")
     assert lines[2:4] == [
         "cpu-n1d1-bs1-fp32 runs",
-        """  OMP_NUM_THREADS=1 bash -c 'echo '"'"'$x'"'"'' bash plain""",
+        """  OMP_NUM_THREADS=1 CASE='1 1 fp32 3 plain' bash -c 'echo '"'"'$x'"'"'' bash plain""",
     ]
     assert lines[5] == "cpu-n1d1-bs2-fp32 runs"
-    assert lines[8:12] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
-    assert lines[-1] == "4 runs of 2 cases, at most 4 min: for all of them only the timeout is known"
+    assert [line.split("] ")[0] for line in lines[8:12]] == ["[1/4", "[2/4", "[3/4", "[4/4"]
+    assert sorted(line.split("] ")[1] for line in lines[8:12]) == sorted(folders)
+    assert lines[-1] == "in random order, another one each time without --seed"
+    assert lines[-2] == "4 runs of 2 cases, at most 4 min: for all of them only the timeout is known"
     assert not (tmp_path / "raw").exists()
 
 
@@ -136,7 +138,36 @@ def test_an_unknown_key_of_a_case(capfd, write_recipe):
 def test_a_key_with_two_values_is_refused(capfd, write_recipe):
     path = str(write_recipe("true", batches="1, 2"))
     for twice in (["--case", "batch_size=1,batch_size=2"], ["--case", "batch_size=1", "--case", "batch_size=2"]):
-        assert "--case batch_size=2: it is 1 already" in refusal(capfd, "show", path, *twice)
+        assert "--case batch_size=2: it is 1 already; write several values as" in refusal(capfd, "show", path, *twice)
+
+
+def shown_cases(capfd, *words):
+    assert main(["show", *words]) == 0
+    return [line for line in capfd.readouterr().out.splitlines() if line.startswith("cpu-")]
+
+
+def test_a_key_may_have_several_values_and_cases_be_left_out(capfd, write_recipe):
+    path = str(write_recipe("true", batches="1, 2, 4"))
+    names = {batch: f"cpu-n1d1-bs{batch}-fp32" for batch in (1, 2, 4, 8)}
+    assert shown_cases(capfd, path, "--case", "batch_size=1|8") == [names[1], names[8]]
+    assert shown_cases(capfd, path, "--without", "batch_size=1|4") == [names[2]]
+    assert shown_cases(capfd, path, "--without", "batch_size=1", "--without", "batch_size=2") == [names[4]]
+    assert shown_cases(capfd, path, "--without", "batch_size=1,precision=fp32") == [names[2], names[4]]
+    assert "no case has batch_size=9, so it leaves nothing out" in refusal(
+        capfd, "show", path, "--without", "batch_size=9"
+    )
+    assert "no key 'colour'" in refusal(capfd, "show", path, "--without", "colour=red")
+    assert "no case is left" in refusal(capfd, "show", path, "--without", "batch_size=1|2|4")
+
+
+def test_a_bar_in_a_value_is_written_twice(capsys, write_recipe):
+    path = str(write_recipe("true"))
+    assert main(["show", path, "--case", "word=a||b"]) == 0
+    shown = capsys.readouterr().out
+    assert " bash 'a|b'\n" in shown
+    (choice,) = (line.split("--case ")[1] for line in shown.splitlines() if "--case" in line)
+    assert main(["show", path, "--case", *shlex.split(choice)]) == 0
+    assert capsys.readouterr().out == shown
 
 
 def test_a_comma_that_no_key_follows_is_part_of_a_value(capsys, write_recipe):
@@ -231,7 +262,16 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run"], "Missing argument 'RECIPE'"),
+        (["run"], "Missing argument 'RECIPE...'"),
+        (["script"], "Missing argument 'RECIPE'"),
+        (["run", "x", "--until-ci", "0%"], "'0%' is not a percentage between 0 and 100, such as 2%"),
+        (["run", "x", "--until-ci", "few"], "'few' is not a percentage"),
+        (
+            ["run", "resnet50-jax", "--until-ci", "2%", "--repeats", "3"],
+            "--repeats: with --until-ci the figures say how many",
+        ),
+        (["run", "resnet50-jax", "--smoke", "--repeats", "3"], "--smoke: it tries each case once; leave --repeats and"),
+        (["run", "x", "x"], "recipe x: it is named twice; --repeats says how often its cases run"),
         (["run", "x", "--repeats", "0"], "0 is not in the range x>=1"),
         (["run", "x", "--case", "key"], "'key' is not key=value,key=value; `show` prints the keys of a recipe"),
         (["run", "x", "--round", "r" * 41], "is longer than 40 characters; shorten it"),
@@ -249,7 +289,7 @@ def test_wrong_arguments_exit_with_2_and_a_remedy(capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["list", "show", "plan", "run", "setup", "script", "collect"])
+@pytest.mark.parametrize("command", ["list", "show", "plan", "check", "run", "setup", "script", "collect", "stop"])
 def test_every_command_and_option_has_a_help_text(capsys, command):
     assert main(["--help"]) == 0
     assert f"  {command}  " in capsys.readouterr().out
@@ -344,7 +384,10 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
     # Variables of the user must not set where the ranks meet.
     leaked = {"PERFLEDGER_HOSTS": "a,b", "PERFLEDGER_MASTER_ADDRESS": "far", "PERFLEDGER_MASTER_PORT": "1"}
     far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **leaked}, "check": False}
-    assert subprocess.run([sys.executable, "job.py"], **far).returncode == 0
+    done = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
+    assert done.returncode == 0
+    next_step = f"completed; copy {tmp_path}/far/raw it's/tiny/bash/cpu-n1d1-bs2-fp32/1 to the folder of raw logs on"
+    assert next_step in done.stderr
     again = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
     assert (again.returncode, "is there already" in again.stderr) == (2, True)
     (tmp_path / "far/raw it's").rename(tmp_path / "raw")

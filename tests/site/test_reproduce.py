@@ -205,6 +205,34 @@ def test_a_warning_speaks_against_an_answer() -> None:
     assert (said(mark.text), mark.page) == ("1 run has launcher warnings", "runs/a-1.md#warnings")
 
 
+def test_the_page_of_a_disturbed_run_says_that_it_is_left_out_and_why() -> None:
+    busy = ["the processors of this host are 51 % busy before the run: something else computes here"]
+    left_out = told("a-1", disturbances=busy, published=False, sound=True)
+    counted = told("a-2", repeat=2, disturbances=busy, accept_disturbed=True)
+    site = site_of(left_out, counted, builders.run("b-1", framework="JAX", speed=1.0))
+    (sign,) = [each for each in run_page.signs(site, left_out, []) if each.page == "runs/a-1.md#disturbances"]
+    assert (said(sign.text), said(sign.text, "zh"), sign.tone) == (
+        "excluded: disturbed by other work", "未收录：受其他任务干扰", "bad",
+    )  # fmt: skip
+    (page,) = [each for each in run_page.pages(site) if each.path == "runs/a-1.md"]
+    context = page.context()
+    assert (context["disturbances"], context["left_out"]) == (tuple(busy), True)
+    # One that was accepted counts, and the answer that rests on it says so.
+    (answer,) = answers.answers(site, site.suite_of["a-1"], builders.HARDWARE)
+    (mark,) = [each for each in answer.marks if "disturbances" in each.page]
+    assert (said(mark.text), mark.page) == ("1 run has launcher warnings", "runs/a-2.md#disturbances")
+
+
+def test_the_order_of_keys_in_a_run_json_changes_no_command() -> None:
+    case = {"title": "x", "batch_size": "64", "threads": "1", "devices": "1", "nodes": "1"}
+    texts = {
+        reproduce.command(told("a-1", recipe={"case": dict(pairs)}))
+        for pairs in (case.items(), sorted(case.items()), reversed(case.items()))
+    }
+    (text,) = texts
+    assert text.endswith("--case nodes=1,devices=1,batch_size=64,threads=1,title=x")
+
+
 @pytest.mark.parametrize(
     ("outcome", "shown"),
     [("short", ("too few records", "记录不足")), ("timeout", ("timed out", "超时")), ("stopped", ("stopped", "被中止")),

@@ -144,7 +144,7 @@ def _details(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]
     found = [run_tables.headline(run) for run in runs]
     texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]] = {
         "title": (run_names.name(site, run) for run in runs),
-        "tables": (phrase("proof.published" if run.published else "proof.unpublished") for run in runs),
+        "tables": map(run_tables.in_tables, runs),
         "window": (_window(run) for run in runs),
         "rule": (phrase(f"rule.{run.rule}") if each else None for run, each in zip(runs, found, strict=True)),
         "session": map(_session, runs),

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import UnsetType, structs
+
 from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import repeats as repeats_of
@@ -23,6 +25,7 @@ from ingest.site.run_tables import (
     fact_origins,
     figure_cell,
     headline,
+    in_tables,
     log_lines_text,
     outcome,
     packages,
@@ -37,7 +40,7 @@ from ingest.site.run_tables import (
 )
 from ingest.site.stated import joined, stated
 from ingest.site.trace_chart import trace_chart
-from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, Telemetry
+from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, SiteRecord, Telemetry
 from schema.vocabulary import CASE, METRICS
 
 REPEATS_SHOWN = 20
@@ -113,6 +116,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "provenance": provenance(site, run),
             "problems": problem_list(site, run.problems),
             "warnings": run.warnings or (),
+            "disturbances": run.disturbances or (),
+            "left_out": run.disturbed,
             "name": title,
             "repeats": [(run_names.short(each), site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
@@ -164,10 +169,14 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     )  # fmt: skip
     problems = len(run.problems)
     text = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
-    tables = phrase("proof.published" if run.published else "proof.unpublished")
     return [
         ended,
-        Sign(phrase("proof.tables"), tables, "good" if run.published else "bad"),
+        Sign(
+            phrase("proof.tables"),
+            in_tables(run),
+            "good" if run.published else "bad",
+            addresses.section(site.page(run), "disturbances") if run.disturbed else None,
+        ),
         Sign(
             phrase("proof.problems"),
             text,
@@ -265,6 +274,8 @@ def provenance(site: Site, run: Run) -> Table:
         ("recipe", _recipe(run)),
         ("records", _records_asked(run)),
         ("notes", run.notes),
+        ("secrets", ", ".join(run.secrets or ())),
+        *((f"site_{name}", text) for name, text in _of_site(run.site)),
     ]
     ended = tuple(Entry(each) for each in _nodes(run))
     path = cell(run.path, site.log_page(run))
@@ -274,6 +285,12 @@ def provenance(site: Site, run: Run) -> Table:
         *([(cell(phrase("run.nodes")), Cell(ended))] if ended else []),
     )
     return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
+
+
+def _of_site(found: SiteRecord | UnsetType) -> Iterator[tuple[str, str]]:
+    """Yield what the site added to the recipe, by name."""
+    for name, value in structs.asdict(found).items() if found else ():
+        yield name, value if isinstance(value, str) else "; ".join(value)
 
 
 def details(run: Run) -> Mapping[str, Any] | None:

@@ -24,7 +24,7 @@
   /** Facets of which several values may be chosen; none chosen means all. */
   const SETS = ["framework", "devices"];
   const ALL = "all";
-  const PRECISIONS = ["fp32", "fp32_tf32", "tf32", "amp", "fp16", "bf16", "fp8"];
+  const PRECISIONS = ["fp32", "fp32_tf32", "tf32", "amp", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"];
   const SEEDS = 12;
 
   function stated(value) {

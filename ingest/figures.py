@@ -1,0 +1,84 @@
+"""Print the figure of each run and of each case, for a terminal or for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from ingest.common.problems import message
+from ingest.compute import results
+from ingest.compute.contrast import median_interval
+from parsers.engine import registry
+from schema.figures import CaseFigure, FiguresFound, RunFigure
+from schema.records import Run
+from schema.vocabulary import NO_FIGURE
+
+
+def of_runs(runs: Sequence[Run]) -> FiguresFound:
+    """Return the figures of runs, and of the cases that they are repeats of."""
+    found = tuple(_case(each) for each in results.repeats(runs))
+    return FiguresFound(runs=tuple(map(_run, runs)), cases=found, formats=tuple(each.id for each in registry.formats()))
+
+
+def table(figures: FiguresFound) -> str:
+    """Return a table of the cases, and a line for each run that has no figure."""
+    from tabulate import tabulate
+
+    rows = [_row(each) for each in figures.cases]
+    shown = tabulate(rows, headers=["case", "repeats", "median", "95 % interval", "spread", "round"])
+    return "\n".join([shown, *(f"{run.path}: no figure: {run.reason}" for run in figures.runs if run.value is None)])
+
+
+def _run(run: Run) -> RunFigure:
+    stated = run.figure(run.rule)
+    value = stated.value if stated and stated.scope == "job" and run.published else None
+    value = None if run.outcome in NO_FIGURE else value
+    unusable = sum(int(each.args["count"]) for each in run.problems if each.code == "impossible_figure")
+    return RunFigure(
+        path=run.path,
+        format=run.format,
+        records=run.observations - unusable,
+        outcome=run.outcome,
+        value=value,
+        unit=stated.unit if stated else "",
+        reason="" if value is not None else "; ".join(_reasons(run)),
+    )
+
+
+def _reasons(run: Run) -> Iterator[str]:
+    """Yield why a run has no figure: its problems, without the path that stands before each."""
+    if run.outcome in NO_FIGURE:
+        yield f"its outcome is {run.outcome}"
+    elif run.duplicate_of:
+        yield f"it is the same run as {run.duplicate_of}"
+    elif not run.problems:
+        yield "no format knows its log"
+    for problem in run.problems:
+        yield message(problem).partition(": ")[2]
+
+
+def _case(runs: Sequence[Run]) -> CaseFigure:
+    over, first = results.figure(runs), runs[0]
+    stated = next((found for run in runs if (found := run.figure(run.rule))), None)
+    return CaseFigure(
+        runs=tuple(run.path for run in runs),
+        value=over.value if over else None,
+        unit=stated.unit if stated else "",
+        repeats=over.repeats if over else 0,
+        interval=median_interval(results.groups(runs, first.rule)),
+        spread=over.spread if over else None,
+        hardware=first.case.hardware,
+        version=results.version(first),
+        round=results.round_of(first),
+        start=max((run.start for run in runs if run.start), default=None),
+    )
+
+
+def _row(case: CaseFigure) -> list[str]:
+    folder = str(PurePosixPath(case.runs[0]).parent.parent)
+    if case.value is None:
+        return [folder, "0", "", "", "", case.round or ""]
+    low, high = case.interval or (0.0, 0.0)
+    interval = f"{low:.4g} to {high:.4g}" if case.interval else ""
+    spread = "" if case.spread is None else f"{100 * case.spread:.1f} %"
+    return [folder, str(case.repeats), f"{case.value:.4g} {case.unit}", interval, spread, case.round or ""]

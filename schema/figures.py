@@ -1,0 +1,57 @@
+"""What `python -m ingest figures --json` prints: the figure of each run, and that of each case over its repeats.
+
+`runners` reads it, so that a figure or an interval is decided in one place.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class RunFigure(Struct, frozen=True, kw_only=True):
+    """The figure of one run; `value` is None where there is none, and `reason` says why, in English.
+
+    `records` are those of which figures can be made; `path` is that of its log, as it was found.
+    """
+
+    path: str
+    format: str | None
+    records: int
+    outcome: str
+    value: float | None = None
+    unit: str = ""
+    reason: str = ""
+
+
+class CaseFigure(Struct, frozen=True, kw_only=True):
+    """The figure of a case over its repeats, which are of one version and one round.
+
+    `interval` is that of the median, None below the repeats from which one can be drawn; `spread` is the sample
+    standard deviation over the mean, None for one repeat. `runs` are the paths of the logs.
+    """
+
+    runs: tuple[str, ...]
+    value: float | None
+    unit: str
+    repeats: int
+    interval: tuple[float, float] | None = None
+    spread: float | None = None
+    hardware: str | None = None
+    version: str | None = None
+    round: str | None = None
+    start: str | None = None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval over the median; None where there is no interval."""
+        if self.interval is None or not self.value:
+            return None
+        return (self.interval[1] - self.interval[0]) / 2 / self.value
+
+
+class FiguresFound(Struct, frozen=True, kw_only=True):
+    """The figures of runs and cases, and the formats that are known."""
+
+    runs: tuple[RunFigure, ...] = ()
+    cases: tuple[CaseFigure, ...] = ()
+    formats: tuple[str, ...] = ()

@@ -1,0 +1,86 @@
+"""`python -m ingest figures`: the figure of each run and case, for a terminal and for the runners."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, write_run
+
+from ingest.compute.contrast import interval, median_interval
+from parsers.engine import registry
+from schema.figures import FiguresFound
+
+SPEEDS = (5.0, 5.2, 5.1, 4.9, 5.3)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """Five repeats of a case, one of another round, a trial, and a run with too few records."""
+    folder = tmp_path / "logs"
+    for number, speed in enumerate(SPEEDS, start=1):
+        write_run(folder, f"a/b/case/{number}", seg([speed] * 12), run=run_json(outcome="completed", repeat=number))
+    later = run_json(outcome="completed", repeat=6, round="2026Q4")
+    write_run(folder, "a/b/case/6", seg([6.0] * 12), run=later)
+    write_run(folder, "a/b/case/7", seg([9.0] * 12), run=run_json(outcome="completed", repeat=7, smoke=True))
+    write_run(folder, "a/b/other/1", seg([5.0]), run=run_json(outcome="completed", batch_size=8))
+    return folder
+
+
+def found(called: Called) -> FiguresFound:
+    assert called.code == 0
+    return msgspec.json.decode(called.out, type=FiguresFound)
+
+
+def test_figures_of_runs_and_cases_as_data(logs: Path, ingest: Callable[..., Called]) -> None:
+    figures = found(ingest("figures", "--json", logs))
+    values = {run.path: run.value for run in figures.runs if run.value}
+    assert [*values.values()] == pytest.approx([*SPEEDS, 6.0])
+    case = next(each for each in figures.cases if each.round is None and each.value)
+    assert (case.repeats, case.value) == (5, pytest.approx(statistics.median(SPEEDS)))
+    assert case.interval
+    assert case.interval[0] <= 5.1 <= case.interval[1]
+    assert case.half_width == pytest.approx((case.interval[1] - case.interval[0]) / 2 / 5.1)
+    (other,) = (each for each in figures.cases if each.round == "2026Q4")
+    assert (other.repeats, other.interval, other.half_width) == (1, None, None)
+    assert figures.formats == tuple(each.id for each in registry.formats())
+
+
+def test_a_run_without_a_figure_says_why(logs: Path, ingest: Callable[..., Called]) -> None:
+    runs = found(ingest("figures", "--json", logs)).runs
+    reasons = {"".join(run.path.split("/")[-3:-1]): run.reason for run in runs}
+    assert reasons["case7"].startswith("its outcome is trial")
+    assert "too few" in reasons["other1"]
+    assert reasons["case1"] == ""
+
+
+def test_figures_as_a_table(logs: Path, ingest: Callable[..., Called]) -> None:
+    called = ingest("figures", logs)
+    assert re.search(r"^\S*case +5 +5\.1 samples/s +[\d.]+ to [\d.]+ +3\.1 %", called.out, re.M), called.out
+    assert re.search(r"case/7/train\.log: no figure: its outcome is trial", called.out)
+    assert ingest("figures").code == 2
+
+
+def test_nothing_of_a_trial_is_published_and_it_is_no_problem(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    trial = run_json(outcome="completed", smoke=True)
+    for number, (records, outcome) in enumerate(((12, "completed"), (2, "completed"), (12, "oom")), start=1):
+        write_run(
+            tmp_path / "logs", f"a/b/c/{number}", seg([5.0 + number] * records), run={**trial, "outcome": outcome}
+        )
+    called = ingest(tmp_path / "logs", "--json", "--out", tmp_path / "docs")
+    assert (called.code, called.problems) == (0, [])
+    assert [(line["outcome"], line["published"]) for line in called.lines] == [("trial", False)] * 3
+    assert len((tmp_path / "docs/data/results.csv").read_text("utf-8").splitlines()) <= 1
+
+
+def test_the_interval_of_a_median_is_that_of_its_ratio_to_a_constant() -> None:
+    groups = (SPEEDS,)
+    assert median_interval(groups) == pytest.approx(interval(groups, ((1.0,) * 5,)), rel=0.01)
+    assert median_interval((SPEEDS[:4],)) is None
+    assert median_interval(()) is None
+    assert median_interval(((0.0, *SPEEDS),)) is None

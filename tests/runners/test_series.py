@@ -1,0 +1,365 @@
+"""Runs of several cases and recipes: their random order, repeats until the interval is narrow, trials, figures."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from runners import batch, nodes, recipe, transport
+from runners import run as running
+from runners.batch import Aim, Narrowing, current_figure, earlier_figure, order, until_narrow
+from runners.cli import main
+from runners.command import build_run
+from runners.recipe import select_cases
+from schema.figures import CaseFigure, FiguresFound
+from tests.runners import home
+from tests.runners.home import RECORD, ROOT, load
+from tests.runners.test_end_to_end import RECIPE, TRAINER
+
+
+def planned(write_recipe, tmp_path, batches="1, 2, 3, 4"):
+    chosen = recipe.load(write_recipe("true", batches=batches))
+    return [build_run(chosen, case, tmp_path / "raw") for case in select_cases(chosen, {})]
+
+
+def folders(runs):
+    return [run.folder.parent.name for run in runs]
+
+
+def each(firsts, repeats):
+    return {run.folder.parent: repeats for run in firsts}
+
+
+def test_each_round_holds_every_case_once_in_another_random_order(write_recipe, tmp_path):
+    firsts = planned(write_recipe, tmp_path)
+    runs = order(firsts, each(firsts, 6), seed=7)
+    rounds = [folders(runs[start : start + 4]) for start in range(0, 24, 4)]
+    assert [sorted(names) for names in rounds] == [sorted(folders(firsts))] * 6
+    assert len(set(map(tuple, rounds))) > 3
+    assert {run.folder.name for run in runs[-4:]} == {"6"}
+    assert folders(order(firsts, each(firsts, 6), seed=7)) == folders(runs)
+    assert folders(order(firsts, each(firsts, 6), seed=8)) != folders(runs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_case_always_follows_the_same_other_one(write_recipe, tmp_path, seed):
+    firsts = planned(write_recipe, tmp_path, batches="1, 2, 3, 4, 5, 6")
+    names = folders(order(firsts, each(firsts, 6), seed))
+    before = {name: Counter(one for one, other in itertools.pairwise(names) if other == name) for name in names}
+    for name, found in before.items():
+        assert len(found) >= 4, (name, found)
+        assert max(found.values()) <= 2
+        assert found[name] <= 1
+
+
+def test_cases_with_runs_already_join_where_others_have_as_many(write_recipe, tmp_path):
+    firsts = planned(write_recipe, tmp_path)
+    had = {firsts[0].folder.parent: 2, firsts[1].folder.parent: 1, firsts[2].folder.parent: 3}
+    names = folders(order(firsts, each(firsts, 3), 0, had))
+    assert Counter(names) == {folders(firsts)[0]: 1, folders(firsts)[1]: 2, folders(firsts)[3]: 3}
+    assert names[0] == folders(firsts)[3]
+
+
+def figure(half_width, repeats, value=100.0, **more):
+    interval = None if half_width is None else (value * (1 - half_width), value * (1 + half_width))
+    runs = tuple(f"case/{number}/train.log" for number in range(1, repeats + 1))
+    return CaseFigure(runs=runs, value=value, unit="images/s", repeats=repeats, interval=interval, **more)
+
+
+def narrowed(widths, wanted=0.02, most=15):
+    found = Narrowing()
+    for repeats, width in enumerate(widths, start=1):
+        found.made += 1
+        found.note(figure(width, repeats))
+        if said := found.verdict(Aim(half_width=wanted, most=most)):
+            return repeats, said
+    return 0, ""
+
+
+@pytest.mark.parametrize(
+    ("widths", "repeats", "said"),
+    [
+        ([None] * 4 + [0.05, 0.03, 0.019, 0.01], 7, "±1.9 % after 7 repeats"),
+        ([None] * 4 + [0.01], 5, "±1 % after 5 repeats"),
+        ([None] * 4 + [0.2] * 20, 10, "stopped at ±20 %: the last 5 of 10 repeats made it no narrower"),
+        (
+            [None] * 4 + [0.5 * 0.9**n for n in range(20)],
+            15,
+            "stopped at ±17 %: 15 repeats were allowed, and ±2 % asked",
+        ),
+        ([None] * 20, 15, "stopped at no interval: 15 repeats were allowed"),
+        ([None] * 4, 0, ""),
+    ],
+)
+def test_repeats_go_on_until_the_interval_is_narrow_or_they_do_not_help(widths, repeats, said):
+    found = narrowed(widths)
+    assert found[0] == repeats
+    assert found[1].startswith(said)
+
+
+def test_runs_without_a_figure_do_not_go_on_for_ever():
+    found = Narrowing(made=15)
+    found.note(None)
+    assert found.verdict(Aim(half_width=0.02, most=15)).startswith("stopped at no interval")
+
+
+def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path, capsys):
+    firsts = planned(write_recipe, tmp_path, batches="1, 2")
+    steady, noisy = (run.folder.parent for run in firsts)
+    figures: dict[Path, FiguresFound] = {}
+    made = Counter[Path]()
+    for run in until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures):
+        folder = run.folder.parent
+        made[folder] += 1
+        assert run.folder.name == str(made[folder])
+        width = None if made[folder] < 5 else 0.01 if folder == steady else 1 / made[folder]
+        figures[folder] = FiguresFound(cases=(figure(width, made[folder]),))
+    assert made == {steady: 5, noisy: 8}
+    said = capsys.readouterr().out
+    assert f"{steady}: ±1 % after 5 repeats" in said
+    assert f"{noisy}: stopped at ±12 %: 8 repeats were allowed, and ±2 % asked" in said
+
+
+def test_the_last_round_on_the_same_hardware_is_compared():
+    rounds = [figure(None, 2, hardware="A", round=name, start=name) for name in ("2026Q1", "2026Q2")]
+    other = figure(None, 2, hardware="B", round="2026Q4", start="2026Q4")
+    now = CaseFigure(runs=("case/9/train.log",), value=3, unit="images/s", repeats=1, hardware="A", start="2026Q3")
+    found = FiguresFound(cases=(*rounds, other, now))
+    assert current_figure(found) == now
+    assert earlier_figure(found, now) == rounds[1]
+    assert earlier_figure(FiguresFound(cases=(now, other)), now) is None
+
+
+@pytest.fixture
+def two_recipes(tmp_path):
+    """Write two recipes of two frameworks around one trainer that takes its number of iterations."""
+    (tmp_path / "trainer.py").write_text(TRAINER.replace("range(1, 21)", "range(1, int(sys.argv[2]) + 1)"))
+    paths = []
+    for name, framework in (("one", "PyTorch"), ("two", "Other")):
+        text = RECIPE.format(python=f'"{sys.executable}"')
+        text = text.replace('"{batch_size}"]', '"{batch_size}", "{iterations}"]').replace("PyTorch", framework)
+        paths.append(tmp_path / f"{name}.toml")
+        paths[-1].write_text(text.partition("[files]")[0] + FILES)
+    return [str(path) for path in paths]
+
+
+FILES = f"""[files]
+"trainer.py" = "trainer.py"
+"runners/__init__.py" = "{ROOT}/runners/__init__.py"
+"runners/workloads/dllogger.py" = "{ROOT}/runners/workloads/dllogger.py"
+"""
+
+
+def begun(said):
+    return [line.rsplit("/raw/resnet50/")[1] for line in said.splitlines() if re.match(r"\[\d", line)]
+
+
+def test_several_recipes_run_in_one_random_order_and_end_with_a_table(two_recipes, tmp_path, capfd):
+    words = ["run", *two_recipes, "--raw-logs", str(tmp_path / "raw"), "--seed", "3"]
+    assert main(words) == 0
+    said = capfd.readouterr().out
+    names = begun(said)
+    assert len(names) == 8
+    assert [sorted(name.rpartition("/")[2] for name in names[start : start + 4]) for start in (0, 4)] == [
+        ["1"] * 4, ["2"] * 4,
+    ]  # fmt: skip
+    assert {name.split("/")[0] for name in names[:4]} == {"pytorch", "other"}
+    assert "in random order, seed 3" in said
+    assert len(re.findall(r": completed, [\d.e+]+ images/s$", said, re.M)) == 8
+    row = next(line for line in said.splitlines() if line.startswith("pytorch/cpu-n1d1-bs2-fp32 "))
+    assert re.fullmatch(r"pytorch/\S+ +2 +[\d.e+]+ images/s +from 5 repeats on +[\d.]+ %\s*", row)
+    assert f"next: python -m ingest {tmp_path}/raw" in said
+    runs = [load(path) for path in (tmp_path / "raw").rglob("run.json")]
+    assert {run["order_seed"] for run in runs} == {3}
+    assert main([*words, "--repeats", "1", "--round", "2026Q4", "--case", "batch_size=2"]) == 0
+    assert re.search(r"^other/cpu-n1d1-bs2-fp32 +1 .* [+-][\d.]+ % \(without a round\)$", capfd.readouterr().out, re.M)
+
+
+def test_two_recipes_that_write_into_one_folder_are_refused(two_recipes, tmp_path, capfd):
+    shutil.copy(two_recipes[0], tmp_path / "again.toml")
+    words = ["run", two_recipes[0], str(tmp_path / "again.toml"), "--raw-logs", str(tmp_path / "raw")]
+    assert main(words) == 2
+    assert "recipes one and again both write to " in capfd.readouterr().err
+
+
+def test_a_plan_of_several_recipes_prints_what_starts_them_once(two_recipes, tmp_path, capsys):
+    assert main(["plan", *two_recipes, "--raw-logs", str(tmp_path / "raw")]) == 0
+    said = capsys.readouterr().out
+    assert said.count("started by") == 1
+    assert "8 runs of 4 cases" in said
+
+
+def test_a_trial_runs_few_iterations_and_nothing_of_it_is_published(two_recipes, tmp_path, capfd):
+    words = ["run", two_recipes[0], "--raw-logs", str(tmp_path / "raw")]
+    assert main([*words, "--smoke"]) == 0
+    said = capfd.readouterr().out
+    assert said.count(": completed, as a trial with few iterations: nothing of it is published") == 2
+    assert "every case has run as a trial; leave --smoke out to measure" in said
+    for path in (tmp_path / "raw").rglob("run.json"):
+        run = load(path)
+        assert (run["smoke"], run["outcome"], run["records"]["count"], run["argv"][-1]) == (True, "completed", 5, "5")
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", str(tmp_path / "raw"), "--out", str(tmp_path / "docs"), "--json"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count('"outcome": "trial"') == 2
+    assert '"published": true' not in done.stdout
+    assert (tmp_path / "docs/data/results.csv").read_text().count("\n") <= 1
+    assert main([*words, "--resume", "--repeats", "1"]) == 0
+    assert len(begun(capfd.readouterr().out)) == 2, "a trial is no repeat"
+
+
+def test_a_trial_needs_a_recipe_that_uses_its_iterations(write_recipe, tmp_path, capfd):
+    path = write_recipe("true")
+    path.write_text(
+        path.read_text()
+        .replace("{iterations}", "")
+        .replace("iterations = 3", "iterations = 30")
+        .replace("at_least = 1", "at_least = 30")
+    )
+    assert main(["run", str(path), "--smoke", "--raw-logs", str(tmp_path / "raw")]) == 2
+    assert "nothing in the recipe uses {iterations}, so it would run as long as ever" in capfd.readouterr().err
+
+
+def test_a_format_that_ingest_does_not_know_is_refused_before_the_run(write_recipe, tmp_path, capfd):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace("ngc.pytorch_resnet50", "frameworks.hf_trianer"))
+    for command in ("run", "check"):
+        more = ["--raw-logs", str(tmp_path / "raw")] if command == "run" else []
+        assert main([command, str(path), *more]) == 2
+        said = "`records.format` is 'frameworks.hf_trianer', which ingest does not know; did you mean `frameworks.hf_"
+        assert said in capfd.readouterr().err
+    assert not (tmp_path / "raw").exists()
+
+
+def test_a_completed_run_without_a_figure_says_why(write_recipe, tmp_path, only_run, capfd):
+    assert main(["run", str(write_recipe(f"{RECORD} record 1")), "--raw-logs", str(tmp_path / "raw")]) == 0
+    _, run = only_run()
+    assert run["outcome"] == "completed"
+    assert "too few: 1 training record" in run["records"]["no_figure"]
+    assert ": completed, and no figure: has no result: too few" in capfd.readouterr().out
+
+
+def test_a_host_that_cannot_be_reached_is_asked_once(write_recipe, tmp_path, capfd, monkeypatch):
+    asked = []
+    usual = transport.ask
+    monkeypatch.setattr(transport, "ask", lambda questions, seconds: asked.append(seconds) or usual(questions, seconds))
+    path = write_recipe("true", batches="1, 2, 3, 4")
+    words = ["run", str(path), "--on", "ssh:nowhere.invalid", "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]
+    assert main(words) == 2
+    assert capfd.readouterr().err.count("nowhere.invalid: no such name is known") == 1
+    assert asked.count(transport.REQUEST_SECONDS["check"]) == 1
+
+
+def test_a_refusal_is_asked_for_once_for_cases_that_need_the_same(write_recipe, tmp_path, capfd):
+    path = write_recipe(command=["no-such-trainer"], batches="1, 2, 3")
+    assert main(["run", str(path), "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 2
+    printed = capfd.readouterr()
+    assert printed.err.count("the program no-such-trainer is not on this host") == 1
+    assert "runs of the same recipe that would be refused in the same way, and were not tried: 5" in printed.out
+
+
+def test_check_makes_the_checks_and_starts_nothing(write_recipe, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", str(write_recipe("touch started", batches="1, 2"))]) == 0
+    assert re.findall(r"^(\S+): can run$", capfd.readouterr().out, re.M) == ["cpu-n1d1-bs1-fp32"]
+    assert main(["check", str(write_recipe(command=["no-such-trainer"]))]) == 2
+    said = capfd.readouterr().err
+    assert "cpu-n1d1-bs1-fp32: this machine: the program no-such-trainer is not on this host" in said
+    assert not (tmp_path / "raw_logs").exists()
+    assert not list(tmp_path.rglob("started"))
+
+
+def test_the_bound_of_a_search_is_stated_in_the_help(capsys):
+    assert main(["run", "--help"]) == 0
+    assert f"{batch.TIMES} times the" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_run_waits_until_its_host_is_idle(write_recipe, tmp_path, capfd, monkeypatch):
+    answers = ["GPU 0 is busy", "GPU 0 is busy", ""]
+    monkeypatch.setattr(transport.Local, "busy", lambda target, run: answers.pop(0))
+    monkeypatch.setattr(running, "IDLE_SECONDS", 0.01)
+    words = ["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), "--wait-idle"]
+    assert main(words) == 1
+    assert answers == []
+    said = capfd.readouterr().out
+    assert said.count("waiting until idle: GPU 0 is busy") == 1, "at once, and then once a minute"
+    monkeypatch.setattr(transport.Local, "busy", lambda target, run: "GPU 0 is busy")
+    assert main([*words[:-1], "--wait-idle=1", "--repeats", "3"]) == 2
+    error = capfd.readouterr().err
+    assert "cpu-n1d1-bs1-fp32: not idle after 1 s: GPU 0 is busy; wait longer with --wait-idle=SECONDS" in error
+    assert error.count("\n") == 1
+
+
+def test_a_real_host_is_asked_whether_it_is_idle(write_recipe, tmp_path):
+    (run,) = planned(write_recipe, tmp_path, batches="1")
+    with home.running(write_recipe("echo begun; sleep 300"), tmp_path) as process:
+        assert "another run measures here" in transport.Local().busy(run)
+        process.terminate()
+        process.wait()
+    home.until(lambda: "another run" not in transport.Local().busy(run))
+
+
+def test_without_a_terminal_the_state_is_printed_at_intervals(capsys, monkeypatch):
+    progress = running.Progress(1)
+    progress.state("running", "step 1")
+    progress.state("waiting", "waiting Slurm says PENDING")
+    progress.state("waiting", "waiting Slurm says PENDING")
+    progress.state("unreachable", "out of reach for 5 s: n1")
+    progress.state("running", "back")
+    monkeypatch.setattr(running, "LIVE_SECONDS", 0)
+    progress.state("running", "step 9")
+    lines = [line.partition(":")[2][6:] for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["waiting Slurm says PENDING", "out of reach for 5 s: n1", "back", "step 9"]
+
+
+def test_a_live_line_says_where_the_log_grows(write_recipe, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(running, "LIVE_SECONDS", 0.2)
+    assert main(["run", str(write_recipe("echo step 1; sleep 1.5")), "--raw-logs", str(tmp_path / "raw")]) == 1
+    place = tmp_path / "raw/tiny/bash/cpu-n1d1-bs1-fp32/1/incoming/node0/train.log"
+    assert f"running: step 1 (the log grows in {place})" in capfd.readouterr().out
+
+
+def test_stop_ends_an_orphaned_run_and_collects_it(write_recipe, tmp_path, capfd):
+    with home.running(write_recipe(f"{RECORD} record 1; sleep 300"), tmp_path) as process:
+        process.kill()
+        process.wait()
+    assert main(["stop", str(tmp_path / "raw")]) == 0
+    (path,) = (tmp_path / "raw").rglob("run.json")
+    assert (load(path)["outcome"], (path.parent / "train.log").stat().st_size > 0) == ("stopped", True)
+    assert main(["stop", str(tmp_path / "raw")]) == 0
+    assert "nothing there is unfinished" in capfd.readouterr().out
+
+
+def test_remedies_name_the_ssh_configuration_that_was_used():
+    answer = nodes.ProgramResult(255, "", "Host key verification failed.")
+    assert "`ssh n1`" in transport.Ssh(("n1",)).explained(0, answer)
+    assert "`ssh -F '/my files/config' n1`" in transport.Ssh(("n1",), "/my files/config").explained(0, answer)
+
+
+@pytest.mark.parametrize("commit", ["", "c0ffee"])
+def test_a_recipe_that_pins_no_commit_says_so(write_recipe, tmp_path, capfd, commit):
+    source = f'[source]\nrepository = "a/b"\ncommit = "{commit}"\nfolder = "sources"\n'
+    path = str(write_recipe("true", more=f'{source}[setup]\nsteps = ["mkdir -p sources"]\n'))
+    said = "recipe tiny: it names no commit of a/b, so what it runs may change; run.json records the one that ran"
+    for words in (["setup", path], ["check", path], ["run", path, "--raw-logs", str(tmp_path / "raw")]):
+        main([*words, "--work", str(tmp_path / "work")])
+        assert (said in capfd.readouterr().err) == (not commit), words
+    assert main(["show", path]) == 0
+    assert ("source a/b at no stated commit, in sources" in capfd.readouterr().out) == (not commit)
+
+
+def test_megatron_is_pinned_where_its_arguments_exist():
+    chosen = recipe.load(recipe.find("gpt-megatron"))
+    assert f"git -C Megatron-LM checkout {chosen.source.commit}" in chosen.setup.steps
+    for run in select_cases(chosen, {}):
+        per_replica = run.slots["tensor_parallel"] * run.slots["pipeline_parallel"]
+        assert run.slots["data_parallel"] * per_replica == run.devices

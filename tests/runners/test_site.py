@@ -1,0 +1,326 @@
+"""What a site adds to recipes: checked key by key, in force on the nodes, recorded, and no secret anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from runners import site
+from runners.cli import main
+from runners.command import Settings, build_run
+from runners.job import RunnerError, texts
+from runners.recipe import load, select_cases
+from runners.transport import Local, Slurm, Ssh
+from tests.runners.home import RECORD, ROOT, folder_of, until, words
+from tests.runners.home import load as load_json
+from tests.runners.node import tool
+
+pytestmark = pytest.mark.usefixtures("bash")
+
+SECRET = "hush-0123456789-hush"
+
+
+@pytest.fixture
+def write_site(tmp_path):
+    """Return a function that writes a site file beside the tiny recipe."""
+
+    def write(text):
+        path = tmp_path / "site.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def run_tiny(write_recipe, tmp_path, only_run):
+    """Return a function that runs a program and returns its run.json and its log."""
+
+    def run(program, *more, status=0, **recipe):
+        path = write_recipe(f"{RECORD} record 1; {program}", **recipe)
+        assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]) == status
+        folder, found = only_run()
+        return found, (folder / "train.log").read_text()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[host.local]\n", "1: `host` is not a table of a site file; a site file has [hosts.NAME] and [part"),
+        ('[hosts]\nlocal = "x"\n', "`hosts` must hold a table for each of its names: [hosts.NAME]"),
+        ('[hosts.local]\nprolog = ["x"]\n', "2: `hosts.local.prolog` is not a key of a site; did you mean `prologue`?"),
+        ('[hosts.local]\nprologue = "x"\n', "2: `hosts.local.prologue` is 'x', but must be a list of texts"),
+        ('[hosts.local]\ninterpreter = "python"\n', "`hosts.local.interpreter` is 'python', but must be an absolute"),
+        ('[hosts.local.pinning]\ncores = "0-"\n', "`hosts.local.pinning.cores` is '0-', but must be a list of proc"),
+        ('[hosts.local]\nsbatch = ["x"]\n', "2: `hosts.local.sbatch` is for partitions"),
+        ('[partitions.gpu]\naddress = "a"\n', "2: `partitions.gpu.address` is for hosts by SSH"),
+        ("[hosts.local.environment_variables]\nA = 1\n", "2: `hosts.local.environment_variables.A` is 1, but must"),
+        (
+            '[hosts.local.environment_variables]\nHF_TOKEN = "hf_x"\n',
+            "leave it out and run with --secret HF_TOKEN, or name it in `secrets`",
+        ),
+        ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.local.secrets` holds 'a b', which is not the name of"),
+        ('[hosts.local.data]\ndefault = "d"\n', "2: `hosts.local.data.default` is 'd', but must be an absolute path"),
+        ("[hosts.local\n", "this site file cannot be read: "),
+    ],
+)  # fmt: skip
+def test_a_wrong_site_is_refused_with_line_key_and_remedy(write_site, write_recipe, tmp_path, capfd, text, said):
+    path = write_site(text)
+    assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
+    refused = capfd.readouterr().err
+    assert refused.startswith(f"runners: {path}:")
+    assert said in refused
+    assert not (tmp_path / "raw").exists()
+
+
+def test_a_site_file_that_is_named_must_exist_and_one_beside_the_recipe_is_found(write_site, write_recipe, tmp_path):
+    recipe = load(write_recipe("true"))
+    assert site.find("", recipe.folder) == site.Site()
+    write_site('[hosts.local]\nprologue = ["true"]\n')
+    assert site.find("", recipe.folder).of("hosts", ["local"]).prologue == ("true",)
+    with pytest.raises(RunnerError, match=r"none\.toml: this site file cannot be read: .*No such file"):
+        site.find(str(tmp_path / "none.toml"), recipe.folder)
+
+
+def test_variables_prologue_and_data_are_in_force_and_recorded(write_site, run_tiny, tmp_path):
+    (tmp_path / "data").mkdir()
+    write_site(f"""
+[hosts.local]
+prologue = ["echo loaded", "export FROM_PROLOGUE='a b'", "export BOTH=prologue"]
+interface = "ib0"
+data.default = "{tmp_path}/data"
+[hosts.local.environment_variables]
+BOTH = "site"
+MINE = "{{site}}"
+OMP_NUM_THREADS = "3"
+""")
+    program = 'echo "$FROM_PROLOGUE|$BOTH|$MINE|$OMP_NUM_THREADS|$NCCL_SOCKET_IFNAME"'
+    run, log = run_tiny(program, "--env", "MINE=cli=1")
+    assert log.endswith("a b|site|cli=1|3|ib0\n")
+    del run["environment_variables"]["CASE"]
+    assert run["environment_variables"] == {
+        "OMP_NUM_THREADS": "3", "GLOO_SOCKET_IFNAME": "ib0", "NCCL_SOCKET_IFNAME": "ib0", "BOTH": "site",
+        "MINE": "cli=1",
+    }  # fmt: skip
+    assert run["site"] == {
+        "prologue": ["echo loaded", "export FROM_PROLOGUE='a b'", "export BOTH=prologue"], "interface": "ib0",
+    }  # fmt: skip
+    assert run["recipe"]["data"] is True
+
+
+def test_a_prologue_that_fails_refuses_the_run(write_site, write_recipe, tmp_path, capfd):
+    write_site('[hosts.local]\nprologue = ["echo no such module >&2; false", "touch reached"]\n')
+    assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
+    assert "a line of the site's prologue failed (exit status 1): no such module" in capfd.readouterr().err
+
+
+def test_the_interpreter_of_a_site_replaces_that_of_the_recipe(write_site, write_recipe, tmp_path):
+    path = write_recipe(command=["python", "-c", "pass"], more='[setup]\nsteps = ["pip install x"]\n')
+    place = site.load(write_site('[hosts.local]\ninterpreter = "/opt/venv/bin/python"\n')).of("hosts", ["local"])
+    recipe = load(path)
+    run = build_run(recipe, select_cases(recipe, {})[0], tmp_path, Settings().at(place, recipe))
+    assert texts(run.spec.argv) == ["/opt/venv/bin/python", "-c", "pass"]
+    assert (run.spec.python, run.spec.virtual_environment) == ("/opt/venv/bin/python", None)
+    # The recipe's own words are on record, so that a reader without this site can run it.
+    assert run.record.recipe.command == ("python", "-c", "pass")
+    assert run.record.site is not None
+    assert run.record.site.interpreter == "/opt/venv/bin/python"
+
+
+def test_launchers_beside_the_interpreter_are_found(write_site, write_recipe, tmp_path, only_run):
+    for name in ("python", "torchrun"):
+        tool(tmp_path / "venv", name, f"{RECORD} record 1; echo {name} $1")
+    write_site(f'[hosts.local]\ninterpreter = "{tmp_path}/venv/python"\n')
+    path = write_recipe(command=["python", "t.py"], more='[launcher]\nname = "torchrun"\nalways = true\n')
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 0
+    assert (only_run()[0] / "train.log").read_text().endswith("torchrun --nnodes\n")
+
+
+@pytest.mark.skipif(shutil.which("taskset") is None, reason="taskset pins, and is not here")
+def test_pinning_is_in_force_and_a_part_of_the_case(write_site, run_tiny, tmp_path):
+    write_site('[hosts.local.pinning]\ncores = "0"\n')
+    run, log = run_tiny("taskset -cp $$")
+    assert log.endswith("affinity list: 0\n")
+    assert run["case"]["options"] == {"word": "plain", "threads": 1, "pinned_cores": "0"}
+    assert run["argv"][:3] == ["taskset", "--cpu-list", "0"]
+    assert (folder_of(tmp_path, "cpu-n1d1-bs1-fp32-pinned-cores-0") / "1/run.json").is_file()
+
+
+def test_pinning_reaches_a_container_and_numa_nodes(tmp_path, write_recipe, write_site):
+    place = site.load(write_site('[hosts.local.pinning]\ncores = "0-3"\nnuma = "1"\n')).of("hosts", ["local"])
+    recipe = load(write_recipe("true", more='[container]\nimage = "i"\n'))
+    case = select_cases(recipe, {})[0]
+    argv = {
+        tool: texts(build_run(recipe, case, tmp_path, Settings(container=tool, place=place)).spec.argv)
+        for tool in ("docker", "apptainer", "none")
+    }
+    assert {"--cpuset-cpus=0-3", "--cpuset-mems=1"} < set(argv["docker"])
+    assert argv["apptainer"][argv["apptainer"].index("numactl") :][:3] == [
+        "numactl",
+        "--physcpubind=0-3",
+        "--membind=1",
+    ]
+    assert argv["none"][:2] == ["numactl", "--physcpubind=0-3"]
+
+
+def test_hooks_run_around_the_command_and_after_runs_whatever_happens(write_site, run_tiny, tmp_path):
+    write_site(f"""[hosts.local]
+before = ["echo before >>{tmp_path}/order"]
+after = ["echo first >>{tmp_path}/order; false", "echo after >>{tmp_path}/order"]
+""")
+    run, _ = run_tiny(f"echo run >>{tmp_path}/order; exit 3", status=1)
+    assert (tmp_path / "order").read_text().split() == ["before", "run", "first", "after"]
+    assert run["outcome"] == "failed"
+    said = "node 0: `echo first >><path>; false` of the site's `after` failed (exit status 1): it says nothing"
+    assert said in run["warnings"]
+    assert run["site"]["before"] == ["echo before >><path>"]
+
+
+def test_a_before_that_fails_starts_nothing(write_site, run_tiny, tmp_path):
+    write_site(f'[hosts.local]\nbefore = ["echo no permission; false"]\nafter = ["touch {tmp_path}/after"]\n')
+    run, log = run_tiny(f"touch {tmp_path}/ran", status=1)
+    assert (run["outcome"], run["exit_status"]) == ("failed", 126)
+    assert log == "`echo no permission; false` of the site's `before` failed (exit status 1): no permission\n"
+    assert (tmp_path / "after").exists()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_after_runs_when_the_agent_is_killed(write_site, write_recipe, tmp_path):
+    write_site(f'[hosts.local]\nafter = ["touch {tmp_path}/after"]\n')
+    path = write_recipe(f"{RECORD} record 1; echo $PPID >{tmp_path}/agent; sleep 300")
+    with subprocess.Popen(words(path, tmp_path), cwd=ROOT, start_new_session=True) as runner:
+        until(lambda: (tmp_path / "agent").is_file() and (tmp_path / "agent").read_text().endswith("\n"))
+        assert not (tmp_path / "after").exists()
+        os.kill(int((tmp_path / "agent").read_text()), signal.SIGKILL)
+        until((tmp_path / "after").exists)
+        assert runner.wait(60) == 1
+
+
+def test_secrets_reach_the_command_and_stand_nowhere_else(write_recipe, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    argv = f"cat /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' >{tmp_path}/cmdlines"
+    path = write_recipe(f'{RECORD} record 1; {argv}; echo "it is $MY_TOKEN"; printf %s "$MY_TOKEN" | wc -c')
+    run = ["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--secret", "MY_TOKEN"]
+    assert main(run) == 0
+    folder = folder_of(tmp_path) / "1"
+    assert (folder / "train.log").read_text().endswith(f"it is ***\n{len(SECRET)}\n")
+    assert load_json(folder / "run.json")["secrets"] == ["MY_TOKEN"]
+    holding = [each for each in tmp_path.rglob("*") if each.is_file() and SECRET.encode() in each.read_bytes()]
+    assert holding == []
+    said = capfd.readouterr()
+    assert SECRET not in said.out + said.err
+    assert main([*run[:2], "--secret", "MY_TOKEN", "--dry-run"]) == 0
+    assert SECRET not in capfd.readouterr().out
+
+
+def test_a_secret_is_named_in_a_container_and_never_by_value(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    recipe = load(write_recipe("true", more='[container]\nimage = "i"\n'))
+    settings = Settings(container="docker", secrets=("MY_TOKEN",))
+    argv = texts(build_run(recipe, select_cases(recipe, {})[0], tmp_path, settings).spec.argv)
+    assert argv[argv.index("MY_TOKEN") - 1] == "-e"
+    assert SECRET not in " ".join(argv)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--secret", "NOT_SET_AT_ALL"], "secret NOT_SET_AT_ALL: it is not set here; export NOT_SET_AT_ALL, "),
+        (["--secret", "SHORT_ONE"], "secret SHORT_ONE: its value is too short to be masked in a log"),
+        (["--secret", f"MY_TOKEN={SECRET}"], "it takes the name of an environment variable, without its value"),
+        (["--env", f"HF_TOKEN={SECRET}"], "--env HF_TOKEN: it looks like a secret, and its value would be published"),
+        (["--env", "=x"], "'=x' is not NAME=VALUE"),
+    ],
+)  # fmt: skip
+def test_secrets_and_variables_that_cannot_be_are_refused_without_their_value(
+    write_recipe, tmp_path, capfd, monkeypatch, more, said
+):
+    monkeypatch.setenv("SHORT_ONE", "1234567")
+    assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), *more]) == 2
+    refused = capfd.readouterr().err
+    assert said in refused
+    assert SECRET not in refused
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.parametrize(
+    ("variable", "is_refused"),
+    [
+        ('HF_TOKEN = "x"', True), ('WANDB_API_KEY = "0"', True), ('DB_PASSWORD = "y"', True),
+        ('URL = "https://me:hunter2hunter2@example.org/x"', True), (f'AUTH = "ghp_{"0123456789abcdefghij" * 2}"', True),
+        ('MAX_TOKENS = "128"', False), ('TOKENIZERS_PARALLELISM = "false"', False), ('HF_TOKEN = ""', False),
+    ],
+)  # fmt: skip
+def test_a_recipe_that_states_a_secret_is_refused(write_recipe, variable, is_refused):
+    path = write_recipe("true", more=f"{variable}\n")  # The tiny recipe ends in [environment_variables].
+    if not is_refused:
+        assert load(path)
+        return
+    with pytest.raises(RunnerError, match=r"toml:\d+: .* looks like a secret, .* run with --secret"):
+        load(path)
+
+
+def test_a_site_names_secrets_addresses_and_arguments_of_sbatch(write_site, write_recipe, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    found = site.load(
+        write_site("""
+[hosts.one]
+address = "10.0.0.1"
+secrets = ["MY_TOKEN"]
+[hosts.two]
+secrets = ["MY_TOKEN"]
+[hosts.other]
+prologue = ["true"]
+[partitions.gpu]
+sbatch = ["--account=mine"]
+""")
+    )
+    recipe = load(write_recipe("true"))
+    assert Settings(secrets=("MY_TOKEN",)).at(found.of("hosts", ["one", "two"]), recipe).secrets == ("MY_TOKEN",)
+    with pytest.raises(RunnerError, match=r"`hosts.one.prologue` and `hosts.other.prologue` differ"):
+        found.of("hosts", ["one", "other"])
+    ssh = Ssh(("one", "two"))
+    assert ssh.at_site(found.addresses(ssh.hosts), ()).addresses == ("10.0.0.1", "")
+    slurm = Slurm("gpu", ("--account=other",))
+    kind, names = slurm.site_names()
+    assert slurm.at_site((), found.of(kind, names).sbatch).sbatch == ("--account=mine", "--account=other")
+    assert Local().at_site((), ()) == Local()
+
+
+def test_runs_of_other_variables_or_prologues_warn_of_it(write_site, write_recipe, tmp_path):
+    path = write_recipe(f"{RECORD} record 1")
+    run = ["run", str(path), "--raw-logs", str(tmp_path / "raw")]
+    assert main([*run, "--env", "MINE=1"]) == 0
+    write_site('[hosts.local]\nprologue = ["true"]\n')
+    assert main([*run, "--env", "MINE=2"]) == 0
+    warnings = load_json(folder_of(tmp_path) / "2/run.json")["warnings"]
+    assert "the variable MINE is 2, and was 1 in repeat 1" in warnings
+    assert "the site's prologue is true, and was not set in repeat 1" in warnings
+
+
+def test_a_standalone_run_asks_for_its_secrets(write_recipe, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    path = write_recipe(f'{RECORD} record 1; echo "it is $MY_TOKEN"')
+    assert main(["script", str(path), "--secret", "MY_TOKEN", "--raw-logs", "raw"]) == 0
+    script = capsys.readouterr().out
+    assert SECRET not in script
+    (tmp_path / "job.py").write_text(script)
+    monkeypatch.delenv("MY_TOKEN")
+    here = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    refused = subprocess.run([sys.executable, "job.py"], **here)
+    assert refused.returncode == 2
+    assert "the secret MY_TOKEN is not set here; export it where the run is started" in refused.stderr
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    assert subprocess.run([sys.executable, "job.py"], **here).returncode == 0
+    (log,) = (tmp_path / "raw").rglob("train.log")
+    assert log.read_text().endswith("it is ***\n")
+    spec = json.loads((log.parent / "job.json").read_text())["spec"]
+    assert spec["secrets"] == ["MY_TOKEN"]

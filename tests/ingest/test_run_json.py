@@ -106,7 +106,7 @@ def test_depth(tmp_path: Path, depth: int, believed: bool) -> None:
     [
         (
             {"precision": "fp9"},
-            "`$.case.precision` is 'fp9', not one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8, mxfp8, nvfp4, int8; did",
+            "`$.case.precision` is 'fp9', not one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8, mxfp8, nvfp4, int8",
         ),
         ({"outcome": "complete"}, "`$.outcome` is 'complete', not one of completed, "),
         ({"devices": "8"}, "`$.case.devices`: expected `int`, got `str` ('8')"),

@@ -51,6 +51,8 @@ def _reasons(run: Run) -> Iterator[str]:
         yield f"its outcome is {run.outcome}"
     elif run.duplicate_of:
         yield f"it is the same run as {run.duplicate_of}"
+    elif run.disturbed and run.sound:
+        yield f"it was disturbed ({'; '.join(run.disturbances or ())}), and --accept-disturbed was not given"
     elif not run.problems:
         yield "no format knows its log"
     for problem in run.problems:

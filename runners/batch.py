@@ -314,6 +314,8 @@ def unfinished_of(runs: Sequence[PlannedRun]) -> list[Path]:
 def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
     """Return the runs of a case that need not be made again: completed or out of memory, same hardware and round.
 
+    A disturbed one is made again, since no result counts it.
+
     Args:
         run: one of the case.
         hardware: of the hosts of the target, in order of rank.
@@ -326,7 +328,9 @@ def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
     return [
         each
         for each in found
-        if each.outcome in SETTLED_OUTCOMES and (not each.smoke or each.recipe.case.get("iterations") == iterations)
+        if each.outcome in SETTLED_OUTCOMES
+        and not each.disturbed
+        and (not each.smoke or each.recipe.case.get("iterations") == iterations)
     ]
 
 

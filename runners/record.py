@@ -561,6 +561,12 @@ class FinishedRun(Struct, frozen=True):
     site: SiteRecord | None = None
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] = ()
+    accept_disturbed: bool = False
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether no result counts it, because something else ran on its hosts."""
+        return bool(self.disturbances) and not self.accept_disturbed
 
 
 def finished_run(folder: Path) -> FinishedRun:

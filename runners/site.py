@@ -1,7 +1,7 @@
 """What a site adds to recipes: `site.toml` beside them, a table for each host and each partition of Slurm.
 
 Recipes say what is run; a site says where its Python, its data and its network are. `load` checks every key and names
-file and line of a mistake; `Site.of` gives what holds for the hosts of one command.
+file and line of a mistake; `SiteFile.of` gives what holds for the hosts of one command.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
         return next((str(self.data[name]) for name in (recipe, data_set, "default") if name in self.data), "")
 
 
-class Site(Struct, frozen=True):
+class SiteFile(Struct, frozen=True):
     """A site file: its places by the kind of target and name."""
 
     path: Path | None = None
@@ -125,7 +125,7 @@ class Site(Struct, frozen=True):
         return tuple(self.places.get(("hosts", host), SitePlace()).address for host in hosts)
 
 
-def find(named: str, folder: Path) -> Site:
+def find(named: str, folder: Path) -> SiteFile:
     """Return the site of `--site`, or else that beside the recipe, or else beside the recipes shipped.
 
     Raises:
@@ -134,10 +134,10 @@ def find(named: str, folder: Path) -> Site:
     if named:
         return load(Path(named))
     found = next((path for path in (folder / SITE_FILE, FOLDER / SITE_FILE) if path.is_file()), None)
-    return load(found) if found else Site()
+    return load(found) if found else SiteFile()
 
 
-def load(path: Path) -> Site:
+def load(path: Path) -> SiteFile:
     """Read a site file.
 
     Raises:
@@ -150,7 +150,7 @@ def load(path: Path) -> Site:
         raise RunnerError(f"{path}: this site file cannot be read: {error}") from error
     try:
         refuse_nul(tables, ())
-        return Site(path, {key: place for kind in _checked_kinds(tables) for key, place in _places(kind, tables)})
+        return SiteFile(path, {key: place for kind in _checked_kinds(tables) for key, place in _places(kind, tables)})
     except FaultError as fault:
         raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ingest import figures
 from ingest.compute.results import results, version
 from schema.records import Reason, Result, Run
 from tests import builders
@@ -379,3 +380,11 @@ def test_a_disturbed_run_that_ran_out_of_memory_is_no_result_beside_others() -> 
     oom = run(None, outcome="oom", disturbances=BUSY, published=False, sound=False)
     (row,) = rows(run(90.0), oom)
     assert (row.value, row.run_ids) == (90.0, ("run-1-90.0",))
+
+
+def test_the_figure_of_a_disturbed_run_is_absent_for_other_programs_too() -> None:
+    found = figures.of_runs([run(90.0), run(20.0, disturbances=BUSY, published=False, sound=True)])
+    assert [each.value for each in found.runs] == [90.0, None]
+    assert found.runs[1].reason == f"it was disturbed ({BUSY[0]}), and --accept-disturbed was not given"
+    (case,) = found.cases
+    assert (case.value, case.repeats) == (90.0, 1)

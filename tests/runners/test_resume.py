@@ -98,6 +98,8 @@ def test_a_settled_run_is_not_repeated_in_its_round(write_recipe, tmp_path, capf
         ({}, 1),
         ({"outcome": "oom"}, 1),
         ({"outcome": "failed"}, 0),
+        ({"disturbances": ["other work"]}, 0),
+        ({"disturbances": ["other work"], "accept_disturbed": True}, 1),
         ({"case": {"hardware": "another"}}, 0),
         ({"round": "2026Q4"}, 0),
     ],

@@ -83,7 +83,7 @@ def test_a_wrong_site_is_refused_with_line_key_and_remedy(write_site, write_reci
 
 def test_a_site_file_that_is_named_must_exist_and_one_beside_the_recipe_is_found(write_site, write_recipe, tmp_path):
     recipe = load(write_recipe("true"))
-    assert site.find("", recipe.folder) == site.Site()
+    assert site.find("", recipe.folder) == site.SiteFile()
     write_site('[hosts.local]\nprologue = ["true"]\n')
     assert site.find("", recipe.folder).of("hosts", ["local"]).prologue == ("true",)
     with pytest.raises(RunnerError, match=r"none\.toml: this site file cannot be read: .*No such file"):

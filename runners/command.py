@@ -170,13 +170,16 @@ def build_run(
     launch = launch_words(recipe, case, settings.data, passed)
     command = [*settings.pinning_words, *launch]
     variables = environment_variables(recipe, case, settings.data)
+    launcher = _LAUNCHERS[used_launcher(recipe, case)]
     container = _container(recipe, settings, command, used_image(recipe, case))
     spec = JobSpec(
         command=tuple(command),
         device=recipe.device,
         nodes=case.nodes,
         devices_per_node=case.devices_per_node,
-        every_node=_LAUNCHERS[used_launcher(recipe, case)].every_node,
+        every_node=launcher.every_node,
+        # A launcher that starts the other nodes gives them no variable of this one.
+        first_gpus=launcher.first_gpus or (case.nodes > 1 and not launcher.every_node),
         timeout_seconds=recipe.timeout_seconds,
         variables=variables,
         files={name: _content(recipe, path) for name, path in recipe.files.items()},
@@ -612,21 +615,26 @@ def _python_part(start: _Start, module: str = "") -> list[Word]:
 
 
 class _Launcher(NamedTuple):
-    """`every_node`: it is started on each node, and not on the first alone to start the others by itself."""
+    """How a launcher is started, and what it does by itself.
+
+    `every_node`: it is started on each node, and not on the first alone to start the others by itself. `first_gpus`: it
+    counts GPUs from 0 on, whatever CUDA_VISIBLE_DEVICES says.
+    """
 
     build: Callable[[_Start], list[Word]]
     every_node: bool = True
+    first_gpus: bool = False
 
 
 _LAUNCHERS: Mapping[str, _Launcher] = {
     "plain": _Launcher(_plain),
     "torchrun": _Launcher(_torchrun),
     "torch.distributed.launch": _Launcher(_torch_distributed_launch),
-    "paddle": _Launcher(_paddle),
+    "paddle": _Launcher(_paddle, first_gpus=True),
     "oneflow": _Launcher(_oneflow),
     "mpirun": _Launcher(_mpirun, every_node=False),
     "horovodrun": _Launcher(_horovodrun, every_node=False),
-    "deepspeed": _Launcher(_deepspeed, every_node=False),
+    "deepspeed": _Launcher(_deepspeed, every_node=False, first_gpus=True),
 }
 
 

@@ -280,18 +280,18 @@ GPU_SETTINGS = (
 SAMPLED = "timestamp,index,name,memory.used,utilization.gpu,power.draw,clocks.sm,clocks.mem,temperature.gpu"
 
 
-def nvidia_smi(*words: str) -> "list[str]":
-    """Return an nvidia-smi command, limited to the GPUs that a scheduler gave to this job."""
-    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+def nvidia_smi(visible: str, *words: str) -> "list[str]":
+    """Return an nvidia-smi command, limited to some GPUs; without any, to those that a scheduler gave to this job."""
+    chosen = visible or os.environ.get("CUDA_VISIBLE_DEVICES")
     return ["nvidia-smi", *(["-i", chosen] if chosen else []), *words]
 
 
-def query_gpus() -> "list[dict[str, str]]":
-    """Query all GPUs. A driver refuses the whole query for an unknown field, and names it: retry without."""
+def query_gpus(visible: str = "") -> "list[dict[str, str]]":
+    """Query GPUs. A driver refuses the whole query for an unknown field, and names it: retry without."""
     fields = GPU_FIELDS
     while fields and shutil.which("nvidia-smi"):
         query = "--query-gpu=" + ",".join(name for name, _ in fields)
-        status, text = run_tool(nvidia_smi(query, "--format=csv,noheader,nounits"))
+        status, text = run_tool(nvidia_smi(visible, query, "--format=csv,noheader,nounits"))
         if status == 0:
             return [row for row in (gpu_row(fields, line) for line in text.splitlines()) if row]
         refused = first_match(r'^Field "([^"]*)" is not a valid field', text)
@@ -342,10 +342,10 @@ def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
     return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
 
 
-def hardware(device: str) -> str:
-    """Return the hardware name of this machine for a run on this device."""
+def hardware(device: str, visible: str = "") -> str:
+    """Return the hardware name of this machine for a run on this device, and on these GPUs."""
     if device == "gpu":
-        return gpu_names(query_gpus()) or "unknown"
+        return gpu_names(query_gpus(visible)) or "unknown"
     return ", ".join([*filter(None, [cpu_model()]), f"{cpu_cores()} cores (CPU)"])
 
 
@@ -567,6 +567,17 @@ class NodeJob:
         return found if found and found.is_there else None
 
     @property
+    def stated_gpus(self) -> str:
+        """The GPUs that recipe, site or user state for the command; empty if they leave the choice to this host."""
+        word = self.spec["variables"].get("CUDA_VISIBLE_DEVICES")
+        return fill(word, self.values).replace(" ", "") if word else ""
+
+    @property
+    def used_gpus(self) -> str:
+        """The GPUs of this job as CUDA_VISIBLE_DEVICES names them; empty: all that this process may use."""
+        return self.stated_gpus or read_text(self.path("gpus"))
+
+    @property
     def values(self) -> "dict[str, str]":
         """The node variables; see `NODE_VARIABLES` in job.py."""
         per_node = self.spec["devices_per_node"]
@@ -617,6 +628,7 @@ class NodeJob:
         CUDA_DEVICE_ORDER makes CUDA number the GPUs as nvidia-smi does.
         """
         order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+        order.update({"CUDA_VISIBLE_DEVICES": self.used_gpus} if self.used_gpus else {})
         given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
         # Once, because modules and conda take seconds.
         self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
@@ -743,7 +755,7 @@ class NodeJob:
 
     def environment_record(self) -> "dict[str, Any]":
         """Return the content of environment.json."""
-        gpus = query_gpus()
+        gpus = query_gpus(self.used_gpus)
         load = [number(word) for word in read_text(f"{PROC}/loadavg").split()[:3]]
         answers = self.ask_python(self.spec["device"], PREPARE_SECONDS)
         container, ports = self.container_record(), infiniband_ports()
@@ -930,18 +942,30 @@ def check_container(job: NodeJob) -> "list[str]":
 
 
 def check_gpus(job: NodeJob) -> "list[str]":
-    """Refuse too few or busy GPUs; warn if their settings differ, because the facts then cannot state them."""
+    """Choose the GPUs of a job: those stated for it, or else free ones in the order of their numbers.
+
+    Refuse too few or busy ones; warn if their settings differ, because the facts then cannot state them.
+    """
     spec = job.spec
     if spec["device"] == "cpu":
         return []
     if not shutil.which("nvidia-smi"):
         raise Refused("this recipe needs a GPU, and nvidia-smi is not on this host")
-    gpus = query_gpus()
-    if len(gpus) < spec["devices_per_node"]:
-        raise Refused(f"this case needs {spec['devices_per_node']} GPUs per node, and this host shows {len(gpus)}")
-    busy = [Disturbance(sentence) for sentence in map(busy_gpu, gpus[: spec["devices_per_node"]]) if sentence]
+    found, wanted = query_gpus(job.stated_gpus), spec["devices_per_node"]
+    if len(found) < wanted:
+        raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)}")
+    uses = {gpu["index"]: busy_gpu(gpu) for gpu in found}
+    # Sorting keeps the order of the numbers among those that are free.
+    gpus = found if spec["first_gpus"] else sorted(found, key=lambda gpu: bool(uses[gpu["index"]]))
+    gpus = found if job.stated_gpus else sorted(gpus[:wanted], key=lambda gpu: int(gpu["index"]))
+    busy = [Disturbance(uses[gpu["index"]]) for gpu in gpus if uses[gpu["index"]]]
     if busy and not spec["even_if_busy"]:
         raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(job.path("gpus"))
+    if len(gpus) < len(found):
+        # A trainer that takes all it sees would use more than its case says.
+        write_file(job.path("gpus"), ",".join(gpu["index"] for gpu in gpus))
     values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
     differing = [f"the GPUs of this host differ in {key}: {value}" for key, value in values.items() if " + " in value]
     return busy + differing
@@ -1082,7 +1106,7 @@ class Sampler:
             self.due = time.monotonic() + 0.2
             self.write("timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib\n")
         elif job.spec["device"] == "gpu":
-            argv = nvidia_smi("--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
+            argv = nvidia_smi(job.used_gpus, "--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
             with contextlib.suppress(OSError), open(self.path, "ab") as file:
                 self.process = subprocess.Popen(
                     argv, stdin=NOTHING, stdout=file, stderr=NOTHING, start_new_session=True
@@ -1318,7 +1342,8 @@ class Runner:
             "wall_seconds": round(wall, 2),
             "exit_status": self.status,
             "outcome": self.outcome,
-            "hardware": hardware(job.spec["device"]),
+            "hardware": hardware(job.spec["device"], job.used_gpus),
+            "gpus": job.used_gpus,
             "source": found,
             "files": self.files(),
         }

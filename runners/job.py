@@ -101,7 +101,8 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     the other nodes from the first by itself. `files` (path to text) make a folder of their own, in which the command
     runs. `programs` must be on PATH, beside the first word of the command; `packages` must be importable by `python`.
     `secrets` are names of variables: their values come with the request to start, and stand nowhere.
-    `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default.
+    `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default. With `first_gpus` the
+    launcher counts GPUs from 0 on by itself, so that the first ones are used instead of free ones.
     """
 
     command: tuple[Word, ...]
@@ -109,6 +110,7 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     nodes: Annotated[int, Meta(ge=1)]
     devices_per_node: Annotated[int, Meta(ge=1)]
     every_node: bool
+    first_gpus: bool = False
     timeout_seconds: Annotated[int, Meta(ge=1)]
     variables: dict[str, Word] = {}
     files: dict[str, str] = {}

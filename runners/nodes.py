@@ -387,6 +387,7 @@ class HostRecord(Struct, frozen=True):
     wall_seconds: float | None = None
     exit_status: int | None = None
     hardware: str = ""
+    gpus: str = ""
     source: dict[str, str | bool] = {}
     warnings: tuple[str, ...] = ()
 

@@ -33,6 +33,8 @@ from schema.figures import FiguresFound
 from schema.records import SiteRecord
 from schema.redaction.redact import redact, redacted
 
+#: By this variable CUDA's programs see some GPUs of a host only.
+VISIBLE_GPUS = "CUDA_VISIBLE_DEVICES"
 LAUNCH_JSON = "launch.json"
 RUN_JSON = "run.json"
 ENVIRONMENT = "environment.json"
@@ -215,7 +217,8 @@ class NodeResult(Struct, frozen=True):
     def ending(self, top: bool) -> dict[str, Any]:
         """Return its entry in `nodes` of `run.json`."""
         status = {} if not self.host or self.host.exit_status is None else {"exit_status": self.host.exit_status}
-        return {"folder": self.where(top), "outcome": self.outcome, **status}
+        gpus = {"gpus": self.host.gpus} if self.host and self.host.gpus else {}
+        return {"folder": self.where(top), "outcome": self.outcome, **status, **gpus}
 
 
 def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
@@ -290,6 +293,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         **plan,
         "case": {**plan["case"], "hardware": hardware},
         "environment": top.facts,
+        "environment_variables": {**plan["environment_variables"], **_visible(nodes)},
         **{key: stated[key] for key in ("start", "end", "wall_seconds") if stated.get(key) is not None},
         **{key: status[key] for key in ("exit_status",) if key in status},
         "outcome": outcome,
@@ -316,6 +320,12 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     empty = ("source", "warnings", "disturbances", "nodes")
     stated = {key: value for key, value in run.items() if value or key not in empty}
     return dict(redact(stated))
+
+
+def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
+    """Return the GPUs that the command saw, where all nodes chose the same; else `nodes` tells them."""
+    chosen = {node.host.gpus if node.host else "" for node in nodes}
+    return {} if len(chosen) > 1 or chosen == {""} else {VISIBLE_GPUS: chosen.pop()}
 
 
 def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
@@ -649,7 +659,9 @@ def drift_of_settings(plan: PlannedRecord, earlier: Sequence[FinishedRun]) -> li
 def _settings(run: PlannedRecord | FinishedRun) -> dict[str, str]:
     """Return variables and settings of the site, in words and as they are published."""
     site = structs.asdict(run.site) if run.site else {}
-    found = {f"the variable {name}": value for name, value in run.environment_variables.items()}
+    # Which of a host's GPUs were free is no setting.
+    variables = {name: value for name, value in run.environment_variables.items() if name != VISIBLE_GPUS}
+    found = {f"the variable {name}": value for name, value in variables.items()}
     found |= {
         f"the site's {name}": value if isinstance(value, str) else "; ".join(value) for name, value in site.items()
     }

@@ -223,11 +223,12 @@ class Records(Struct, frozen=True, omit_defaults=True):
 
 
 class Node(Struct, frozen=True, omit_defaults=True):
-    """How one machine of several ended; `folder` lies below that of the run."""
+    """How one machine of several ended; `folder` lies below that of the run, `gpus` are those chosen for it."""
 
     folder: str
     outcome: str | None = None
     exit_status: int | None = None
+    gpus: str | None = None
 
 
 class StatedFile(Struct, frozen=True):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from runners import command
 from runners.command import Settings
 from tests.runners.node import kernel, nvidia_smi, polls, prepared, tool
 from tests.runners.test_host_run import checkout, small_disk
@@ -41,7 +42,8 @@ def checked(write_recipe, tmp_path):
 
         node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)
         reply = node.check()
-        assert {each.name for each in node.job.iterdir()} - {"ranks", "output", "hostfile"} == {"agent.py", "job.json"}
+        left = {each.name for each in node.job.iterdir()} - {"ranks", "output", "hostfile"}
+        assert left - {"gpus"} == {"agent.py", "job.json"}
         # A disturbance is told apart by its kind, and not by its words.
         return reply.refused, [*reply.warnings, *map(disturbance, reply.disturbances)]
 
@@ -148,6 +150,8 @@ esac"""
         ("1n1d", [{"memory.used": "4000"}], "GPU 0 is busy: processes on it 0, utilisation 0 %, memory 4000 of 16000"),
         ("1n1d", [{"utilization.gpu": "[N/A]", "memory.used": "[N/A]"}], ""),
         ("1n1d", [{}, {"utilization.gpu": "90"}], ""),
+        ("1n1d", [{"utilization.gpu": "90"}, {}], ""),
+        ("1n2d", [{"utilization.gpu": "90"}, {}, {}], ""),
         ("1n2d", [{}, {"utilization.gpu": "90"}], "GPU 1 is busy"),
         ("1n1d", [], "this case needs 1 GPUs per node, and this host shows 0"),
     ],
@@ -160,6 +164,17 @@ def test_gpus_that_are_too_few_or_busy_are_refused(checked, tmp_path, shape, gpu
     assert refusal.startswith(said) if said else not refusal
 
 
+@pytest.mark.parametrize("counts_by_itself", [False, True])
+def test_a_launcher_that_counts_gpus_by_itself_gets_the_first_ones(checked, tmp_path, monkeypatch, counts_by_itself):
+    launcher = command._LAUNCHERS["torchrun"]._replace(first_gpus=counts_by_itself)
+    monkeypatch.setattr(command, "_LAUNCHERS", {"torchrun": launcher})
+    gpus = [{**IDLE, "index": str(at), "utilization.gpu": "90" if at == 0 else "0"} for at in range(4)]
+    path = nvidia_smi(tmp_path / "tools", *gpus)
+    tool(tmp_path / "tools", "torchrun", "")
+    refusal, _ = checked('[launcher]\nname = "torchrun"\n', "1n2d", "gpu", PATH=path)
+    assert refusal.startswith("GPU 0 is busy") == counts_by_itself
+
+
 def test_missing_gpus_are_refused_before_missing_packages(checked, tmp_path):
     needs = f'[setup]\npython = "{sys.executable}"\npackages = ["no-such-package"]\n'
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0"})
@@ -169,7 +184,9 @@ def test_missing_gpus_are_refused_before_missing_packages(checked, tmp_path):
 
 def test_gpus_that_differ_are_warned_about(checked, tmp_path):
     gpus = ({**IDLE, "index": str(at), "power.limit": limit} for at, limit in enumerate(("700.00", "500.00")))
-    found = checked(device="gpu", PATH=nvidia_smi(tmp_path / "tools", *gpus))
+    tool(tmp_path / "tools", "torchrun", "")
+    path = nvidia_smi(tmp_path / "tools", *gpus)
+    found = checked('[launcher]\nname = "torchrun"\n', "1n2d", device="gpu", PATH=path)
     assert found == ("", ["the GPUs of this host differ in power_limit_watts: 500.00 + 700.00"])
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.telemetry import claimant, read_telemetry
+from runners.cli import main
+from tests.runners.home import RECORD
 from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -88,6 +90,36 @@ def test_only_the_gpus_that_the_job_was_given_are_sampled(write_recipe, tmp_path
     assert node.run() == 0
     indexes = [line.split(", ")[1] for line in (node.job / "telemetry.csv").read_text().splitlines()[1:]]
     assert indexes == ["1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "used"),
+    [
+        ([], {}, "1"),
+        ([], {"CUDA_VISIBLE_DEVICES": "2,3"}, "2"),  # of those that a scheduler gave
+        (["--even-if-busy", "--env", "CUDA_VISIBLE_DEVICES=0,3"], {}, "0,3"),
+    ],
+)
+def test_a_case_of_fewer_gpus_than_the_host_has_sees_and_samples_only_its_own(
+    write_recipe, tmp_path, monkeypatch, only_run, asked, given, used
+):
+    idle = {
+        "timestamp": "2026/11/21 12:00:00.000", "name": "NVIDIA T0", "memory.total": "16384 MiB",
+        "memory.used": "0 MiB", "utilization.gpu": "0 %", "power.draw": "70.00 W", "temperature.gpu": "61",
+    }  # fmt: skip
+    gpus = [{**idle, "index": str(number), "processes": ["4711"] * (number == 0)} for number in range(4)]
+    path = nvidia_smi(tmp_path / "tools", *gpus)
+    for name, value in {"PATH": path, **given}.items():
+        monkeypatch.setenv(name, value)
+    recipe = write_recipe(f'{RECORD} record 1; echo "sees $CUDA_VISIBLE_DEVICES"; sleep 1.5', device="gpu")
+    assert main(["run", str(recipe), "--raw-logs", str(tmp_path / "raw"), *asked]) == 0
+    folder, run = only_run()
+    assert f"sees {used}\n" in (folder / "train.log").read_text()
+    assert run["environment_variables"]["CUDA_VISIBLE_DEVICES"] == used
+    assert run["environment"]["gpus"] == len(used.split(","))
+    rows = [line.split(", ") for line in (folder / "telemetry.csv").read_text().splitlines()[1:]]
+    assert {row[1] for row in rows} == set(used.split(","))
+    assert any("GPU 0 is busy" in each for each in run.get("disturbances", [])) == ("0" in used)
 
 
 @pytest.mark.parametrize(

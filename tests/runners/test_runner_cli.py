@@ -383,7 +383,7 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
     (tmp_path / "far/job.py").write_text(script, encoding="utf-8")
     # Variables of the user must not set where the ranks meet.
     leaked = {"PERFLEDGER_HOSTS": "a,b", "PERFLEDGER_MASTER_ADDRESS": "far", "PERFLEDGER_MASTER_PORT": "1"}
-    far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **leaked}, "check": False}
+    far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **leaked}, "check": False}
     done = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
     assert done.returncode == 0
     next_step = f"completed; copy {tmp_path}/far/raw it's/tiny/bash/cpu-n1d1-bs2-fp32/1 to the folder of raw logs on"

@@ -373,7 +373,7 @@ RAN = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(RAN, st.integers(0, 8))
 def test_every_result_stands_in_one_row_and_one_of_each_has_its_batch_size(ran: list[str], failed: int) -> None:
     runs = [of(each + "!" * (place == failed)) for place, each in enumerate(ran)]

@@ -683,7 +683,9 @@ def _container(
     given = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] if gpus else []
     variables = [*recipe.environment_variables, *settings.secrets, *given]
     inside = _Inside(image, variables, _mounts(recipe, settings, command), gpus)
-    return ContainerSpec(tool, image.image, tuple(CONTAINERS[tool](inside)), CONTAINER_NAME, image.digest)
+    return ContainerSpec(
+        tool, image.image, tuple(CONTAINERS[tool](inside)), CONTAINER_NAME, image.digest, _pinned(image)
+    )
 
 
 def _mounts(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> list[str | NodeVariable]:

@@ -528,6 +528,14 @@ def after_prologue(lines: "list[str]") -> "dict[str, str]":
     return {name: value for name, equals, value in pairs if equals and name not in ("_", "SHLVL")}
 
 
+def is_own(path: str) -> bool:
+    """Return whether a file is this user's; one that is gone is nobody's concern."""
+    try:
+        return os.lstat(path).st_uid == os.getuid()
+    except OSError:
+        return True
+
+
 class NodeJob:
     """One job on this node: its specification, and the values that only this node knows."""
 
@@ -660,6 +668,29 @@ class NodeJob:
             if not left:
                 return
             time.sleep(attempt / 10)
+
+    def take_over_files(self) -> None:
+        """Make files that a container wrote as another user this user's own, or nobody could read or remove them.
+
+        With a daemon that runs as root, a launcher in the container keeps logs of ranks in folders of root alone. Only
+        root in a container may give them away.
+        """
+        container = self.spec["container"]
+        places = [self.path(name) for name in ("ranks", "output")]
+        found = (
+            os.path.join(top, name)
+            for place in places
+            for top, folders, files in os.walk(place)
+            for name in [*folders, *files]
+        )
+        if not container or container["tool"] not in WITH_DAEMON or all(map(is_own, found)):
+            return
+        mounts = [word for place in places for word in ("-v", f"{place}:{place}")]
+        owner = f"{os.getuid()}:{os.getgid()}"
+        tool_output(
+            container["tool"], "run", "--rm", "--user", "0:0", "--entrypoint", "chown", *mounts, container["pinned"],
+            "-R", owner, *places, seconds=HOOK_SECONDS,
+        )  # fmt: skip
 
     def remove_unwanted(self) -> None:
         """Remove files that are not collected.
@@ -1206,6 +1237,7 @@ class Guard:
             if line.startswith("group "):
                 kill(int(line[len("group ") :]), signal.SIGKILL, group=True)
         job.kill_leftovers()
+        job.take_over_files()
         job.remove_unwanted()
         job.mask_secrets()
         if "hooks" in lines and "hooks done" not in lines:
@@ -1331,6 +1363,7 @@ class Runner:
         wall, end = time.monotonic() - began, utc()
         self.sampler.stop()
         job.kill_leftovers()
+        job.take_over_files()
         job.remove_unwanted()
         job.mask_secrets()
         self.name_outcome(kills_before)

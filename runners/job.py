@@ -63,7 +63,7 @@ class ContainerSpec(Struct, frozen=True):
     """An image, and how to run words in it.
 
     `enter` are the words that, put before others, run those inside (`docker run ... IMAGE`); `name` is the name of the
-    container in them.
+    container in them, and `pinned` the image by its digest, where that is known.
     """
 
     tool: ContainerTool
@@ -71,6 +71,7 @@ class ContainerSpec(Struct, frozen=True):
     enter: tuple[Word, ...]
     name: Word
     digest: str = ""
+    pinned: str = ""
 
 
 class VirtualEnvironment(Struct, frozen=True):

@@ -397,14 +397,18 @@ def _figure(folder: Path, supervision: Supervision) -> str:
 def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
     """Finish a run whose files are here, clear up, and return its outcome; see `record.finish`."""
     outcome = record.finish(folder, launched, lost)
+    shutil.rmtree(folder / INCOMING, ignore_errors=True)
+    if (folder / INCOMING).exists():
+        # What a container wrote as root. The run is finished all the same.
+        complain(
+            RunnerError(f"{folder}: the run is finished, but {INCOMING} in it cannot be removed; remove it as root")
+        )
     try:
-        if (folder / INCOMING).exists():
-            shutil.rmtree(folder / INCOMING)
         # Last, so that an interrupted clearing up is noticed and repeated.
         (folder / LAUNCH_JSON).unlink(missing_ok=True)
     except OSError as error:
         raise RunnerError(
-            f"{folder}: the run is finished, but {error.filename or INCOMING} cannot be removed: {error.strerror}"
+            f"{folder / LAUNCH_JSON}: the run is finished, but this cannot be removed: {error.strerror}"
         ) from error
     return outcome
 

@@ -211,7 +211,7 @@ def test_another_log_that_is_there_already_is_not_overwritten(folder):
 def test_collecting_may_be_interrupted_anywhere_and_repeated(folder, monkeypatch, step):
     arrive(folder, 0)
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

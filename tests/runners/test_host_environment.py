@@ -283,3 +283,26 @@ esac"""
     assert node.run() == 1
     assert node.host()["outcome"] == "timeout"
     assert ended(int((tmp_path / "inside").read_text()))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may give files to others")
+def test_what_a_container_wrote_as_another_user_is_taken_over(write_recipe, tmp_path):
+    engine = """
+case "$*" in *' installed '*) exit 0 ;; *'--entrypoint chown '*) program=chown ;; esac
+while [ "$1" != maker/image:1 ] && [ $# -gt 0 ]; do shift; done
+shift
+exec $program "$@"
+"""
+    path = tool(tmp_path / "tools", "docker", engine)
+    program = 'cd "$1"; mkdir none_x; echo hello >none_x/0.log; chmod 700 none_x; chown -R 4711 none_x'
+    node = prepared(
+        write_recipe(more=IMAGE, command=["bash", "-c", program, "bash", "{ranks}"]),
+        tmp_path / "job",
+        None,
+        Settings(container="docker"),
+        PATH=path,
+    )
+    assert node.run() == 0
+    written = [node.job / "ranks/none_x", node.job / "ranks/none_x/0.log"]
+    assert [each.stat().st_uid for each in written] == [0, 0]
+    assert "ranks/none_x/0.log" in node.host()["files"]

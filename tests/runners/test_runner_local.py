@@ -230,3 +230,19 @@ def chunks(terminal: int) -> Iterator[bytes]:
         except OSError:  # how Linux says that the other side is closed
             return
         yield chunk
+
+
+def test_a_run_is_finished_though_its_leftovers_cannot_be_removed(write_recipe, tmp_path, capfd, only_run, monkeypatch):
+    remove = runs.shutil.rmtree
+
+    def refuses(path, *more, **options):
+        if not str(path).endswith("incoming"):
+            remove(path, *more, **options)
+
+    monkeypatch.setattr(runs.shutil, "rmtree", refuses)
+    path = write_recipe(f"{RECORD} record 1; record 2")
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 0
+    folder, run = only_run()
+    assert run["outcome"] == "completed"
+    assert not (folder / "launch.json").exists()
+    assert "the run is finished, but incoming in it cannot be removed; remove it as root" in capfd.readouterr().err

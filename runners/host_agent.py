@@ -216,12 +216,19 @@ def cpu_cores() -> int:
     return os.sysconf("SC_NPROCESSORS_ONLN")
 
 
+def usable_cores() -> "int | None":
+    """Return the number of processors that this process may use, if a cpuset or `taskset` leaves it fewer than all."""
+    count = len(os.sched_getaffinity(0))
+    return count if count < cpu_cores() else None
+
+
 def machine_facts() -> "dict[str, Any]":
     """Return the facts of the machine without its GPUs; None or empty where the kernel does not tell."""
     kib = first_match(r"^MemTotal:\s*(\d+) kB", read_text(f"{PROC}/meminfo"))
     return {
         "cpu": cpu_model(),
         "cores": cpu_cores(),
+        "cores_usable": usable_cores(),
         "cpu_sockets": len(set(re.findall(r"^physical id\s*:\s*(.*)$", read_text(f"{PROC}/cpuinfo"), re.M))) or None,
         "numa_nodes": len(glob.glob(f"{SYS}/devices/system/node/node[0-9]*")) or None,
         "cpu_governor": read_text(f"{SYS}/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip(),
@@ -346,7 +353,9 @@ def hardware(device: str, visible: str = "") -> str:
     """Return the hardware name of this machine for a run on this device, and on these GPUs."""
     if device == "gpu":
         return gpu_names(query_gpus(visible)) or "unknown"
-    return ", ".join([*filter(None, [cpu_model()]), f"{cpu_cores()} cores (CPU)"])
+    # A run on some processors of a machine is no repeat of one on all of them.
+    cores = f"{usable_cores()} of {cpu_cores()}" if usable_cores() else str(cpu_cores())
+    return ", ".join([*filter(None, [cpu_model()]), f"{cores} cores (CPU)"])
 
 
 # --- The Python that trains -------------------------------------------------------------------------------------------

@@ -386,7 +386,8 @@ def _hardware(facts: Mapping[str, Any], device: str) -> str:
     if device == "gpu":
         return str(facts.get("gpu", "unknown"))
     named = [str(facts["cpu"])] if "cpu" in facts else []
-    return ", ".join([*named, f"{facts['cores']} cores (CPU)"]) if "cores" in facts else "unknown"
+    some = f"{facts['cores_usable']} of " if "cores_usable" in facts else ""
+    return ", ".join([*named, f"{some}{facts['cores']} cores (CPU)"]) if "cores" in facts else "unknown"
 
 
 def _source(planned: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ ENVIRONMENT = (
     "cpu",
     "cpu_sockets",
     "cores",
+    "cores_usable",
     "numa_nodes",
     "cpu_governor",
     "memory_gib",

@@ -306,3 +306,17 @@ exec $program "$@"
     written = [node.job / "ranks/none_x", node.job / "ranks/none_x/0.log"]
     assert [each.stat().st_uid for each in written] == [0, 0]
     assert "ranks/none_x/0.log" in node.host()["files"]
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
+def test_a_run_on_some_processors_of_a_machine_is_not_one_on_all_of_them(write_recipe, tmp_path):
+    every = os.sched_getaffinity(0)
+    node = prepared(write_recipe("true"), tmp_path / "job")
+    os.sched_setaffinity(0, {min(every)})
+    try:
+        assert node.run() == 0
+    finally:
+        os.sched_setaffinity(0, every)
+    cores = os.sysconf("SC_NPROCESSORS_ONLN")
+    assert node.host()["hardware"].endswith(f"1 of {cores} cores (CPU)")
+    assert (node.environment()["facts"]["cores"], node.environment()["facts"]["cores_usable"]) == (cores, 1)

@@ -27,14 +27,16 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
-from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
+from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
 from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
 from schema.figures import FiguresFound
-from schema.records import SiteRecord
+from schema.records import Node, SiteRecord
 from schema.redaction.redact import redact, redacted
 
 #: By this variable CUDA's programs see some GPUs of a host only.
 VISIBLE_GPUS = "CUDA_VISIBLE_DEVICES"
+#: How much of the end of a log is looked at for its last line, and how much of that is shown.
+_LAST_BYTES, _LAST_LINE = 1 << 16, 200
 LAUNCH_JSON = "launch.json"
 RUN_JSON = "run.json"
 ENVIRONMENT = "environment.json"
@@ -573,11 +575,29 @@ class FinishedRun(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] = ()
     accept_disturbed: bool = False
+    exit_status: int | None = None
+    nodes: tuple[Node, ...] = ()
 
     @property
     def disturbed(self) -> bool:
         """Whether no result counts it, because something else ran on its hosts."""
         return bool(self.disturbances) and not self.accept_disturbed
+
+
+def how_it_ended(folder: Path) -> str:
+    """Return how a run ended that did not complete: node, exit status, and the last line of the node's log."""
+    run = finished_run(folder)
+    rank, node = next(
+        ((at, each) for at, each in enumerate(run.nodes) if each.outcome == run.outcome),
+        (None, Node(".", run.outcome, run.exit_status)),
+    )
+    said = [] if rank is None else [f"node {rank}"]
+    said += [] if node.exit_status is None else [f"exit status {node.exit_status}"]
+    with suppress(OSError), (folder / node.folder / LOG).open("rb") as log:
+        log.seek(max(0, log.seek(0, os.SEEK_END) - _LAST_BYTES))
+        lines = [line for each in log.read().decode("utf-8", "replace").splitlines() if (line := printable(each))]
+        said += [lines[-1][:_LAST_LINE]] if lines else ["its log is empty"]
+    return ": ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
 
 
 def finished_run(folder: Path) -> FinishedRun:

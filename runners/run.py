@@ -379,8 +379,10 @@ def _disturbed(launched: Launch, disturbance: str) -> str:
 
 
 def _figure(folder: Path, supervision: Supervision) -> str:
-    """Return the figure of a run, for the line that tells its outcome, and keep those of its case."""
+    """Return the figure of a run, for the line that tells its outcome, and keep those of its case; or how it failed."""
     run = record.finished_run(folder)
+    if run.outcome in ("failed", "oom"):
+        return f" ({record.how_it_ended(folder)})"
     if run.outcome != "completed" or run.smoke:
         return ", as a trial with few iterations: nothing of it is published" if run.smoke else ""
     try:

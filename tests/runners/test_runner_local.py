@@ -246,3 +246,11 @@ def test_a_run_is_finished_though_its_leftovers_cannot_be_removed(write_recipe, 
     assert run["outcome"] == "completed"
     assert not (folder / "launch.json").exists()
     assert "the run is finished, but incoming in it cannot be removed; remove it as root" in capfd.readouterr().err
+
+
+def test_a_failed_run_says_exit_status_and_last_line(write_recipe, tmp_path, capfd):
+    path = write_recipe("echo 'RuntimeError: no route to node 1'; echo; exit 3")
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1
+    printed = capfd.readouterr()
+    ended = f"{folder_of(tmp_path)}/1: failed (exit status 3: RuntimeError: no route to node 1)"
+    assert ended in printed.out + printed.err

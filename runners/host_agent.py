@@ -584,15 +584,22 @@ class NodeJob:
         return found if found and found.is_there else None
 
     @property
-    def stated_gpus(self) -> str:
-        """The GPUs that recipe, site or user state for the command; empty if they leave the choice to this host."""
+    def given_gpus(self) -> str:
+        """The GPUs that recipe, user, site or scheduler give to the command; empty: all of this host."""
         word = self.spec["variables"].get("CUDA_VISIBLE_DEVICES")
-        return fill(word, self.values).replace(" ", "") if word else ""
+        given = fill(word, self.values) if word else self.base_variables.get("CUDA_VISIBLE_DEVICES", "")
+        return given.replace(" ", "")
 
     @property
     def used_gpus(self) -> str:
-        """The GPUs of this job as CUDA_VISIBLE_DEVICES names them; empty: all that this process may use."""
-        return self.stated_gpus or read_text(self.path("gpus"))
+        """The GPUs of this job as CUDA_VISIBLE_DEVICES names them; empty: all of this host."""
+        return read_text(self.path("gpus")) or self.given_gpus
+
+    @property
+    def base_variables(self) -> "dict[str, str]":
+        """The environment variables after the site's prologue. Once, because modules and conda take seconds."""
+        self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
+        return self.variables
 
     @property
     def values(self) -> "dict[str, str]":
@@ -645,11 +652,9 @@ class NodeJob:
         CUDA_DEVICE_ORDER makes CUDA number the GPUs as nvidia-smi does.
         """
         order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-        order.update({"CUDA_VISIBLE_DEVICES": self.used_gpus} if self.used_gpus else {})
         given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
-        # Once, because modules and conda take seconds.
-        self.variables = self.variables or after_prologue(self.spec["hooks"]["prologue"])
-        variables = {**self.variables, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+        chosen = {} if self.spec["device"] == "cpu" or not self.used_gpus else {"CUDA_VISIBLE_DEVICES": self.used_gpus}
+        variables = {**self.base_variables, "PERFLEDGER_COMMAND": self.mark, **order, **given, **chosen}
         if self.spec["python"].startswith("/") and not self.spec["container"]:
             # The launchers that belong to a Python lie beside it.
             beside = os.path.dirname(self.spec["python"])
@@ -803,6 +808,8 @@ class NodeJob:
         facts = {
             **machine_facts(),
             **gpu_facts(gpus),
+            # As many as the machine has, whichever of them ran.
+            "gpus": len(query_gpus()) or None,
             "threads": number(self.spec["threads"]),
             "load_average_before": load,
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
@@ -982,7 +989,7 @@ def check_container(job: NodeJob) -> "list[str]":
 
 
 def check_gpus(job: NodeJob) -> "list[str]":
-    """Choose the GPUs of a job: those stated for it, or else free ones in the order of their numbers.
+    """Choose the GPUs of a job: free ones among those given to it, in the order of their numbers.
 
     Refuse too few or busy ones; warn if their settings differ, because the facts then cannot state them.
     """
@@ -991,13 +998,18 @@ def check_gpus(job: NodeJob) -> "list[str]":
         return []
     if not shutil.which("nvidia-smi"):
         raise Refused("this recipe needs a GPU, and nvidia-smi is not on this host")
-    found, wanted = query_gpus(job.stated_gpus), spec["devices_per_node"]
+    found, wanted = query_gpus(job.given_gpus), spec["devices_per_node"]
     if len(found) < wanted:
         raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)}")
     uses = {gpu["index"]: busy_gpu(gpu) for gpu in found}
     # Sorting keeps the order of the numbers among those that are free.
     gpus = found if spec["first_gpus"] else sorted(found, key=lambda gpu: bool(uses[gpu["index"]]))
-    gpus = found if job.stated_gpus else sorted(gpus[:wanted], key=lambda gpu: int(gpu["index"]))
+    gpus = sorted(gpus[:wanted], key=lambda gpu: int(gpu["index"]))
+    if spec["first_gpus"] and [int(gpu["index"]) for gpu in gpus] != list(range(wanted)):
+        raise Refused(
+            f"the launcher of this recipe uses GPU 0 to {wanted - 1}, whatever CUDA_VISIBLE_DEVICES says, which is "
+            f"{job.given_gpus} here; leave the variable out"
+        )
     busy = [Disturbance(uses[gpu["index"]]) for gpu in gpus if uses[gpu["index"]]]
     if busy and not spec["even_if_busy"]:
         raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")

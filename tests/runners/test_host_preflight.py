@@ -173,6 +173,8 @@ def test_a_launcher_that_counts_gpus_by_itself_gets_the_first_ones(checked, tmp_
     tool(tmp_path / "tools", "torchrun", "")
     refusal, _ = checked('[launcher]\nname = "torchrun"\n', "1n2d", "gpu", PATH=path)
     assert refusal.startswith("GPU 0 is busy") == counts_by_itself
+    refusal, _ = checked('[launcher]\nname = "torchrun"\n', "1n2d", "gpu", PATH=path, CUDA_VISIBLE_DEVICES="2,3")
+    assert refusal.startswith("the launcher of this recipe uses GPU 0 to 1, whatever") == counts_by_itself
 
 
 def test_missing_gpus_are_refused_before_missing_packages(checked, tmp_path):

@@ -97,7 +97,9 @@ def test_only_the_gpus_that_the_job_was_given_are_sampled(write_recipe, tmp_path
     [
         ([], {}, "1"),
         ([], {"CUDA_VISIBLE_DEVICES": "2,3"}, "2"),  # of those that a scheduler gave
-        (["--even-if-busy", "--env", "CUDA_VISIBLE_DEVICES=0,3"], {}, "0,3"),
+        (["--env", "CUDA_VISIBLE_DEVICES=0,3"], {}, "3"),
+        (["--even-if-busy", "--env", "CUDA_VISIBLE_DEVICES=0"], {}, "0"),
+        (["--site", "other.toml"], {}, "3"),  # whose prologue gives 0 and 3
     ],
 )
 def test_a_case_of_fewer_gpus_than_the_host_has_sees_and_samples_only_its_own(
@@ -111,12 +113,14 @@ def test_a_case_of_fewer_gpus_than_the_host_has_sees_and_samples_only_its_own(
     path = nvidia_smi(tmp_path / "tools", *gpus)
     for name, value in {"PATH": path, **given}.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.toml").write_text('[hosts.local]\nprologue = ["export CUDA_VISIBLE_DEVICES=0,3"]\n')
     recipe = write_recipe(f'{RECORD} record 1; echo "sees $CUDA_VISIBLE_DEVICES"; sleep 1.5', device="gpu")
     assert main(["run", str(recipe), "--raw-logs", str(tmp_path / "raw"), *asked]) == 0
     folder, run = only_run()
     assert f"sees {used}\n" in (folder / "train.log").read_text()
     assert run["environment_variables"]["CUDA_VISIBLE_DEVICES"] == used
-    assert run["environment"]["gpus"] == len(used.split(","))
+    assert run["environment"]["gpus"] == (2 if given else 4)
     rows = [line.split(", ") for line in (folder / "telemetry.csv").read_text().splitlines()[1:]]
     assert {row[1] for row in rows} == set(used.split(","))
     assert any("GPU 0 is busy" in each for each in run.get("disturbances", [])) == ("0" in used)

@@ -14,6 +14,7 @@ import shlex
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ PATIENCE_SECONDS = 300
 WAIT_SECONDS = 3600
 #: Repeats from which `ingest` draws an interval, and those that are made at most until it is narrow.
 MANY, MOST_REPEATS = 5, 15
+#: Attempts that a search for the largest batch size is expected to take for a case, each up to its timeout.
+ATTEMPTS = 12
 #: Iterations of a trial, and records that it should print.
 TRIAL_ITERATIONS, TRIAL_RECORDS = 5, 2
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
@@ -669,6 +672,7 @@ def _tried(batch: Batch) -> Batch:
 def _plan(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, with_jobs: bool = False) -> int:
     firsts = batches.first_runs_of(series)
     runs = batches.order(firsts, wanted.counts(series, firsts), _seed(series))
+    target = target.for_series(runs, _cool_down(series))
     # Whole before it is printed: what cannot run is refused, not listed.
     return _print(iter([*_plan_lines(firsts, runs, target, with_jobs), *_order_lines(series, runs, wanted)]))
 
@@ -733,19 +737,35 @@ def _repeat(
         return COMPLETED
     if len(fixed) > 1:
         print(f"in random order, seed {seed}", flush=True)
-    pause_seconds = max(batch.recipe.cool_down_seconds for batch in series)
+    pause_seconds = _cool_down(series)
     with supervise(None if wanted.until_ci else len(fixed), patience) as supervision:
         runs: Iterable[PlannedRun] = fixed
         if wanted.until_ci:
             aim = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
             runs = batches.until_narrow(firsts, aim, seed, supervision.figures)
-        status = batches.run_all(runs, pause_seconds, RunContext(target, supervision, wait_idle))
+        most = [run for run in firsts for _ in range(wanted.max_repeats)] if wanted.until_ci else fixed
+        with _series_on(target, most, pause_seconds) as place:
+            status = batches.run_all(runs, pause_seconds, RunContext(place, supervision, wait_idle))
     for line in _result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:
         print("every case has run as a trial; leave --smoke out to measure")
     return status
+
+
+def _cool_down(series: Sequence[Batch]) -> int:
+    return max(batch.recipe.cool_down_seconds for batch in series)
+
+
+@contextmanager
+def _series_on(target: AnyTarget, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Iterator[AnyTarget]:
+    """Yield the target for a series of runs, and give back what it holds for them at the end."""
+    place = target.for_series(runs, cool_down_seconds)
+    try:
+        yield place
+    finally:
+        place.release()
 
 
 def _read_figures(firsts: Sequence[PlannedRun], supervision: Supervision) -> None:
@@ -785,8 +805,10 @@ def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:
 
 
 def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int, bound: int, wait_idle: int) -> int:
-    with supervise(None, patience) as supervision:
-        return find_max_batch(batch, RunContext(target, supervision, wait_idle), resume, bound)
+    firsts = structs.replace(batch, cases=tuple(smallest_sizes(batch.recipe, batch.cases))).first_runs()
+    most = [run for run in firsts for _ in range(ATTEMPTS)]
+    with supervise(None, patience) as supervision, _series_on(target, most, batch.recipe.cool_down_seconds) as place:
+        return find_max_batch(batch, RunContext(place, supervision, wait_idle), resume, bound)
 
 
 def _unfinished(below: Path) -> list[Path]:
@@ -886,7 +908,7 @@ def _plan_lines(
 
 def _order_lines(series: Sequence[Batch], runs: Sequence[PlannedRun], wanted: Wanted) -> Iterator[str]:
     """Yield how long the runs may take, and what their order and their number depend on."""
-    yield f"\n{_time(runs, max(batch.recipe.cool_down_seconds for batch in series))}"
+    yield f"\n{_time(runs, _cool_down(series))}"
     if len(runs) > 1:
         given = f"by --seed {wanted.seed}" if wanted.seed is not None else "another one each time without --seed"
         yield f"in random order, {given}"

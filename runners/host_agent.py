@@ -7,7 +7,7 @@ It needs Python 3.6 or newer and the standard library. It is called in five ways
 - `agent.py run` in a job's folder: runs the job. Exit status: 0 completed, 1 ended otherwise (the outcome is in
   host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped;
 - `agent.py environment`: writes environment.json, as a process of its own so that it can be ended;
-- `agent.py batch` and `agent.py node` in a job of Slurm;
+- `agent.py batch` and `agent.py node` in a job of Slurm, `agent.py series` in one that many runs share;
 - `python -c SOURCE installed ...`: asks the Python that trains, inside the container if there is one, for its packages.
 
 A file that `python -m runners script` wrote holds this source behind a line `STANDALONE = ...`, and starts its one run.
@@ -1762,48 +1762,48 @@ class SlurmBatch:
         self.folder = folder
         with open(os.path.join(folder, "batch.json"), encoding="utf-8") as file:
             self.request = json.load(file)
-        self.nodes = self.request["spec"]["nodes"]
         self.requests = SignalPipe()
         self.here = [sys.executable, "-I", os.path.abspath(__file__), "node"]
+        listed = tool_output("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
+        # The job of a series has as many as its largest run.
+        self.hosts = listed[: self.request["spec"]["nodes"]]
 
-    def step(self, nodes: int, *options: str) -> "list[str]":
-        """Return an srun command that runs this agent on nodes of the job.
+    def step(self, hosts: "list[str]") -> "list[str]":
+        """Return an srun command that runs this agent on these nodes of the job.
 
         Notes: by default srun may kill the other tasks once the first has ended (--wait), and binds a single task to
         one core (--cpu-bind).
         """
         return [
             "srun", "--overlap", "--export=ALL", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=0",
-            "--wait=0", f"--nodes={nodes}", f"--ntasks={nodes}", *options, *self.here,
+            "--wait=0", f"--nodes={len(hosts)}", f"--ntasks={len(hosts)}", f"--nodelist={','.join(hosts)}", *self.here,
         ]  # fmt: skip
 
     def everywhere(self, *words: str) -> int:
         """Run an action on all nodes and wait for it."""
-        return subprocess.call([*self.step(self.nodes), *words], stdin=NOTHING)
+        return subprocess.call([*self.step(self.hosts), *words], stdin=NOTHING)
 
     def run(self) -> int:
         """Check all nodes, then run the job on them."""
-        hosts = tool_output("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
+        first = self.hosts[0]
         # The address that Slurm itself uses: not every cluster has its names in DNS.
-        address = (
-            first_match(r" NodeAddr=(\S+)", tool_output("scontrol", "--oneliner", "show", "node", hosts[0])) or hosts[0]
-        )
-        os.environ.update(PERFLEDGER_HOSTS=",".join(hosts), PERFLEDGER_MASTER_ADDRESS=address)
+        address = first_match(r" NodeAddr=(\S+)", tool_output("scontrol", "--oneliner", "show", "node", first)) or first
+        os.environ.update(PERFLEDGER_HOSTS=",".join(self.hosts), PERFLEDGER_MASTER_ADDRESS=address)
         if self.everywhere("fit"):
             return 2
         if self.requests.wait(0):
             open(os.path.join(self.folder, "stopped"), "w").close()
             return 130
         if self.request["spec"]["every_node"]:
-            return self.await_end(subprocess.Popen([*self.step(self.nodes), "run"], stdin=NOTHING))
+            return self.await_end(subprocess.Popen([*self.step(self.hosts), "run"], stdin=NOTHING))
         return self.run_first()
 
     def run_first(self) -> int:
         """Run the job on this node, and observers on the others."""
         job = subprocess.Popen([*self.here, "run"], stdin=NOTHING)
-        if self.nodes == 1:
+        if len(self.hosts) == 1:
             return self.await_end(job)
-        others = self.step(self.nodes - 1, "--relative=1")
+        others = self.step(self.hosts[1:])
         observers = subprocess.Popen([*others, "run"], stdin=NOTHING)
         status = self.await_end(job)
         subprocess.call([*others, "dismiss"], stdin=NOTHING)
@@ -1816,6 +1816,71 @@ class SlurmBatch:
             for outcome in self.requests.wait(10):
                 self.everywhere("finish", outcome)
         return process.returncode
+
+
+class SlurmSeries:
+    """The job of Slurm that many runs share: it carries out one after the other what its queue names.
+
+    It ends when it is told to, when nothing has come for some time (the runner may be gone), or when it is asked to
+    stop between two runs. A file in the queue holds the folder of a run's files.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder, self.queue = folder, os.path.join(folder, "queue")
+        with open(os.path.join(folder, "series.json"), encoding="utf-8") as file:
+            self.idle_seconds = json.load(file)["idle_seconds"]
+        self.requests = SignalPipe()
+
+    def run(self) -> int:
+        """Carry out runs until the end of the series, and remove the folder."""
+        patience = time.monotonic() + self.idle_seconds
+        stopped = False
+        while not stopped:
+            if self.carry_out_next(self.queue):
+                patience = time.monotonic() + self.idle_seconds
+            elif time.monotonic() > patience or os.path.exists(os.path.join(self.folder, "end")):
+                break
+            else:
+                stopped = bool(self.requests.wait(0.5))
+        # From now on nothing can be handed over; what has been is not lost.
+        closed = os.path.join(self.folder, "closed")
+        os.rename(self.queue, closed)
+        while self.carry_out_next(closed, stopped):
+            pass
+        shutil.rmtree(self.folder, ignore_errors=True)
+        above = os.path.dirname(self.folder)
+        with contextlib.suppress(OSError):
+            os.rmdir(above)
+            os.rmdir(os.path.dirname(above))
+        return 0
+
+    def carry_out_next(self, queue: str, stopped: bool = False) -> bool:
+        """Carry out the oldest run of a queue, or only note that it was stopped; return False if there is none."""
+        waiting = [os.path.join(queue, name) for name in os.listdir(queue)]
+        if not waiting:
+            return False
+        oldest = min(waiting, key=lambda path: os.stat(path).st_mtime_ns)
+        run = read_text(oldest)
+        os.unlink(oldest)
+        if stopped:
+            write_file(os.path.join(run, "stopped"), "")
+        else:
+            self.carry_out(run)
+        write_file(os.path.join(run, "over"), "")
+        return True
+
+    def carry_out(self, run: str) -> None:
+        """Run the batch program of a run, and pass requests to stop on to it."""
+        argv = [sys.executable, "-I", os.path.join(run, "agent.py"), "batch"]
+        with open(os.path.join(run, "slurm.log"), "ab") as log:
+            process = subprocess.Popen(argv, stdin=NOTHING, stdout=log, stderr=log)
+        outcome = ""
+        while process.poll() is None:
+            for outcome in self.requests.wait(10):
+                kill(process.pid, SIGNALS[outcome])
+        if outcome and process.returncode < 0:
+            # It was not ready yet for the signal.
+            write_file(os.path.join(run, "stopped"), "")
 
 
 def on_node(action: str, outcome: str = "stopped") -> int:
@@ -1856,18 +1921,63 @@ def fit(actions: Actions) -> int:
 # --- A file of its own, for a host that cannot be reached -------------------------------------------------------------
 
 
-def standalone(text: str) -> int:
-    """Create the folder of the run below the current one, check this host, and run."""
+def is_of_this_machine(host: str) -> bool:
+    """Return whether a name or address is one of this machine: only such an address can be bound."""
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
+    except OSError:
+        return host in (socket.gethostname(), socket.gethostname().split(".")[0])
+    for family, kind, protocol, _, address in found:
+        with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as bound:
+            bound.bind(address)
+            return True
+    return False
+
+
+def placed(nodes: int, words: "list[str]") -> "dict[str, Any]":
+    """Return which node of a job this one is, from the words that the file was started with.
+
+    Args:
+        nodes: how many the job has.
+        words: hosts with commas between, in order of rank, and, optionally, the number of this one.
+    """
+    if nodes == 1 and not words:
+        return {}
+    hosts = words[0].split(",") if words else []
+    usage = f"start it on each of {nodes} nodes as `python3 {sys.argv[0]} HOST0,HOST1,... [NUMBER OF THIS ONE]`"
+    if len(hosts) != nodes or len(words) > 2 or len(set(hosts)) != nodes:
+        raise Refused(f"the run takes {nodes} different hosts, and {words[0] if words else 'none'} is named; {usage}")
+    own = [rank for rank, host in enumerate(hosts) if is_of_this_machine(host)]
+    if len(words) == 2:
+        own = [int(words[1])] if words[1].isdigit() and int(words[1]) < nodes else []
+    if len(own) != 1:
+        raise Refused(f"which of {words[0]} this machine is cannot be told; name its number, from 0: {usage}")
+    return {"hosts": hosts, "master_address": hosts[0], "rank": own[0]}
+
+
+def standalone(text: str, words: "list[str]") -> int:
+    """Create the folder of the run below the current one, check this host, and run.
+
+    The nodes of one run may share the folder; each has its own in it.
+    """
     document = json.loads(text)
     folder = document["folder"]
-    actions = Actions({**document["request"], "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
+    launch, launch_text = os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1)
+    try:
+        place = placed(document["request"]["spec"]["nodes"], words)
+    except Refused as refusal:
+        sys.stderr.write(f"runners: {refusal}\n")
+        return 2
+    actions = Actions({**document["request"], **place, "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
     # Without the two lines in front that embed the run.
     actions.request["agent"] = source().split("\n", 2)[2]
     try:
-        os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
-        os.mkdir(folder)
+        os.makedirs(folder, exist_ok=bool(place))
+        if os.path.exists(launch) and read_text(launch) != launch_text:
+            raise Refused("another run is there")
+        write_file(launch, launch_text)
+        os.makedirs(actions.folder)
         actions.deliver()
-        write_file(os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1))
     except (OSError, Refused):
         sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
         return 2
@@ -1876,9 +1986,14 @@ def standalone(text: str) -> int:
         for warning in check(NodeJob(actions.folder)):
             sys.stderr.write(f"warning: {warning}\n")
     except Refused as refusal:
-        shutil.rmtree(folder)
+        shutil.rmtree(actions.folder)
+        with contextlib.suppress(OSError):
+            os.rmdir(actions.jobs)
+            shutil.rmtree(folder)
         sys.stderr.write(f"runners: {refusal}\n")
         return 2
+    if NodeJob(actions.folder).is_observer:
+        sys.stderr.write("this node samples telemetry; when the run on the first node has ended, press Ctrl-C here\n")
     start = os.getcwd()
     os.chdir(actions.folder)
     os.execve(
@@ -1890,18 +2005,20 @@ def standalone(text: str) -> int:
 def main(argv: "list[str]") -> int:
     """Run a command; see the top of this file."""
     here = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else ""
-    action, words = (argv[0] if argv else "standalone"), argv[1:]
+    action, words = ("standalone", argv) if "STANDALONE" in globals() else (argv[0], argv[1:])
     if action == "installed":
         installed(*words)
         return 0
     if action == "standalone":
-        return standalone(globals()["STANDALONE"])
+        return standalone(globals()["STANDALONE"], words)
     if action == "run":
         return run_job(here)
     if action == "environment":
         return write_environment(here, *words)
     if action == "batch":
         return SlurmBatch(here).run()
+    if action == "series":
+        return SlurmSeries(here).run()
     return on_node(*words)
 
 

@@ -515,12 +515,8 @@ class Supervisor:
 
 
 def standalone(run: PlannedRun) -> str:
-    """Return a Python file that runs one run on one node, in the folder it is started in; see README.md.
-
-    Raises:
-        RunnerError: the case takes several nodes.
-    """
-    target = Local()
+    """Return a Python file that runs one run, in the folder that it is started in on each node; see README.md."""
+    target = Local(run.spec.nodes)
     launched = planned_launch(target, run)
     job = Job(launched.job, run.folder)
     request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}

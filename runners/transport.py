@@ -210,6 +210,18 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Return the target with the addresses of its hosts and the arguments of sbatch that a site states."""
         raise NotImplementedError
 
+    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> AnyTarget:
+        """Return the target for all runs of a command, one after the other with so many seconds between; see `release`.
+
+        Args:
+            runs: as many as there can be.
+            cool_down_seconds: between two of them.
+        """
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Give back what is held for a series, once no further run of it is started."""
+
     def prepare(self, run: PlannedRun) -> Job:
         """Return the job of a run, with a new identity; start nothing and contact no host.
 
@@ -439,7 +451,9 @@ def _cause(job: Job, rank: int, state: NodeState) -> str:
 
 
 class Local(Target, frozen=True, tag="local"):
-    """This machine."""
+    """This machine; or, with several nodes, those of a script, whose files somebody brings here."""
+
+    brought_nodes: int = 1
 
     def argv(self, rank: int) -> list[str]:  # noqa: D102
         return [sys.executable, *PYTHON]
@@ -448,16 +462,27 @@ class Local(Target, frozen=True, tag="local"):
         return "this machine"
 
     def too_few(self, nodes: int) -> str:  # noqa: D102
-        return "this machine is one" if nodes > 1 else ""
+        return "this machine is one" if nodes > self.brought_nodes else ""
 
-    def meeting(self, job: Job) -> Meeting:  # noqa: D102
+    def meeting(self, job: Job) -> Meeting:
+        """Return this machine; the nodes of a script are told of each other where it is started."""
         return Meeting(["localhost"], "127.0.0.1", job.port)
+
+    def node_states(self, job: Job) -> dict[int, NodeState]:
+        """Ask for the state of every node; one of a script whose files are missing here is out of reach."""
+        seen = super().node_states(job)
+        absent = [rank for rank in job.ranks if self.brought_nodes > 1 and not job.node(rank).is_dir()]
+        cause = "the files of node {} are not here; copy them from there, to the same path below the raw logs"
+        return {**seen, **{rank: NodeState("unreachable", cause=cause.format(rank)) for rank in absent}}
 
     def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> AnyTarget:  # noqa: D102
         return self
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
+
+    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> AnyTarget:  # noqa: D102
+        return self
 
 
 class Ssh(Target, frozen=True, tag="ssh"):
@@ -529,6 +554,9 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
+    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> AnyTarget:  # noqa: D102
+        return self
+
 
 def _address(host: str, answer: ProgramResult, config: str) -> str:
     for line in answer.output.splitlines() if answer.status == 0 else []:
@@ -559,6 +587,8 @@ def _sockets() -> str:
 #: Added to the time limit of the run for the check, which may have to pull an image, and for the grace period.
 MARGIN_SECONDS = 1800
 SLURM_SECONDS = 60
+#: The number of a job; and that the job of a series is done with a run, whatever became of it.
+NUMBER, OVER_FILE = "slurm.number", "over"
 #: How long a file written on one node may take to become visible on another.
 SHARED_SECONDS = 5
 # States of Slurm jobs. Source: squeue(1), "JOB STATE CODES". All others are an end.
@@ -569,8 +599,14 @@ SLURM_SIGNALS = {"stopped": "TERM", "timeout": "USR1"}
 #: Slurm copies the batch script to the node. It becomes the agent by exec, so that the agent gets the signals.
 BATCH_SCRIPT = """#!/usr/bin/env python3
 import os, sys
-os.execv(sys.executable, [sys.executable, "-I", {agent!r}, "batch"])
+os.execv(sys.executable, [sys.executable, "-I", {agent!r}, {action!r}])
 """
+#: Below the folder of raw logs, hidden from all that reads logs: where runs of a series are handed to their allocation.
+ALLOCATIONS = ".slurm"
+#: How long an allocation waits for the next run beyond the time between two of them; then it ends.
+IDLE_SECONDS = 120
+#: What must be left of an allocation beyond the time limit of a run, for its checks.
+SPARE_SECONDS = 300
 
 
 #: Our arguments of sbatch, and those of a user that take their place.
@@ -583,15 +619,49 @@ REPLACED_BY: Mapping[str, tuple[str, ...]] = {
 NOT_EXCLUSIVE = "--exclusive=no"
 
 
-def _gpus(device: str, count: int) -> list[str]:
-    return [f"--gpus-per-node={count}"] if device == "gpu" else []
+def _gpus(count: int) -> list[str]:
+    return [f"--gpus-per-node={count}"] if count else []
+
+
+def _tasks(spec: JobSpec) -> int:
+    return 1 if spec.every_node else spec.devices_per_node
+
+
+def slurm_seconds(text: str) -> int:
+    """Return a time of Slurm, `[days-]hours:minutes:seconds` or less of it; 0 for any other. Source: squeue(1), %L."""
+    days, _, clock = text.rpartition("-")
+    parts = clock.split(":")
+    if not all(map(str.isdecimal, parts)) or not (days or "0").isdecimal():
+        return 0
+    # With days it is hours first; without, two parts are minutes and seconds.
+    units = (3600, 60, 1) if days or len(parts) == 3 else (60, 1)
+    return int(days or 0) * 86400 + sum(int(part) * unit for part, unit in zip(parts, units, strict=False))
+
+
+class Allocation(Struct, frozen=True):
+    """One job of Slurm for a series of runs: what the largest of them takes, for as long as all may last.
+
+    `folder` is that of its present job and its earlier ones, numbered from 1: one that ended too early is followed by
+    another.
+    """
+
+    folder: str
+    nodes: int
+    tasks: int
+    gpus: int
+    seconds: int
+    idle_seconds: int
 
 
 class Slurm(Target, frozen=True, tag="slurm"):
-    """A partition, empty for the default of the cluster; `sbatch` are further arguments of sbatch."""
+    """A partition, empty for the default of the cluster; `sbatch` are further arguments of sbatch.
+
+    A run is a job of its own, or, with an `allocation`, it is handed to the job that all runs of its series share.
+    """
 
     partition: str = ""
     sbatch: tuple[str, ...] = ()
+    allocation: Allocation | None = None
 
     def __post_init__(self) -> None:
         if self.partition and not PARTITION.fullmatch(self.partition):
@@ -626,19 +696,56 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     def places(self, device: str) -> dict[str, list[str]]:
         """Return one node of the partition, as if all were alike. Without `--gpus-per-node` Slurm hides all GPUs."""
-        gpus = self._unless_stated(*_gpus(device, 1))
+        gpus = self._unless_stated(*_gpus(int(device == "gpu")))
         return {
             self.partition or "slurm": ["srun", "--nodes=1", "--ntasks=1", *gpus, *self._arguments, "python3", *PYTHON]
         }
 
     def commands(self, run: PlannedRun) -> list[str]:  # noqa: D102
-        return [shlex.join(self.submission(self.prepare(run), run.spec))]
+        job = self.prepare(run)
+        held = self.allocation
+        return [shlex.join(self.allocated(held, Path(held.folder)) if held else self.submission(job, run.spec))]
+
+    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> AnyTarget:
+        """Return the target with one allocation for all runs, so that they wait once, and have the same nodes."""
+        if len(runs) < 2:
+            return self
+        specs = [run.spec for run in runs]
+        folder = runs[0].folder.parents[3] / ALLOCATIONS / secrets.token_hex(4)
+        allocation = Allocation(
+            str(folder.absolute()),
+            nodes=max(spec.nodes for spec in specs),
+            tasks=max(map(_tasks, specs)),
+            gpus=max(spec.devices_per_node if spec.device == "gpu" else 0 for spec in specs),
+            seconds=sum(spec.timeout_seconds + cool_down_seconds for spec in specs),
+            idle_seconds=cool_down_seconds + IDLE_SECONDS,
+        )
+        return replace(self, allocation=allocation)
+
+    def release(self) -> None:
+        """Let the allocation end after its present run, and take it from the queue where it holds none."""
+        if self.allocation is None or not (folder := _latest(Path(self.allocation.folder))):
+            return
+        number = _text_of(folder / NUMBER)
+        with suppress(OSError):
+            (folder / "end").touch()
+            if number.isdecimal() and not any((folder / "queue").iterdir()):
+                _ask_slurm(["scancel", "--state=PENDING", number])
+        try:
+            active = number.isdecimal() and _is_active(_slurm_word(number)[0])
+        except RunnerError:
+            # It ends by itself, and removes its folder, once it has waited in vain.
+            return
+        if not active:
+            shutil.rmtree(self.allocation.folder, ignore_errors=True)
+            with suppress(OSError):
+                Path(self.allocation.folder).parent.rmdir()
 
     def check(self, run: PlannedRun) -> Warnings:
         """Ask Slurm whether it would take the job; its nodes are checked when they are allocated."""
         job = self.prepare(run)
         argv = [*self.submission(job, run.spec), "--test-only"]
-        answer = _ask_slurm(argv, BATCH_SCRIPT.format(agent="agent.py"))
+        answer = _ask_slurm(argv, BATCH_SCRIPT.format(agent="agent.py", action="batch"))
         if answer.status:
             raise RunnerError(f"sbatch would not take the job: {_error_text(answer)}")
         return Warnings((f"its nodes are checked when they are allocated; Slurm says: {_error_text(answer)}",))
@@ -653,16 +760,38 @@ class Slurm(Target, frozen=True, tag="slurm"):
         The nodes are exclusive, and a job that lost its nodes is not requeued, since it would overwrite its logs. A
         launcher that starts the other nodes by itself needs a slot per rank.
         """
-        tasks = 1 if spec.every_node else spec.devices_per_node
-        log = str(job.incoming / "slurm.log").replace("%", "%%")
+        gpus = spec.devices_per_node if spec.device == "gpu" else 0
+        seconds = spec.timeout_seconds + MARGIN_SECONDS
+        return self._sbatch(_job_name(job), job.incoming, spec.nodes, _tasks(spec), gpus, seconds)
+
+    def allocated(self, held: Allocation, folder: Path) -> list[str]:
+        """Return the command that submits the job of a series; its folder is named."""
+        # A partition refuses a job, or lets it wait for ever, that asks for more time than it gives.
+        limit = 0 if any(each.startswith(("--time", "-t")) for each in self.sbatch) else self._limit_seconds()
+        seconds = min(held.seconds + MARGIN_SECONDS, limit or held.seconds + MARGIN_SECONDS)
+        name = f"perfledger-{Path(held.folder).name}"
+        return self._sbatch(name, folder, held.nodes, held.tasks, held.gpus, seconds)
+
+    def _sbatch(self, name: str, folder: Path, nodes: int, tasks: int, gpus: int, seconds: int) -> list[str]:
+        log = str(folder / "slurm.log").replace("%", "%%")
         return [
-            "sbatch", "--parsable", f"--job-name={_job_name(job)}", f"--output={log}", "--open-mode=append",
-            "--no-requeue", f"--nodes={spec.nodes}", f"--ntasks-per-node={tasks}",
+            "sbatch", "--parsable", f"--job-name={name}", f"--output={log}", "--open-mode=append",
+            "--no-requeue", f"--nodes={nodes}", f"--ntasks-per-node={tasks}",
             *self._unless_stated("--exclusive", "--mem=0"),
-            f"--time={-(-(spec.timeout_seconds + MARGIN_SECONDS) // 60)}",
-            *self._unless_stated(*_gpus(spec.device, spec.devices_per_node)),
+            f"--time={-(-seconds // 60)}",
+            *self._unless_stated(*_gpus(gpus)),
             *self._arguments,
         ]  # fmt: skip
+
+    def _limit_seconds(self) -> int:
+        """Return the time limit of the partition; 0 where there is none, or none is known. The default is marked."""
+        if not shutil.which("sinfo"):
+            return 0
+        named = [f"--partition={self.partition}"] if self.partition else []
+        answer = _ask_slurm(["sinfo", "--noheader", "--format=%P %l", *named])
+        rows = [line.split() for line in answer.output.splitlines()]
+        found = [row[1] for row in rows if len(row) == 2 and (named or row[0].endswith("*"))]
+        return slurm_seconds(found[0]) if found else 0
 
     def start(self, job: Job, spec: JobSpec) -> Warnings:
         """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
@@ -672,23 +801,35 @@ class Slurm(Target, frozen=True, tag="slurm"):
         """
         try:
             _write_batch(job, spec)
-            number = self._submit(job, spec)
+            number = self._handed_over(job, spec) if self.allocation else self._submitted(job, spec)
         except RunnerError:
             shutil.rmtree(job.incoming, ignore_errors=True)
             raise
         # Optional: without this file the job is found by its name.
         with suppress(OSError):
-            _number_file(job).write_text(f"{number}\n", encoding="utf-8")
+            (job.incoming / NUMBER).write_text(f"{number}\n", encoding="utf-8")
         return Warnings()
 
-    def _submit(self, job: Job, spec: JobSpec) -> str:
-        answer = _ask_slurm(self.submission(job, spec), BATCH_SCRIPT.format(agent=str(job.incoming / "agent.py")))
-        number = answer.output.strip().split(";")[0]
-        if answer.status == 0 and number.isdecimal():
-            return number
-        # A controller that was slow to answer may have accepted the job all the same.
-        _ask_slurm(["scancel", f"--name={_job_name(job)}"])
-        raise RunnerError(f"sbatch did not take the job: {_error_text(answer)}")
+    def _submitted(self, job: Job, spec: JobSpec) -> str:
+        return _submit(self.submission(job, spec), job.incoming / "agent.py", "batch")
+
+    def _handed_over(self, job: Job, spec: JobSpec) -> str:
+        """Hand a run to the allocation, to a new one where the present one has ended or ends too soon."""
+        assert self.allocation is not None
+        folder = _latest(Path(self.allocation.folder))
+        number = _text_of(folder / NUMBER) if folder else ""
+        if folder and number.isdecimal():
+            word, left = _slurm_word(number)
+            # Without a limit nothing is left of it to count.
+            enough = not left or left >= spec.timeout_seconds + SPARE_SECONDS
+            # One that is COMPLETING takes no more.
+            if (word in SLURM_WAITING or word == "RUNNING") and enough and _enqueue(folder, job):
+                return number
+            with suppress(OSError):
+                (folder / "end").touch()
+        folder = _new_allocation(self.allocation, folder)
+        _enqueue(folder, job)
+        return _submit(self.allocated(self.allocation, folder), folder / "agent.py", "series", folder / NUMBER)
 
     def look(self, job: Job) -> JobState:
         """Return the state of the job: from the folders of nodes that have ended, and else from Slurm."""
@@ -714,7 +855,8 @@ class Slurm(Target, frozen=True, tag="slurm"):
         The signal goes to the batch script, which stops its nodes. Plain `scancel` would end `srun`, too, and with it
         the agents before they have written `host.json`.
         """
-        if not (number := _job_number(job)):
+        # The job may be at work at another run already, if it is that of a series.
+        if (job.incoming / OVER_FILE).exists() or not (number := _job_number(job)):
             return
         signal = f"--signal={SLURM_SIGNALS[outcome]}"
         for argv in (["scancel", "--state=PENDING", number], ["scancel", signal, "--batch", number]):
@@ -738,19 +880,41 @@ def _check_of(folder: Path) -> Reply:
 
 def slurm_state(job: Job) -> JobState:
     """Return the state of a job according to Slurm: waiting, running, unreachable, or lost."""
+    if (job.incoming / OVER_FILE).exists():
+        return _ended_state(job, "", "its batch program has ended")
     try:
         number = _job_number(job)
     except RunnerError as error:
         return JobState("unreachable", str(error))
     if not number:
         return JobState("lost", "Slurm has no such job: it was never submitted, or ended before its number was stored")
-    answer = _ask_slurm(["squeue", "--noheader", "--states=all", f"--jobs={number}", "--format=%T"])
-    if answer.status and "Invalid job id" not in answer.errors:
-        return JobState("unreachable", f"Slurm does not answer: {_error_text(answer)}")
-    word = _first_word(answer.output) or _accounted_state(number) or _remembered_state(number)
+    try:
+        word, _ = _slurm_word(number)
+    except RunnerError as error:
+        return JobState("unreachable", str(error))
+    word = word or _accounted_state(number) or _remembered_state(number)
     if word in SLURM_WAITING:
         return JobState("waiting", f"Slurm says {word}")
-    return JobState("running") if word in SLURM_RUNNING else _ended_state(job, word)
+    if word in SLURM_RUNNING:
+        return JobState("running")
+    return _ended_state(job, word, f"Slurm says {word or 'nothing'} of its job")
+
+
+def _slurm_word(number: str) -> tuple[str, int]:
+    """Return the state of a job in the queue, empty where it is not there, and the seconds that are left of it.
+
+    Raises:
+        RunnerError: Slurm does not answer.
+    """
+    answer = _ask_slurm(["squeue", "--noheader", "--states=all", f"--jobs={number}", "--format=%T %L"])
+    if answer.status and "Invalid job id" not in answer.errors:
+        raise RunnerError(f"Slurm does not answer: {_error_text(answer)}")
+    word, left = [*answer.output.split(), "", ""][:2]
+    return word, slurm_seconds(left)
+
+
+def _is_active(word: str) -> bool:
+    return word in SLURM_WAITING or word in SLURM_RUNNING
 
 
 def _accounted_state(number: str) -> str:
@@ -764,13 +928,13 @@ def _remembered_state(number: str) -> str:
     return next((word.removeprefix("JobState=") for word in words if word.startswith("JobState=")), "")
 
 
-def _ended_state(job: Job, word: str) -> JobState:
+def _ended_state(job: Job, word: str, cause: str) -> JobState:
     refusals = {rank: _text_of(job.node(rank) / "refused") for rank in job.ranks}
     said = [f"node {rank} refused: {text}" for rank, text in refusals.items() if text]
     if said:
         return JobState("lost", "; ".join(said), outcome="failed")
     outcome = "stopped" if (job.incoming / "stopped").exists() else SLURM_OUTCOMES.get(word, "")
-    return JobState("lost", f"Slurm says {word or 'nothing'} of its job", outcome=outcome)
+    return JobState("lost", cause, outcome=outcome)
 
 
 def _write_batch(job: Job, spec: JobSpec) -> None:
@@ -786,6 +950,57 @@ def _write_batch(job: Job, spec: JobSpec) -> None:
         raise RunnerError(message) from error
 
 
+def _submit(argv: Sequence[str], agent: Path, action: str, number_file: Path | None = None) -> str:
+    """Submit a job, whose agent carries out the action, and return its number.
+
+    Raises:
+        RunnerError: Slurm does not accept it.
+    """
+    answer = _ask_slurm([*argv], BATCH_SCRIPT.format(agent=str(agent), action=action))
+    number = answer.output.strip().split(";")[0]
+    if answer.status == 0 and number.isdecimal():
+        if number_file:
+            number_file.write_text(f"{number}\n", encoding="utf-8")
+        return number
+    # A controller that was slow to answer may have accepted the job all the same.
+    name = next(each for each in argv if each.startswith("--job-name="))
+    _ask_slurm(["scancel", name.replace("--job-name", "--name")])
+    raise RunnerError(f"sbatch did not take the job: {_error_text(answer)}")
+
+
+def _latest(folder: Path) -> Path | None:
+    """Return the folder of the present job of an allocation, if one was submitted."""
+    try:
+        found = [int(each.name) for each in folder.iterdir() if each.name.isdecimal()]
+    except OSError:
+        return None
+    return folder / str(max(found)) if found else None
+
+
+def _new_allocation(held: Allocation, before: Path | None) -> Path:
+    """Make the folder of the next job of an allocation; return it."""
+    folder = Path(held.folder) / str(int(before.name) + 1 if before else 1)
+    try:
+        (folder / "queue").mkdir(parents=True)
+        (folder / "agent.py").write_text(agent_source(), encoding="utf-8")
+        (folder / "series.json").write_text(json.dumps({"idle_seconds": held.idle_seconds}), encoding="utf-8")
+    except OSError as error:
+        message = f"{folder}: it cannot be written: {error.strerror}; make room, or name another with --raw-logs"
+        raise RunnerError(message) from error
+    return folder
+
+
+def _enqueue(folder: Path, job: Job) -> bool:
+    """Hand a run to a job of a series; return False if that job has closed its queue."""
+    waiting = folder / f"{job.facts.identity}.request"
+    try:
+        waiting.write_text(str(job.incoming), encoding="utf-8")
+        waiting.rename(folder / "queue" / job.facts.identity)
+    except OSError:
+        return False
+    return True
+
+
 def _job_number(job: Job) -> str:
     """Return the number of the job, as stored at its submission or found by its name; empty if there is none.
 
@@ -793,16 +1008,12 @@ def _job_number(job: Job) -> str:
         RunnerError: Slurm does not answer.
     """
     # Slurm would take other texts for options, and the folder may come from someone else.
-    if (kept := _text_of(_number_file(job))).isdecimal():
+    if (kept := _text_of(job.incoming / NUMBER)).isdecimal():
         return kept
     named = _ask_slurm(["squeue", "--noheader", "--me", f"--name={_job_name(job)}", "--format=%i"])
     if named.status:
         raise RunnerError(f"Slurm does not answer: {_error_text(named)}")
     return _first_word(named.output)
-
-
-def _number_file(job: Job) -> Path:
-    return job.incoming / "slurm.number"
 
 
 def _job_name(job: Job) -> str:

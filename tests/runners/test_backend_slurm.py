@@ -8,8 +8,10 @@ import re
 import shutil
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from runners import transport as cluster
@@ -371,3 +373,134 @@ def test_pyxis_is_for_slurm_and_must_be_installed(slurm, write_recipe, tmp_path)
     started = planned(path, SLURM, tmp_path / "b", settings=Settings(container="pyxis"))
     started.start()
     assert "srun knows no --container-image here: pyxis is not installed" in started.over().cause
+
+
+def submitted(slurm) -> list[str]:
+    """Return the names of the jobs that Slurm knows, in the order of their numbers."""
+    lines = slurm.call("squeue", "--noheader", "--states=all", "--format=%i %j").splitlines()
+    return [name for _, name in sorted((int(line.split()[0]), line.split()[1]) for line in lines)]
+
+
+def test_all_runs_of_a_series_share_one_allocation_and_nothing_of_it_is_left(slurm, write_recipe, tmp_path):
+    path = write_recipe(f'{RECORD} record 1; echo "$SLURM_JOB_ID on $SLURMD_NODENAME"')
+    before = len(submitted(slurm))
+    words = ["--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", "--repeats", "2", "--seed", "1"]
+    # Those of one node run in the allocation that the largest needs.
+    assert main(["run", str(path), *words, "--case", "nodes=1|2,devices=2"]) == 0
+    assert len(submitted(slurm)) == before + 1
+    logs = sorted((tmp_path / "raw").rglob("[12]/train.log"))
+    assert len(logs) == 4
+    said = {log.parent.parent.name + "/" + log.parent.name: log.read_text().splitlines()[-1] for log in logs}
+    assert len({each.split()[0] for each in said.values()}) == 1, said
+    assert {each.split()[-1] for each in said.values()} == {"blade1"}
+    assert not any("incoming" in each.name for each in (tmp_path / "raw").rglob("*"))
+    assert any(not (tmp_path / "raw/.slurm").exists() for _ in polls())
+    assert any(not slurm.call("squeue", "--noheader") for _ in polls())
+
+
+def series(path, tmp_path, choices=None, target=SLURM, runs=2):
+    """Return jobs of a series that share an allocation."""
+    (tmp_path / "raw").mkdir()
+    placed = [planned(path, target, tmp_path / f"raw/{number}", choices) for number in range(runs)]
+    place = target.for_series([each.run for each in placed], 0)
+    return [replace(each, target=place) for each in placed]
+
+
+def test_a_stopped_run_of_a_series_leaves_the_allocation_to_the_next(slurm, write_recipe, tmp_path):
+    first, second = series(write_recipe('sleep 300 & echo "$!"; wait'), tmp_path, TWO)
+    first.start()
+    begun_on_both(first)
+    first.stop()
+    assert first.over().kind == "ended"
+    assert host(first)["outcome"] == "stopped"
+    # What is over is not stopped again, though its number is that of the next.
+    second.start()
+    begun_on_both(second)
+    assert (first.incoming / "slurm.number").read_text() == (second.incoming / "slurm.number").read_text()
+    assert any((first.incoming / "over").exists() for _ in polls())
+    first.stop()
+    assert second.look().kind == "running"
+    second.stop("timeout")
+    assert second.over().kind == "ended"
+    assert host(second, 1)["outcome"] == "timeout"
+    second.target.release()
+
+
+def test_a_run_of_a_series_that_a_node_refuses_is_over_and_the_next_one_runs(slurm, write_recipe, tmp_path):
+    refused, good = series(write_recipe("echo good"), tmp_path)
+    spec = msgspec.structs.replace(refused.run.spec, command=(("no such program",),))
+    refused.target.start(refused.job, spec)
+    state = refused.over()
+    assert (state.kind, state.outcome) == ("lost", "failed")
+    assert "no such program" in state.cause
+    good.start()
+    assert good.over().kind == "ended"
+    assert log(good) == "good\n"
+    good.target.release()
+
+
+def test_an_allocation_that_has_ended_is_followed_by_another(slurm, write_recipe, tmp_path):
+    lost, good = series(write_recipe("echo begun; sleep 3"), tmp_path)
+    lost.start()
+    lost.printing()
+    slurm.call("scancel", (lost.incoming / "slurm.number").read_text().strip())
+    assert lost.over().kind in ("ended", "lost")
+    good.start()
+    assert good.over().kind == "ended"
+    numbers = {(each.incoming / "slurm.number").read_text() for each in (lost, good)}
+    assert len(numbers) == 2
+    good.target.release()
+
+
+def test_an_allocation_ends_by_itself_where_the_runner_is_gone(slurm, write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "IDLE_SECONDS", 1)
+    one, _ = series(write_recipe("echo done"), tmp_path)
+    one.start()
+    assert one.over().kind == "ended"
+    assert any(not slurm.call("squeue", "--noheader") for _ in polls())
+    assert not Path(one.target.allocation.folder).exists()
+
+
+def test_a_series_that_is_stopped_in_the_queue_leaves_nothing(slurm, write_recipe, tmp_path):
+    other = planned(write_recipe("echo begun; sleep 300"), SLURM, tmp_path / "other", TWO)
+    other.start()
+    other.printing()
+    waiting, _ = series(write_recipe("echo begun"), tmp_path)
+    waiting.start()
+    assert waiting.look().cause == "Slurm says PENDING"
+    waiting.stop()
+    assert (waiting.over().kind, waiting.look().outcome) == ("lost", "stopped")
+    waiting.target.release()
+    assert not Path(waiting.target.allocation.folder).exists()
+
+
+def test_an_allocation_lasts_for_all_runs_but_not_longer_than_its_partition_allows(write_recipe, tmp_path, monkeypatch):
+    path = write_recipe(timeout=3600, device="gpu", more='\n[launcher]\nname = "torchrun"\n')
+    small, large = (planned(path, Slurm("v100"), tmp_path / each, {"devices": each}).run for each in ("1", "8"))
+    limit = tool(tmp_path / "tools", "sinfo", "echo 'v100 infinite'")
+    monkeypatch.setenv("PATH", limit)
+    place = Slurm("v100").for_series([small, large, large], 600)
+    (line,) = place.commands(small)
+    assert "--nodes=1 --ntasks-per-node=1 --exclusive --mem=0 --time=240 --gpus-per-node=8 --partition=v100" in line
+    tool(tmp_path / "tools", "sinfo", "echo 'v100 1:30:00'")
+    assert "--time=90" in place.commands(small)[0]
+    # What the user states comes last, and holds.
+    stated = Slurm("v100", ("--time=15",)).for_series([small, large], 600)
+    assert stated.commands(small)[0].endswith("--partition=v100 --time=15")
+    assert "--time=170" in stated.commands(small)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2-03:00:00", 183_600),
+        ("1:30:00", 5400),
+        ("41:00", 2460),
+        ("0:05", 5),
+        ("infinite", 0),
+        ("UNLIMITED", 0),
+        ("", 0),
+    ],
+)
+def test_times_of_slurm(text, seconds):
+    assert cluster.slurm_seconds(text) == seconds

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -396,6 +397,45 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
     assert (run["outcome"], run["records"]["count"], run["case"]["batch_size"]) == ("completed", 1, 2)
     log = (folder_of(tmp_path, "cpu-n1d1-bs2-fp32") / "1/train.log").read_text()
     assert re.search(r"^localhost 127\.0\.0\.1:[0-9]{5}$", log, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_of_two_nodes_runs_on_each_and_is_collected_when_both_are_there(capfd, write_recipe, tmp_path):
+    meeting = 'RANK = "{node_rank}"\nHOSTS = "{hosts}"\nMEET = "{master_address}"\n'
+    path = write_recipe(f'{RECORD} record 1; echo "$RANK of $HOSTS at $MEET"', more=meeting)
+    two = ["--case", "nodes=2,devices=2", "--raw-logs", "raw"]
+    assert main(["script", str(path), *two]) == 0
+    script = capfd.readouterr().out
+
+    def start(name, *words):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "job.py").write_text(script, encoding="utf-8")
+        argv = [sys.executable, "job.py", *words]
+        return subprocess.run(argv, text=True, capture_output=True, cwd=tmp_path / name, check=False)
+
+    # Both of these hosts are this machine, so that only its number tells which one it is.
+    hosts = "127.0.0.1,127.0.0.2"
+    for words, said in {
+        (): "the run takes 2 different hosts, and none is named",
+        ("a,b,c",): "the run takes 2 different hosts, and a,b,c is named",
+        (hosts,): f"which of {hosts} this machine is cannot be told; name its number",
+        (hosts, "2"): "name its number, from 0",
+    }.items():
+        refused = start("far0", *words)
+        assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
+        assert not (tmp_path / "far0/raw").exists()
+    # The first is known by its address alone: the other one's is of a net for documentation.
+    assert start("far0", "127.0.0.1,192.0.2.7").returncode == 0
+    assert start("far1", hosts, "1").returncode == 0
+    shutil.copytree(tmp_path / "far0/raw", tmp_path / "raw", dirs_exist_ok=True)
+    assert main(["collect", str(tmp_path / "raw")]) == 1
+    assert "the files of node 1 are not here; copy them from there" in capfd.readouterr().out
+    shutil.copytree(tmp_path / "far1/raw", tmp_path / "raw", dirs_exist_ok=True)
+    assert main(["collect", str(tmp_path / "raw")]) == 0
+    folder = folder_of(tmp_path, "cpu-n2d2-bs1-fp32") / "1"
+    assert (folder / "train.log").read_text().endswith("0 of 127.0.0.1,192.0.2.7 at 127.0.0.1\n")
+    assert (folder / "node1/train.log").read_text().endswith(f"1 of {hosts} at 127.0.0.1\n")
+    assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["completed", "completed"]
 
 
 @pytest.mark.usefixtures("bash")

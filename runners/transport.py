@@ -172,7 +172,7 @@ class Reply(Warnings, frozen=True):
     hardware: str = ""
 
 
-class Target(Struct, frozen=True, tag_field="kind"):
+class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     """Where runs go. This base class suits hosts that are contacted one by one; see the classes below.
 
     Every method that contacts a host raises RunnerError with a message for the user.

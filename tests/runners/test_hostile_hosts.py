@@ -241,4 +241,4 @@ def test_a_link_in_the_place_of_a_refusal_publishes_no_other_file(write_recipe, 
     job = Job(launched(folder).job, folder)
     (tmp_path / "secret").write_text("secret")
     (lost(folder, 0) / "refused").symlink_to(tmp_path / "secret")
-    assert "secret" not in transport._ended_state(job, "FAILED").cause
+    assert "secret" not in transport._ended_state(job, "FAILED", "it failed").cause

@@ -1,10 +1,11 @@
 """Trains BERT-base on generated tokens in PyTorch, as in pre-training, and prints NVIDIA DLLogger's JSON lines.
 
 Both heads are trained: the masked words, of which the logits are computed at the masked places only, and whether the
-second sentence follows the first. The optimiser is AdamW, fused. Sequences/s count all processes over rank 0's seconds
-(see `pytorch_training`); the loss is that of rank 0's sequences. The traps: sequences are as long as
-`--sequence-length`, without padding, so the attention gets no mask; an iteration is one update, over `--accumulation`
-batches.
+second sentence follows the first. Sequences/s count all processes over rank 0's seconds (see `pytorch_training`); the
+loss is that of rank 0's sequences. The traps: sequences are as long as `--sequence-length`, without padding, so the
+attention gets no mask, which NVIDIA's trainer has; an iteration is one update, over `--accumulation` batches. With
+`--input resident --vocabulary 30528 --optimizer lamb` the rest of an update is that of NVIDIA's trainer. Source: NVIDIA
+DeepLearningExamples, PyTorch/LanguageModeling/BERT.
 """
 
 from __future__ import annotations
@@ -17,10 +18,16 @@ import torch
 from torch.nn import functional
 
 from runners.workloads import dllogger, pytorch_arguments
-from runners.workloads.bert_pytorch_network import LONGEST, VOCABULARY, BertPretraining
+from runners.workloads.bert_pytorch_network import (
+    LONGEST,
+    PADDED_VOCABULARY,
+    VOCABULARY,
+    BertPretraining,
+)
+from runners.workloads.lamb import Lamb
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, in_host_memory, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, placed, train
 from runners.workloads.ranks import Process
 
 LEARNING_RATE = 1e-4
@@ -65,13 +72,18 @@ def loss(model: Any, batch: tuple[Any, ...]) -> Any:
 def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Workload:
     """Build the workload: the same network in all processes of the job, with other sequences in each."""
     torch.manual_seed(arguments.seed)
-    model = BertPretraining().to(device).train()
+    model = BertPretraining(arguments.vocabulary).to(device).train()
     decayed = [each for each in model.parameters() if each.ndim > 1]
     others = [each for each in model.parameters() if each.ndim == 1]
-    groups = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
+    groups: list[dict[str, Any]] = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
+    optimizer = (
+        Lamb(groups, LEARNING_RATE, WEIGHT_DECAY)
+        if arguments.optimizer == "lamb"
+        else torch.optim.AdamW(groups, LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
+    )
     torch.manual_seed(arguments.seed + process.rank)
-    return Workload(model, loss, optimizer, in_host_memory(hold_batches(arguments), device))
+    resident = arguments.input == "resident"
+    return Workload(model, loss, optimizer, placed(hold_batches(arguments), device, resident), resident)
 
 
 def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:
@@ -83,7 +95,9 @@ def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, obj
         "gradient_accumulation_steps": arguments.accumulation,
         "global_batch_size": sequences(arguments, process),
         "world_size": process.world_size,
-        "optimizer": "adamw",
+        "vocabulary": arguments.vocabulary,
+        "optimizer": arguments.optimizer,
+        "input": arguments.input,
         "lr": LEARNING_RATE,
         "weight_decay": WEIGHT_DECAY,
         **AMP.get(arguments.precision, {}),
@@ -151,6 +165,14 @@ def parser() -> argparse.ArgumentParser:
     made = pytorch_arguments.parser("Train BERT-base on generated tokens and print its throughput.", 4, "sequences")
     made.add_argument("--sequence-length", type=length, default=32, help=f"tokens, up to {LONGEST}")
     made.add_argument("--accumulation", type=positive, default=1, help="batches per update")
+    made.add_argument(
+        "--vocabulary",
+        type=int,
+        choices=(VOCABULARY, PADDED_VOCABULARY),
+        default=VOCABULARY,
+        help="words",
+    )
+    made.add_argument("--optimizer", choices=("adamw", "lamb"), default="adamw")
     return made
 
 

@@ -12,6 +12,8 @@ from torch import nn
 from torch.nn import functional
 
 VOCABULARY = 30522
+#: A multiple of 8, to which NVIDIA's trainer pads, since tensor cores multiply in such steps.
+PADDED_VOCABULARY = 30528
 LAYERS, WIDTH, HEADS, INNER = 12, 768, 12, 3072
 LONGEST, SENTENCES = 512, 2
 DROPOUT = 0.1
@@ -22,9 +24,9 @@ SPREAD = 0.02
 class Embedding(nn.Module):  # type: ignore[misc]  # without torch its classes are Any
     """A token as the sum of its word, its place and its sentence."""
 
-    def __init__(self) -> None:
+    def __init__(self, vocabulary: int) -> None:
         super().__init__()
-        self.words = nn.Embedding(VOCABULARY, WIDTH)
+        self.words = nn.Embedding(vocabulary, WIDTH)
         self.places = nn.Embedding(LONGEST, WIDTH)
         self.sentences = nn.Embedding(SENTENCES, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, EPSILON)
@@ -74,18 +76,18 @@ class Layer(nn.Module):  # type: ignore[misc]
 class BertPretraining(nn.Module):  # type: ignore[misc]
     """BERT-base and its heads: 110,106,428 parameters; the decoder of words shares the weights of their embedding."""
 
-    def __init__(self) -> None:
+    def __init__(self, vocabulary: int = VOCABULARY) -> None:
         super().__init__()
-        self.embedding = Embedding()
+        self.embedding = Embedding(vocabulary)
         self.layers = nn.Sequential(*(Layer() for _ in range(LAYERS)))
         self.pooler = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh())
         self.transform = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.GELU(), nn.LayerNorm(WIDTH, EPSILON))
-        self.words_bias = nn.Parameter(torch.zeros(VOCABULARY))
+        self.words_bias = nn.Parameter(torch.zeros(vocabulary))
         self.follows = nn.Linear(WIDTH, 2)
         self.apply(initialise)
 
     def forward(self, tokens: Any, sentences: Any, places: Any) -> tuple[Any, Any]:
-        """Logits of the words at the masked places (n, masked, 30522), and of the order of the sentences (n, 2)."""
+        """Logits of words at the masked places (n, masked, vocabulary), and of the order of the sentences (n, 2)."""
         hidden = self.layers(self.embedding(tokens, sentences))
         masked = hidden.gather(1, places.unsqueeze(2).expand(-1, -1, WIDTH))
         words = functional.linear(self.transform(masked), self.embedding.words.weight, self.words_bias)

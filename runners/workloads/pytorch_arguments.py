@@ -22,6 +22,9 @@ def parser(description: str, batch_size: int, samples: str) -> argparse.Argument
     made.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: one GPU per process")
     made.add_argument("--precision", choices=PRECISIONS, default="fp32", help="amp: float16 with a scaled loss")
     made.add_argument("--compile", type=switch, default=False, metavar="true|false", help="compile the network first")
+    made.add_argument(
+        "--input", choices=("copied", "resident"), default="copied", help="resident: batches lie on the device"
+    )
     add_threads(made)
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--print-every", type=positive, default=1, help="iterations per printed line")

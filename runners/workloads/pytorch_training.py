@@ -42,12 +42,17 @@ class TrainingStep:
 
 @dataclass(frozen=True)
 class Workload:
-    """A network on its device, its loss on a batch, its optimiser, and batches in host memory, fetched in turn."""
+    """A network on its device, its loss on a batch, its optimiser, and batches that are taken in turn.
+
+    They wait in host memory and are copied to the device within the measured time, or are `resident` there, as those
+    of NVIDIA's synthetic loader are.
+    """
 
     model: Any
     loss: Callable[[Any, Any], Any]
     optimizer: Any
     batches: list[tuple[Any, ...]]
+    resident: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,8 @@ def train(workload: Workload, settings: TrainingSettings, process: Process, devi
     start_together(process)
     for _ in range(settings.iterations):
         started = time.perf_counter()
-        batches = [fetch(next(waiting), device) for _ in range(settings.accumulation)]
+        taken = [next(waiting) for _ in range(settings.accumulation)]
+        batches = taken if workload.resident else [fetch(each, device) for each in taken]
         fetched = time.perf_counter()
         loss = update(workload, settings.precision, scaler, batches).item()
         synchronize(device)
@@ -129,8 +135,10 @@ def fetch(batch: tuple[Any, ...], device: Any) -> tuple[Any, ...]:
     return tuple(each.to(device, copy=True) for each in batch)
 
 
-def in_host_memory(batches: list[tuple[Any, ...]], device: Any) -> list[tuple[Any, ...]]:
-    """Return batches as they wait in host memory: pinned for a GPU, which copies from there at full speed."""
+def placed(batches: list[tuple[Any, ...]], device: Any, resident: bool) -> list[tuple[Any, ...]]:
+    """Return batches where they wait: on the device, or in host memory, pinned for a GPU, which copies faster then."""
+    if resident:
+        return [fetch(batch, device) for batch in batches]
     return [tuple(each.pin_memory() for each in batch) for batch in batches] if device.type == "cuda" else batches
 
 

@@ -2,12 +2,15 @@
 
 The network's shape is that of `resnet50`. `total_ips` counts the images of all processes over rank 0's seconds (see
 `pytorch_training`), `compute_ips` leaves out the time of fetching the batch; the loss is that of rank 0's images.
+With `--input resident --label-smoothing 0.1 --bn-weight-decay false` the work of an update is that of NVIDIA's trainer.
+Source: NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets: its synthetic loader holds a batch on the GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +18,7 @@ import torch
 from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, in_host_memory, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, placed, train
 from runners.workloads.ranks import Process
 from runners.workloads.resnet50 import (
     BATCHES_HELD,
@@ -82,19 +85,32 @@ def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
     ]
 
 
-def loss(model: Any, batch: tuple[Any, ...]) -> Any:
-    """Return the mean cross entropy over the images of a batch."""
+def loss(model: Any, batch: tuple[Any, ...], smoothing: float) -> Any:
+    """Return the mean cross entropy over the images of a batch, with this share of each label on all classes."""
     images, labels = batch
-    return torch.nn.functional.cross_entropy(model(images), labels)
+    return torch.nn.functional.cross_entropy(model(images), labels, label_smoothing=smoothing)
+
+
+def optimizer_of(model: Any, bn_weight_decay: bool) -> Any:
+    """Return SGD with momentum; without `bn_weight_decay` scale and offset of the normalisations are not decayed."""
+    norms = [
+        each for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d) for each in module.parameters()
+    ]
+    kept = set() if bn_weight_decay else set(norms)
+    decayed = [each for each in model.parameters() if each not in kept]
+    groups = [{"params": decayed}, *([{"params": norms, "weight_decay": 0.0}] if kept else [])]
+    return torch.optim.SGD(groups, LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
 
 
 def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Workload:
     """Build the workload: the same network in all processes of the job, with other images in each."""
     torch.manual_seed(arguments.seed)
     model = resnet50().to(device, memory_format=MEMORY_FORMATS[arguments.memory_format]).train()
-    optimizer = torch.optim.SGD(model.parameters(), LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
+    optimizer = optimizer_of(model, arguments.bn_weight_decay)
     torch.manual_seed(arguments.seed + process.rank)
-    return Workload(model, loss, optimizer, in_host_memory(hold_batches(arguments), device))
+    resident = arguments.input == "resident"
+    batches = placed(hold_batches(arguments), device, resident)
+    return Workload(model, partial(loss, smoothing=arguments.label_smoothing), optimizer, batches, resident)
 
 
 def throughput(steps: list[TrainingStep], batch_of_job: int) -> tuple[dllogger.PrintedMetric, ...]:
@@ -130,6 +146,9 @@ def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, obj
         "optimizer": "sgd",
         "momentum": MOMENTUM,
         "weight_decay": WEIGHT_DECAY,
+        "bn_weight_decay": arguments.bn_weight_decay,
+        "label_smoothing": arguments.label_smoothing,
+        "input": arguments.input,
         "print_freq": arguments.print_every,
         "prof": arguments.iterations,
         **AMP.get(arguments.precision, {}),
@@ -180,7 +199,20 @@ def parser() -> argparse.ArgumentParser:
     made = pytorch_arguments.parser("Train ResNet-50 v1.5 on generated images and print its throughput.", 16, "images")
     made.add_argument("--image-size", type=positive, default=64, help="height and width in pixels")
     made.add_argument("--memory-format", choices=tuple(MEMORY_FORMATS), default="nchw", help="nhwc: channels last")
+    made.add_argument("--label-smoothing", type=share, default=0.0, help="share of each label spread over all classes")
+    made.add_argument(
+        "--bn-weight-decay", type=pytorch_arguments.switch, default=True, metavar="true|false",
+        help="decay the normalisations, too",
+    )  # fmt: skip
     return made
+
+
+def share(text: str) -> float:
+    """Convert a number from 0 on and below 1."""
+    value = float(text)
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on and below 1")
+    return value
 
 
 if __name__ == "__main__":

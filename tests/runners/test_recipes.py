@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"
 NAMES = recipes.names()
 #: Recipes in folders rebuild what others published; those beside the folders are our own workloads.
-OF_THE_SOURCES = [name for name in NAMES if recipes.find(name).parent != recipes.FOLDER]
+OF_THE_SOURCES = [name for name in NAMES if recipes.find(name).is_relative_to(recipes.FOLDER / "archive")]
 #: Options that no printer states, with what they mean.
 OWN_OPTIONS = {
     "loss_scale": "how the loss is scaled in half precision: none, static or dynamic",

@@ -6,6 +6,7 @@ import argparse
 import copy
 import math
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed; the workl
 
 from runners.workloads import bert_pytorch, resnet50_pytorch  # noqa: E402
 from runners.workloads.bert_pytorch_network import VOCABULARY, BertPretraining  # noqa: E402
+from runners.workloads.lamb import Lamb  # noqa: E402
 from runners.workloads.pytorch_training import (  # noqa: E402
     TrainingSettings,
     TrainingStep,
@@ -36,6 +38,8 @@ STEP = TrainingStep(loss=2.0, data_seconds=0.5, compute_seconds=1.5, loss_scale=
 
 def arguments(**more: object) -> argparse.Namespace:
     usual = {"batch_size": 4, "image_size": 32, "sequence_length": 16, "memory_format": "nchw", "seed": 0}
+    usual |= {"input": "copied", "label_smoothing": 0.0, "bn_weight_decay": True}
+    usual |= {"vocabulary": VOCABULARY, "optimizer": "adamw"}
     shared = {"accumulation": 1, "precision": "fp32", "compile": False, "device": "cpu", "print_every": 1}
     return argparse.Namespace(**{**usual, **shared, "iterations": 4, **more})
 
@@ -96,6 +100,82 @@ def test_a_fixed_batch_is_learned(workload, name, precision):
     found = losses(workload.workload(arguments(), ALONE, device), precision, device, 8)
     assert all(map(math.isfinite, found))
     assert min(found[-2:]) < found[0] / 2 if workload is resnet50_pytorch else min(found[-2:]) < found[0] - 1
+
+
+def test_the_work_of_nvidia_is_learned_from_batches_on_the_device():
+    more = {"input": "resident", "label_smoothing": 0.1, "bn_weight_decay": False}
+    more |= {"vocabulary": 30528, "optimizer": "lamb"}
+    for module in (resnet50_pytorch, bert_pytorch):
+        workload = module.workload(arguments(**more), ALONE, CPU)
+        assert workload.resident
+        found = losses(workload, "fp32", CPU, 8)
+        assert all(map(math.isfinite, found))
+        assert min(found[-2:]) < found[0]
+
+
+def test_a_resident_batch_is_trained_on_as_it_lies_and_any_other_is_a_copy():
+    for resident in (True, False):
+        seen, workload = [], tiny(4, 1)
+
+        def loss(network, batch, seen=seen, of=workload.loss):
+            seen.append(batch[0].data_ptr())
+            return of(network, batch)
+
+        held = replace(workload, loss=loss, resident=resident)
+        list(train(held, TrainingSettings(1, "fp32", False), ALONE, CPU))
+        assert (seen == [held.batches[0][0].data_ptr()]) is resident
+
+
+def test_normalisations_are_decayed_only_where_that_is_asked():
+    model = resnet50_pytorch.resnet50()
+    layers = [each for each in model.modules() if isinstance(each, torch.nn.BatchNorm2d)]
+    norms = [each for layer in layers for each in layer.parameters()]
+    assert len(norms) == 2 * 53
+    decayed, kept = resnet50_pytorch.optimizer_of(model, bn_weight_decay=False).param_groups
+    assert {id(each) for each in kept["params"]} == {id(each) for each in norms}
+    assert (decayed["weight_decay"], kept["weight_decay"]) == (1e-4, 0.0)
+    assert len(decayed["params"]) + len(norms) == len([*model.parameters()])
+    (all_of_them,) = resnet50_pytorch.optimizer_of(model, bn_weight_decay=True).param_groups
+    assert len(all_of_them["params"]) == len([*model.parameters()])
+
+
+def test_smoothed_labels_give_the_cross_entropy_of_their_mixture():
+    torch.manual_seed(0)
+    scores, labels = torch.randn(3, 7), torch.tensor([1, 5, 0])
+    logs = torch.log_softmax(scores, 1)
+    expected = -(0.9 * logs[range(3), labels] + 0.1 * logs.mean(1)).mean()
+    torch.testing.assert_close(resnet50_pytorch.loss(lambda images: images, (scores, labels), 0.1), expected)
+
+
+def test_lamb_takes_the_steps_of_its_paper():
+    torch.manual_seed(0)
+    decayed, plain = torch.nn.Parameter(torch.randn(5, 3)), torch.nn.Parameter(torch.randn(4))
+    groups = [{"params": [decayed]}, {"params": [plain], "weight_decay": 0.0}]
+    optimizer = Lamb(groups, 0.1, 0.01)
+    expected = [each.detach().double().clone() for each in (decayed, plain)]
+    means, squares = ([torch.zeros_like(each) for each in expected] for _ in range(2))
+    for step in (1, 2, 3):
+        gradients = [step * torch.randn(each.shape) for each in (decayed, plain)]
+        norm = math.sqrt(sum(float(each.double().square().sum()) for each in gradients))
+        for number, decay in enumerate((0.01, 0.0)):
+            gradient = gradients[number].double() / max(norm, 1.0)
+            means[number] = 0.9 * means[number] + 0.1 * gradient
+            squares[number] = 0.999 * squares[number] + 0.001 * gradient**2
+            update = means[number] / (1 - 0.9**step) / ((squares[number] / (1 - 0.999**step)).sqrt() + 1e-6)
+            update += decay * expected[number]
+            ratio = expected[number].norm() / update.norm() if decay else 1.0
+            expected[number] = expected[number] - 0.1 * ratio * update
+        decayed.grad, plain.grad = gradients
+        optimizer.step()
+    torch.testing.assert_close(decayed.detach().double(), expected[0], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(plain.detach().double(), expected[1], rtol=1e-4, atol=1e-5)
+
+
+def test_a_padded_vocabulary_adds_rows_and_no_words():
+    model = BertPretraining(30528)
+    assert sum(each.numel() for each in model.parameters()) == 110_106_428 + 6 * (768 + 1)
+    (tokens, _, _, words, _), *_ = bert_pytorch.hold_batches(arguments(vocabulary=30528))
+    assert max(int(tokens.max()), int(words.max())) < VOCABULARY
 
 
 def tiny(rows: int, batches: int) -> Workload:

@@ -64,7 +64,7 @@ def refused(arguments: list[str]) -> str:
 def test_a_resnet50_log_is_read_with_its_facts_and_figures(tmp_path):
     path = log_of(tmp_path, [*RESNET50, "--precision", "bf16"])
     session = the_session(path, "ngc.pytorch_resnet50")
-    assert facts(session) == {"model": "resnet50", "batch_size": 2, "devices": 1}
+    assert facts(session) == {"model": "resnet50", "batch_size": 2, "devices": 1, "data_format": "NCHW"}
     assert session.main["step"].tolist() == [1, 2, 3, 4, 5]
     printed = [float(each) for each in re.findall(r"Iteration: .*total_ips : ([\d.]+)", path.read_text())]
     assert session.main["throughput"].tolist() == printed
@@ -107,7 +107,13 @@ def test_two_processes_train_one_network_and_the_first_alone_prints(tmp_path, la
         pytest.skip(f"{launcher[0]} is not installed")
     path = log_of(tmp_path, RESNET50, launcher)
     session = the_session(path, "ngc.pytorch_resnet50")
-    assert facts(session) == {"model": "resnet50", "batch_size": 2, "devices": 2, "precision": "fp32"}
+    assert facts(session) == {
+        "model": "resnet50",
+        "batch_size": 2,
+        "devices": 2,
+        "precision": "fp32",
+        "data_format": "NCHW",
+    }
     assert session.main["step"].tolist() == [1, 2, 3, 4, 5]
     alone = the_session(log_of(tmp_path, RESNET50), "ngc.pytorch_resnet50").main["loss"].tolist()
     together = session.main["loss"].tolist()

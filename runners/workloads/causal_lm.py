@@ -1,9 +1,10 @@
 """Trains a Llama from its configuration on generated tokens with Hugging Face's Trainer or TRL's SFTTrainer.
 
 The weights are random and nothing is fetched, so that no licence has to be accepted: speed does not depend on what a
-model has learned. What is printed is the trainers' own: the bar of tqdm, a dictionary per step, and a summary. Every
-sequence is full, so that tokens are batch size times length. Started by torchrun where there are several devices; then
-`--shard true` has FSDP2 shard parameters, gradients and optimiser, and without it each device holds all (DDP).
+model has learned. Every sequence is full, so that tokens are batch size times length. Started by torchrun where there
+are several devices; then `--shard true` has FSDP2 shard parameters, gradients and optimiser, and without it each device
+holds all (DDP). The trainers' own bar tells the time of a step smoothed over the last few, so a line in the shape of
+NVIDIA DLLogger's is printed instead, from one step's loss to the next, which the host waits for.
 """
 
 from __future__ import annotations
@@ -11,39 +12,25 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+import time
+from datetime import datetime
 from typing import Any
 
-from runners.workloads.options import add_threads, parser, positive
+from runners.workloads import dllogger
+from runners.workloads.causal_lm_models import LEARNING_RATE, MODELS, language_model_parser, tokens
+from runners.workloads.options import add_threads
 
-#: Sizes as published: the 7B is Llama 2's, the 8B Llama 3's. `tiny` is ours, for a trial on a CPU.
-MODELS: dict[str, dict[str, int]] = {
-    "llama-2-7b": {
-        "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32,
-        "num_key_value_heads": 32, "vocab_size": 32000,
-    },
-    "llama-3-8b": {
-        "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
-        "num_key_value_heads": 8, "vocab_size": 128256,
-    },
-    "llama-tiny": {
-        "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 4, "num_attention_heads": 8,
-        "num_key_value_heads": 8, "vocab_size": 32000,
-    },
-}  # fmt: skip
-LEARNING_RATE = 1e-4
 #: The projections that LoRA's authors adapt, and those of the feed-forward part, as TRL's examples do.
 ADAPTED = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
 def sequences(arguments: argparse.Namespace, count: int) -> Any:
     """Return random tokens as a dataset with `input_ids` and, being their own labels, `labels`: (count, length)."""
-    import numpy
     from datasets import Dataset
 
-    vocabulary = MODELS[arguments.model]["vocab_size"]
-    random = numpy.random.default_rng(arguments.seed)
-    tokens = random.integers(3, vocabulary, (count, arguments.sequence_length))
-    return Dataset.from_dict({"input_ids": list(tokens), "labels": list(tokens)})
+    # The model itself shifts labels by one.
+    rows = list(tokens(arguments, count)[:, :-1])
+    return Dataset.from_dict({"input_ids": rows, "labels": rows})
 
 
 def network(arguments: argparse.Namespace) -> Any:
@@ -53,9 +40,8 @@ def network(arguments: argparse.Namespace) -> Any:
 
     torch.manual_seed(arguments.seed)
     config = LlamaConfig(**MODELS[arguments.model], max_position_embeddings=arguments.sequence_length, use_cache=False)
-    attention = "sdpa"
     kind = torch.bfloat16 if arguments.weights == "bf16" else torch.float32
-    return AutoModelForCausalLM.from_config(config, attn_implementation=attention, dtype=kind)
+    return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa", dtype=kind)
 
 
 def settings(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
@@ -72,6 +58,7 @@ def settings(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
         "gradient_checkpointing": arguments.recompute == "true",
         "torch_compile": arguments.compile == "true",
         "logging_steps": 1,
+        "disable_tqdm": True,
         "save_strategy": "no",
         "report_to": "none",
         "seed": arguments.seed,
@@ -96,10 +83,49 @@ def tokenizer(arguments: argparse.Namespace) -> Any:
     )
 
 
+def ranks() -> int:
+    """Return the number of processes of the job, by torchrun's variable."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def print_steps(made: Any, arguments: argparse.Namespace) -> None:
+    """Have a trainer print a line per step, by rank 0, in place of its own words."""
+    from transformers import PrinterCallback, TrainerCallback
+
+    begun, of_step = datetime.now(), arguments.batch_size * arguments.accumulation * ranks()
+
+    class StepPrinter(TrainerCallback):  # type: ignore[misc]  # without transformers its classes are Any
+        def on_train_begin(self, *_: Any, **__: Any) -> None:
+            stated = {"batch_size_per_device": arguments.batch_size, "global_batch_size": of_step}
+            own = {name: value for name, value in vars(arguments).items() if name not in ("batch_size", "iterations")}
+            say(
+                dllogger.PARAMETERS,
+                {**own, **stated, "world_size": ranks(), "max_seq_length": arguments.sequence_length},
+            )
+            self.started = self.ended = time.perf_counter()
+
+        def on_log(self, _: Any, state: Any, *__: Any, logs: dict[str, Any], **___: Any) -> None:
+            before, self.ended = self.ended, time.perf_counter()
+            if "loss" in logs:
+                rate = of_step / (self.ended - before)
+                say((0, state.global_step), {"train.loss": logs["loss"], "train.sequences_per_second": round(rate, 5)})
+
+        def on_train_end(self, *_: Any, **__: Any) -> None:
+            seconds = self.ended - self.started
+            rate = of_step * arguments.iterations / seconds
+            say(dllogger.WHOLE_JOB, {"training_sequences_per_second": round(rate, 5), "raw_train_time": seconds})
+
+    def say(step: tuple[int, ...] | str, data: dict[str, Any]) -> None:
+        if made.is_world_process_zero():
+            print(dllogger.json_line(datetime.now(), begun, step, data), flush=True)
+
+    made.remove_callback(PrinterCallback)
+    made.add_callback(StepPrinter())
+
+
 def trainer(arguments: argparse.Namespace, folder: str) -> Any:
     """Return the trainer that was asked for."""
-    ranks = int(os.environ.get("WORLD_SIZE", "1"))
-    data = sequences(arguments, arguments.iterations * arguments.batch_size * arguments.accumulation * ranks)
+    data = sequences(arguments, arguments.iterations * arguments.batch_size * arguments.accumulation * ranks())
     if arguments.trainer == "trl":
         from peft import LoraConfig
         from trl import SFTConfig, SFTTrainer
@@ -112,7 +138,7 @@ def trainer(arguments: argparse.Namespace, folder: str) -> Any:
             args=SFTConfig(**settings(arguments, folder), max_length=arguments.sequence_length),
             train_dataset=data,
             processing_class=tokenizer(arguments),
-            peft_config=lora if arguments.lora else None,
+            peft_config=lora,
         )
     from transformers import Trainer, TrainingArguments, default_data_collator
 
@@ -130,28 +156,20 @@ def main() -> None:
     # Nothing is fetched, and no server is asked whether there is something newer.
     os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
     import torch
-    from transformers import logging
 
     torch.set_num_threads(arguments.threads)
-    # What a reader of the log needs: batch size, devices, accumulation.
-    logging.set_verbosity_info()
     with tempfile.TemporaryDirectory() as folder:
-        trainer(arguments, folder).train()
+        made = trainer(arguments, folder)
+        print_steps(made, arguments)
+        made.train()
 
 
 def parse_arguments() -> argparse.Namespace:
     """Parse the command line."""
-    made = parser("Train a Llama on generated tokens.", 1)
+    made = language_model_parser("Train a Llama on generated tokens.", ("cpu", "cuda"))
     made.add_argument("--trainer", choices=("transformers", "trl"), default="transformers")
-    made.add_argument("--model", choices=tuple(MODELS), default="llama-tiny")
-    made.add_argument("--sequence-length", type=positive, default=128, help="tokens of each sequence")
-    made.add_argument("--accumulation", type=positive, default=1, help="batches per update")
-    made.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the arithmetic")
     made.add_argument("--weights", choices=("fp32", "bf16"), default="fp32", help="as which weights are stored")
-    made.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    made.add_argument(
-        "--lora", type=int, default=0, metavar="RANK", help="train adapters of this rank; 0 for all weights"
-    )
+    made.add_argument("--lora", type=int, default=0, metavar="RANK", help="adapters of this rank; 0: all weights")
     for name, what in {"shard": "FSDP2", "recompute": "activations once more", "compile": "torch.compile"}.items():
         made.add_argument(f"--{name}", choices=("true", "false"), default="false", help=what)
     add_threads(made)

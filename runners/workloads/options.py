@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 
-def parser(description: str, batch_size: int) -> argparse.ArgumentParser:
-    """Return a parser with batch size, iterations and seed; images are counted."""
+def parser(description: str, batch_size: int, samples: str = "images") -> argparse.ArgumentParser:
+    """Return a parser with batch size, iterations and seed; `samples` says what a batch contains."""
     made = argparse.ArgumentParser(description=description)
-    made.add_argument("--batch-size", type=positive, default=batch_size, help="images per iteration")
+    made.add_argument("--batch-size", type=positive, default=batch_size, help=f"{samples} per process and batch")
     made.add_argument("--iterations", type=positive, default=20)
     made.add_argument("--seed", type=int, default=0)
     return made

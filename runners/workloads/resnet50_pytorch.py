@@ -9,6 +9,7 @@ Source: NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets: its synthe
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -93,9 +94,8 @@ def loss(model: Any, batch: tuple[Any, ...], smoothing: float) -> Any:
 
 def optimizer_of(model: Any, bn_weight_decay: bool) -> Any:
     """Return SGD with momentum; without `bn_weight_decay` scale and offset of the normalisations are not decayed."""
-    norms = [
-        each for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d) for each in module.parameters()
-    ]
+    layers = [each for each in model.modules() if isinstance(each, torch.nn.BatchNorm2d | torch.nn.LayerNorm)]
+    norms = [each for layer in layers for each in layer.parameters()]
     kept = set() if bn_weight_decay else set(norms)
     decayed = [each for each in model.parameters() if each not in kept]
     groups = [{"params": decayed}, *([{"params": norms, "weight_decay": 0.0}] if kept else [])]
@@ -105,7 +105,7 @@ def optimizer_of(model: Any, bn_weight_decay: bool) -> Any:
 def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Workload:
     """Build the workload: the same network in all processes of the job, with other images in each."""
     torch.manual_seed(arguments.seed)
-    model = resnet50().to(device, memory_format=MEMORY_FORMATS[arguments.memory_format]).train()
+    model = arguments.network(arguments).to(device, memory_format=MEMORY_FORMATS[arguments.memory_format]).train()
     optimizer = optimizer_of(model, arguments.bn_weight_decay)
     torch.manual_seed(arguments.seed + process.rank)
     resident = arguments.input == "resident"
@@ -137,7 +137,7 @@ def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, obj
     """Return the values of the PARAMETER line, in the words of the NGC trainer if it has one."""
     return {
         "data_backend": "synthetic",
-        "arch": "resnet50",
+        "arch": arguments.arch,
         "epochs": 1,
         "image_size": arguments.image_size,
         "batch_size": arguments.batch_size,
@@ -185,18 +185,26 @@ def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None
             say(dllogger.summary_line(datetime.now(), metrics))
 
 
-def main() -> None:
-    """Trains in as many processes as were started."""
-    arguments, process, device = pytorch_arguments.begin(parser())
+def run(made: argparse.ArgumentParser) -> None:
+    """Train the `network` of the arguments, an image classifier, in as many processes as were started."""
+    arguments, process, device = pytorch_arguments.begin(made)
     if process.rank == 0:
         say(dllogger.parameter_line(datetime.now(), parameters(arguments, process)))
     follow(arguments, process, device)
     leave(process)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    made = pytorch_arguments.parser("Train ResNet-50 v1.5 on generated images and print its throughput.", 16, "images")
+def main() -> None:
+    """Train ResNet-50 v1.5."""
+    made = parser("Train ResNet-50 v1.5 on generated images and print its throughput.", lambda _: resnet50())
+    made.set_defaults(arch="resnet50")
+    run(made)
+
+
+def parser(description: str, network: Callable[[argparse.Namespace], Any]) -> argparse.ArgumentParser:
+    """Return the parser of the command line for a network of 1000 classes; its name, `arch`, is the caller's."""
+    made = pytorch_arguments.parser(description, 16, "images")
+    made.set_defaults(network=network)
     made.add_argument("--image-size", type=positive, default=64, help="height and width in pixels")
     made.add_argument("--memory-format", choices=tuple(MEMORY_FORMATS), default="nchw", help="nhwc: channels last")
     made.add_argument("--label-smoothing", type=share, default=0.0, help="share of each label spread over all classes")

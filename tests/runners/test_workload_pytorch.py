@@ -39,7 +39,7 @@ STEP = TrainingStep(loss=2.0, data_seconds=0.5, compute_seconds=1.5, loss_scale=
 def arguments(**more: object) -> argparse.Namespace:
     usual = {"batch_size": 4, "image_size": 32, "sequence_length": 16, "memory_format": "nchw", "seed": 0}
     usual |= {"input": "copied", "label_smoothing": 0.0, "bn_weight_decay": True}
-    usual |= {"vocabulary": VOCABULARY, "optimizer": "adamw"}
+    usual |= {"vocabulary": VOCABULARY, "optimizer": "adamw", "network": lambda _: resnet50_pytorch.resnet50()}
     shared = {"accumulation": 1, "precision": "fp32", "compile": False, "device": "cpu", "print_every": 1}
     return argparse.Namespace(**{**usual, **shared, "iterations": 4, **more})
 

@@ -1,0 +1,102 @@
+"""Trainers of what people run this year, small and on a CPU: that they train, and that their logs are read.
+
+Each runs where its packages are installed, which no two of them share; see the setup of their recipes.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from workload_logs import need, train
+
+from runners.workloads import causal_lm_models
+
+SMALL = ("--iterations", "6", "--batch-size", "2")
+
+
+@pytest.mark.parametrize("more", [("transformers",), ("trl", "--lora", "4")], ids=["transformers", "trl"])
+def test_a_llama_is_trained_from_its_configuration_and_each_step_is_a_record(tmp_path, more):
+    need("transformers")
+    need(more[0] if more[0] == "trl" else "accelerate")
+    found = train(tmp_path, "causal_lm", *SMALL, "--sequence-length", "32", "--trainer", *more)
+    session = found.session
+    assert session.format.id == "frameworks.dllogger"
+    (records,) = (each for each in session.records if each.reading.span == "interval" and "throughput" in each)
+    assert records["step"].tolist() == [1, 2, 3, 4, 5, 6]
+    lines = [line for line in found.log.read_text().splitlines() if line.startswith("DLLL ")]
+    stated = json.loads(lines[0].removeprefix("DLLL "))["data"]
+    assert (stated["global_batch_size"], stated["max_seq_length"], stated["model"]) == (2, 32, "llama-tiny")
+    whole = json.loads(lines[-1].removeprefix("DLLL "))["data"]
+    # The steps follow each other without a gap.
+    seconds = sum(2 / rate for rate in records["throughput"].tolist())
+    assert whole["raw_train_time"] == pytest.approx(seconds, rel=0.02)
+    assert whole["raw_train_time"] < found.wall_seconds
+
+
+def test_a_llama_in_paddleformers_prints_a_record_for_each_step(tmp_path):
+    need("paddleformers")
+    found = train(tmp_path, "causal_lm_paddle", *SMALL, "--sequence-length", "32")
+    assert found.session.format.id == "paddle.nlp_trainer"
+    assert len(found.session.main) == 6
+
+
+@pytest.mark.parametrize("arch", ["vit_tiny_patch16_224", "resnet50"])
+def test_a_model_of_timm_is_trained(tmp_path, arch):
+    need("timm")
+    session = train(tmp_path, "timm_classifier", *SMALL, "--arch", arch, "--image-size", "32").session
+    assert session.format.id == "ngc.pytorch_resnet50"
+    assert len(session.main) == 6
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_adapters_of_a_denoising_network_are_trained_and_nothing_else(tmp_path, precision):
+    need("diffusers")
+    need("peft")
+    found = train(tmp_path, "sdxl_lora", *SMALL, "--image-size", "64", "--precision", precision)
+    assert found.session.format.id == "frameworks.dllogger"
+    assert len(found.session.main) == 6
+    stated = json.loads(found.log.read_text().partition("DLLL ")[2].splitlines()[0])["data"]
+    # Of each of 12 blocks of attention, which has two: four projections, each with two matrices of 16 columns.
+    assert 0 < stated["trained_parameters"] < 1_000_000
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what PyTorch imports
+def test_torchtitan_takes_our_text_and_our_configurations(tmp_path, monkeypatch):
+    need("torchtitan")
+    need("tokenizers")
+    from datasets import load_dataset
+    from torchtitan.config import ConfigManager
+
+    from runners.workloads import torchtitan_llama
+
+    monkeypatch.chdir(tmp_path)
+    torchtitan_llama.write_tokenizer()
+    torchtitan_llama.write_text()
+    rows = load_dataset(str(torchtitan_llama.TEXT), split="train")
+    assert len(rows) == torchtitan_llama.DOCUMENTS
+    own = ["--module", "runners.workloads.torchtitan_llama", "--config", "llama3_8b", "--training.steps", "60"]
+    config = ConfigManager().parse_args(own)
+    assert (config.training.steps, config.metrics.log_freq, config.checkpoint.enable) == (60, 1, False)
+
+
+def test_tokens_are_words_of_the_model_and_the_same_again():
+    parser = causal_lm_models.language_model_parser("", ("cpu", "cuda"))
+    arguments = parser.parse_args(["--sequence-length", "7", "--model", "llama-3-8b"])
+    tokens = causal_lm_models.tokens(arguments, 1000)
+    assert tokens.shape == (1000, 8)
+    assert 3 <= tokens.min() < tokens.max() < 128256
+    assert (tokens == causal_lm_models.tokens(arguments, 1000)).all()
+
+
+def test_the_sizes_are_those_that_were_published():
+    def parameters(name: str) -> int:
+        size = causal_lm_models.MODELS[name]
+        width, inner, layers = size["hidden_size"], size["intermediate_size"], size["num_hidden_layers"]
+        narrow = width * size["num_key_value_heads"] // size["num_attention_heads"]
+        layer = 2 * width * width + 2 * width * narrow + 3 * width * inner + 2 * width
+        return 2 * size["vocab_size"] * width + layers * layer + width
+
+    # As their model cards state them.
+    assert parameters("llama-2-7b") == 6_738_415_616
+    assert parameters("llama-3-8b") == 8_030_261_248

@@ -387,7 +387,11 @@ class HostRecord(Struct, frozen=True):
     wall_seconds: float | None = None
     exit_status: int | None = None
     hardware: str = ""
+    #: Accelerators that the node chose, and the variable that told its command; empty: all of the host.
     gpus: str = ""
+    gpu_variable: str = "CUDA_VISIBLE_DEVICES"
+    #: What only the run itself could tell of the machine; see `facts` in environment.json.
+    facts: dict[str, str | int | float] = {}
     source: dict[str, str | bool] = {}
     warnings: tuple[str, ...] = ()
 

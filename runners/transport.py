@@ -361,16 +361,16 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Return warnings of nodes that were checked after `start` returned."""
         return Warnings()
 
-    def hardware(self, device: str) -> list[str]:
-        """Return the hardware of each host, in order of rank, as `run.json` states it.
+    def hardware(self, spec: JobSpec) -> list[str]:
+        """Return the hardware of each host, in order of rank, as `run.json` of such a run would state it.
 
         Raises:
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
-        places = self.places(device)
-        answers = ask(
-            [Question(argv, request("hardware", device=device)) for argv in places.values()], HARDWARE_SECONDS
-        )
+        places = self.places(spec.device)
+        about = {"identity": "", "rank": 0, "hosts": ["localhost"], "master_address": "", "master_port": 0}
+        asked = request("hardware", spec=spec, **about)
+        answers = ask([Question(argv, asked) for argv in places.values()], HARDWARE_SECONDS)
         return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
 
     def places(self, device: str) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from runners.job import RunnerError
 from runners.transport import Local, Slurm, Warnings
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
-from tests.runners.jobs import change_agent, planned
+from tests.runners.jobs import CPU, GPU, change_agent, planned
 from tests.runners.node import ended, polls, tool
 
 TWO = {"nodes": "2", "devices": "2"}
@@ -196,11 +196,11 @@ def test_a_query_for_gpus_asks_slurm_for_one_node(tmp_path, monkeypatch):
     )
     monkeypatch.setenv("PATH", path)
     target = Slurm("v100", ("--account=me",))
-    (named,) = target.hardware("cpu")
+    (named,) = target.hardware(CPU)
     assert named.endswith("cores (CPU)")
     asked = (tmp_path / "asked").read_text()
     assert asked.startswith("--nodes=1 --ntasks=1 --partition=v100 --account=me python3 -I -S -c ")
-    assert target.hardware("gpu") == ["unknown"]
+    assert target.hardware(GPU) == ["unknown"]
     assert "--gpus-per-node=1" in (tmp_path / "asked").read_text()
 
 

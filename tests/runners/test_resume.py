@@ -20,6 +20,7 @@ from runners.recipe import select_cases
 from runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
+from tests.runners.jobs import CPU
 from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -220,11 +221,11 @@ def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, t
 
 
 def test_what_a_login_prints_is_not_taken_for_the_hardware(monkeypatch):
-    (quiet,) = Local().hardware("cpu")
+    (quiet,) = Local().hardware(CPU)
     agent = Local().argv(0)
     noisy = ["bash", "-c", "printf 'Welcome to\\nhost1 '; exec \"$@\"", "bash", *agent]
     monkeypatch.setattr(Local, "argv", lambda *_: noisy)
-    assert Local().hardware("cpu") == [quiet]
+    assert Local().hardware(CPU) == [quiet]
     assert quiet.endswith("cores (CPU)")
 
 

@@ -776,6 +776,89 @@ def hardware(device: str, gpus: "list[dict[str, str]]") -> str:
     return ", ".join([*filter(None, [cpu_model()]), f"{cores} cores (CPU)"])
 
 
+# --- What NCCL reports, and the network between nodes -----------------------------------------------------------------
+
+# Variables that make it report how ranks are connected; see `NCCL_VARIABLES` in job.py, with the file that it goes to.
+# Source: "Environment Variables" of the NCCL documentation.
+NCCL_REPORT = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET,GRAPH"}
+NCCL_FILE = "NCCL_DEBUG_FILE"
+# Below `ranks`, which containers see. Hidden, because it is removed: it holds names and addresses of hosts.
+NCCL_FOLDER = ".nccl"
+# Lines of its report. Source: init.cc, graph/search.cc, transport/p2p.cc and net.cc of NCCL 2.8 to 2.28. Pattern 4 is
+# the ring, and the first type that of the paths inside a node, where all of NVL, NVB and C2C are links of NVIDIA.
+NCCL_VERSION = re.compile(r"NCCL version (\d+(?:\.\d+)+)")
+NCCL_VIA = re.compile(r"NCCL INFO Channel .* via (P2P|SHM|COLLNET|NVLS|NET/[A-Za-z ]+)(.*)")
+NCCL_CHANNELS = re.compile(r"NCCL INFO (\d+) coll channels")
+NCCL_RING = re.compile(r"NCCL INFO Pattern 4, .* type (\w+)/")
+NCCL_LINKS = {
+    "NVL": "NVLink",
+    "NVB": "NVLink",
+    "C2C": "NVLink-C2C",
+    "PIX": "PCIe",
+    "PXB": "PCIe",
+    "PHB": "PCIe",
+    "SYS": "PCIe",
+}
+# Variables by which a framework takes the network interface of its ranks.
+OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+
+
+def nccl_report(folder: str) -> "dict[str, Any]":
+    """Return what NCCL's files in a folder say: version, how ranks are connected, and the number of channels."""
+    versions, channels = set(), [0]
+    links: "set[str]" = set()
+    ways: "set[tuple[str, bool]]" = set()
+    for path in sorted(glob.glob(os.path.join(folder, "*"))):
+        text = read_text(path)[:LONGEST_LIST]
+        versions.update(NCCL_VERSION.findall(text))
+        channels += map(int, NCCL_CHANNELS.findall(text))
+        links.update(NCCL_LINKS.get(kind, kind) for kind in NCCL_RING.findall(text))
+        ways.update((way.strip(), "GDRDMA" in rest) for way, rest in NCCL_VIA.findall(text))
+    inside = f" ({' + '.join(sorted(links))})" if links else ""
+    named = {way + (inside if way == "P2P" else " (GDRDMA)" if direct else "") for way, direct in ways}
+    return without_unknown({
+        "nccl": " + ".join(sorted(versions)),
+        "nccl_transport": " + ".join(sorted(named)),
+        "nccl_channels": max(channels) or None,
+    })  # fmt: skip
+
+
+def unused_infiniband(nodes: int, transport: str) -> "list[str]":
+    """Return a warning if nodes were connected by sockets although this one has an active port of InfiniBand."""
+    ports = [port for port in infiniband_ports() if port.endswith("InfiniBand")]
+    if nodes < 2 or not ports or "NET/Socket" not in transport or "NET/IB" in transport:
+        return []
+    remedy = "a container needs /dev/infiniband, and NCCL_IB_HCA may name the wrong devices"
+    count = f"{len(ports)} active {'ports' if len(ports) > 1 else 'port'} of InfiniBand"
+    return [f"NCCL connected the nodes by sockets (NET/Socket), although this host has {count}; {remedy}"]
+
+
+def loops_back(name: str) -> bool:
+    """Return whether a name is resolved to this machine's loopback, as Debian does with the machine's own."""
+    try:
+        return socket.gethostbyname(name).startswith("127.")
+    except OSError:
+        return False
+
+
+def interface_towards(address: str) -> str:
+    """Return the network interface by which the kernel reaches an address; empty if none does, or it is loopback's."""
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as probe:
+        try:
+            # Of a datagram nothing is sent by this.
+            probe.connect((address, 9))
+            own = probe.getsockname()[0]
+        except OSError:
+            return ""
+        for _, name in [] if own.startswith("127.") else socket.if_nameindex():
+            with contextlib.suppress(OSError):
+                # SIOCGIFADDR; see netdevice(7).
+                found = fcntl.ioctl(probe.fileno(), 0x8915, name.encode()[:15].ljust(40, b"\0"))
+                if socket.inet_ntoa(found[20:24]) == own:
+                    return name
+    return ""
+
+
 # --- The Python that trains -------------------------------------------------------------------------------------------
 
 NVIDIA_WHEEL = re.compile(r"nvidia-(cuda-runtime|cudnn|nccl)(?:-cu\d+)?$")
@@ -1109,6 +1192,7 @@ class NodeJob:
         given = {name: self.filled(word) for name, word in self.spec["variables"].items()}
         chosen = {} if self.spec["device"] == "cpu" or not self.used_gpus else {self.gpu_variable: self.used_gpus}
         variables = {**self.base_variables, "PERFLEDGER_COMMAND": self.mark, **order, **given, **chosen}
+        variables = {**self.reporting(variables), **self.meeting(variables), **variables}
         if self.spec["python"].startswith("/") and not self.spec["container"]:
             # The launchers that belong to a Python lie beside it.
             beside = os.path.dirname(self.spec["python"])
@@ -1116,9 +1200,33 @@ class NodeJob:
         inside = self.used_environment
         return inside.entered(variables) if inside else variables
 
+    def reporting(self, variables: "dict[str, str]") -> "dict[str, str]":
+        """Return what makes NCCL report to files of this job how ranks are connected, unless somebody asked otherwise.
+
+        Not where the launcher starts other nodes, which lack this folder: NCCL would report into the log.
+        """
+        spec = self.spec
+        is_alone = spec["nodes"] * spec["devices_per_node"] == 1 or (spec["nodes"] > 1 and not spec["every_node"])
+        has_nccl = spec["device"] == "gpu" and isinstance(self.accelerators, Nvidia)
+        if is_alone or not has_nccl or any(name in variables for name in (*NCCL_REPORT, NCCL_FILE)):
+            return {}
+        return {**NCCL_REPORT, NCCL_FILE: self.path("ranks", NCCL_FOLDER, "%p.log")}
+
+    def meeting(self, variables: "dict[str, str]") -> "dict[str, str]":
+        """Return the variables of the network interface, where ranks would look for each other at loopback.
+
+        Gloo and NCCL take the address to which the machine's own name is resolved.
+        """
+        wanted = [name for name in OF_INTERFACE if name not in variables]
+        if self.spec["nodes"] == 1 or self.is_observer or not wanted or not loops_back(os.uname().nodename):
+            return {}
+        other = self.hosts[1 if self.rank == 0 else 0]
+        found = interface_towards(address_of(other, False))
+        return dict.fromkeys(wanted, found) if found else {}
+
     def prepare_folders(self) -> None:
         """Create the folders and the hostfile that the command and its container may name."""
-        for name in ("ranks", "output"):
+        for name in ("ranks", "output", os.path.join("ranks", NCCL_FOLDER)):
             os.makedirs(self.path(name), exist_ok=True)
         lines = [f"{host} slots={self.spec['devices_per_node']}\n" for host in self.hosts]
         write_file(self.path("hostfile"), "".join(lines))
@@ -1166,6 +1274,7 @@ class NodeJob:
         Note: Paddle's launcher writes all environment variables of the user, with secrets, beside the logs of ranks.
         """
         shutil.rmtree(self.path("output"), ignore_errors=True)
+        shutil.rmtree(self.path("ranks", NCCL_FOLDER), ignore_errors=True)
         for path in glob.glob(self.path("ranks", "paddle", "*")):
             if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
                 with contextlib.suppress(OSError):
@@ -1270,6 +1379,9 @@ class NodeJob:
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
             "python_environment": self.used_environment.name if self.used_environment else None,
             "container_digest": container.get("digest"),
+            "network_interface": next(
+                iter(self.meeting({**self.base_variables, **self.spec["variables"]}).values()), ""
+            ),
             "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
             "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
             "kernel": os.uname().release,
@@ -1943,6 +2055,8 @@ class Runner:
         job.kill_leftovers()
         job.take_over_files()
         facts, warnings = self.sampler.slowdowns()
+        said, doubts = self.nccl_facts()
+        facts, warnings = {**facts, **said}, [*warnings, *doubts]
         job.remove_unwanted()
         job.mask_secrets()
         self.name_outcome(kills_before)
@@ -1961,6 +2075,19 @@ class Runner:
             "source": found,
             "files": self.files(),
         }
+
+    def nccl_facts(self) -> "tuple[dict[str, Any], list[str]]":
+        """Return what NCCL reported, and warnings if it did not do what was to be expected."""
+        found = nccl_report(self.job.path("ranks", NCCL_FOLDER))
+        warnings = unused_infiniband(self.job.spec["nodes"], found.get("nccl_transport", ""))
+        stated = first_match(r'"nccl": *"(\d+(?:\.\d+)+)', read_text(self.job.path("environment.json")))
+        version = found.get("nccl", "")
+        if stated:
+            # As it was known before, so that earlier repeats do not seem to have had another.
+            found.pop("nccl", None)
+        if stated and version not in ("", stated):
+            warnings.append(f"NCCL says that it is {version}, and the Python that trains says {stated}")
+        return found, warnings
 
     def run_command(self) -> None:
         """Run the command. The log is opened for appending, because programs may reopen /dev/stderr."""

@@ -61,6 +61,8 @@ NEVER, NOTHING = float("inf"), subprocess.DEVNULL
 LONGEST = 1 << 18
 LONGEST_LIST = 1 << 22
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
+# A part of a secret at an end of a line that is as long as this is masked, too.
+SHORTEST_PART = 4
 # How often, and with which pause, a lock that is held is tried.
 LOCK_ATTEMPTS, LOCK_SECONDS = 5, 0.2
 # Variable that names the folder of a run that was started by a file of its own.
@@ -420,12 +422,12 @@ def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
     return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
 
 
-# --- Accelerators: each maker's tool ----------------------------------------------------------------------------------
+# --- Accelerators: the tool of each maker -------------------------------------------------------------------------------
 # A device is a row of texts: `index` (as the variable of its maker names it), `name`, and what else is known of the
 # keys of GPU_FIELDS and LIVE, `processes` (how many run on it) among them.
 
 
-class Accelerators:
+class DeviceTool:
     """The accelerators of this host, by the tool of their maker. `variables` show programs some of them only."""
 
     tool = ""
@@ -470,7 +472,7 @@ class Accelerators:
         return [sys.executable, "-I", job.path("agent.py"), "sample"]
 
 
-class Nvidia(Accelerators):
+class Nvidia(DeviceTool):
     """GPUs of NVIDIA, by nvidia-smi. Of a GPU that MIG divides the slices are the devices."""
 
     tool, variables, maker = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA"
@@ -520,7 +522,7 @@ def text_in(found: "dict[str, Any]", *keys: str) -> str:
     return within if isinstance(within, str) and within != "N/A" else ""
 
 
-class AmdSmi(Accelerators):
+class AmdSmi(DeviceTool):
     """GPUs of AMD, by amd-smi. Its MB are MiB.
 
     HIP numbers the GPUs as it does, unless a driver says otherwise. Source: "AMD SMI CLI tool usage" of the ROCm
@@ -668,7 +670,7 @@ class RocmSmi(AmdSmi):
         return tool_output("rocm-smi", "--showtopotype")
 
 
-class Ascend(Accelerators):
+class Ascend(DeviceTool):
     """NPUs of Ascend, by the tables of `npu-smi info`, two rows for each chip, with a slot `/ 0` for what it lacks.
 
     Programs number the chips in this order. Source: "npu-smi info" of Huawei's "npu-smi Command Reference", 21.0 to 26.
@@ -722,7 +724,7 @@ def known(text: str) -> str:
     return text if re.match(r"[\d.]+$", text) else ""
 
 
-class Declared(Accelerators):
+class Declared(DeviceTool):
     """Accelerators of which a site says how to ask for them: a line per device, of JSON, or of CSV under its names."""
 
     def __init__(self, declared: "dict[str, str]") -> None:
@@ -759,7 +761,7 @@ class Declared(Accelerators):
 MAKERS = (Nvidia, AmdSmi, RocmSmi, Ascend)
 
 
-def accelerators(declared: "dict[str, str] | None" = None) -> Accelerators:
+def device_tool(declared: "dict[str, str] | None" = None) -> DeviceTool:
     """Return the accelerators of this host: those that its site declares, or else those whose tool is here."""
     if declared:
         return Declared(declared)
@@ -1055,7 +1057,7 @@ class NodeJob:
             with open(self.path("job.json"), encoding="utf-8") as file:
                 document = json.load(file)
         self.spec = document["spec"]
-        self.accelerators = accelerators(self.spec.get("accelerator"))
+        self.accelerators = device_tool(self.spec.get("accelerator"))
         self.rank = document["rank"]
         self.identity = document["identity"]
         self.hosts = document["hosts"]
@@ -1611,7 +1613,7 @@ def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str
     return found, gpus
 
 
-def missing_tool(tools: Accelerators) -> str:
+def missing_tool(tools: DeviceTool) -> str:
     """Return in words that no accelerator can be asked here."""
     if isinstance(tools, Declared):
         return f"`{tools.probe}`, which the site names to ask for those of this host, prints no device here"
@@ -1623,7 +1625,7 @@ def missing_tool(tools: Accelerators) -> str:
     )
 
 
-def busy_gpu(tools: Accelerators, gpu: "dict[str, str]") -> str:
+def busy_gpu(tools: DeviceTool, gpu: "dict[str, str]") -> str:
     """Return why a GPU is busy (processes, utilisation, a tenth of its memory used); empty if it is idle."""
     count = tools.processes(gpu)
     use, used, total = (int(number(gpu.get(key)) or 0) for key in ("utilisation", "used_mib", "memory_mib"))
@@ -2307,7 +2309,7 @@ class Actions:
         answer: "dict[str, Any]" = {
             "kind": "running" if running else "lost",
             "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
-            "last_line": last_line(log),
+            "last_line": self.without_secrets(last_line(log)),
             "gone": os.path.exists(self.path("gone")),
         }
         # Checked last, because the job may have ended just now.
@@ -2317,6 +2319,21 @@ class Actions:
         elif not running:
             answer.update(self.why_lost())
         return answer
+
+    def without_secrets(self, line: str) -> str:
+        """Mask the values of secrets in the last line of a log that still grows, and what is there of one cut off."""
+        text = read_text(self.path("job.json")) if line else ""
+        names = json.loads(text)["spec"]["secrets"] if text else []
+        # Of the job's process, where it runs here; the launcher that asks on its own machine has them, too.
+        pid = self.ours() if names else 0
+        own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
+        known = {**os.environ, **{name: value for name, _, value in own}}
+        for value in sorted(filter(None, (known.get(name) for name in names)), key=len, reverse=True):
+            line = line.replace(value, "***")
+            parts = range(len(value) - 1, SHORTEST_PART - 1, -1)
+            line = next((f"***{line[n:]}" for n in parts if line.startswith(value[-n:])), line)
+            line = next((f"{line[:-n]}***" for n in parts if line.endswith(value[:n])), line)
+        return line
 
     def why_lost(self) -> "dict[str, Any]":
         """Return why the job's process is gone although it wrote no host.json."""

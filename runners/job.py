@@ -101,7 +101,7 @@ class Hooks(Struct, frozen=True):
     after: tuple[str, ...] = ()
 
 
-class Accelerator(Struct, frozen=True, forbid_unknown_fields=True):
+class DeclaredAccelerator(Struct, frozen=True, forbid_unknown_fields=True):
     """An accelerator that no tool known here describes, as a site declares it.
 
     `probe` is a shell line that prints a line per device, and `variable` shows programs some of them only.
@@ -125,7 +125,7 @@ class JobSpec(Struct, frozen=True, kw_only=True):
 
     command: tuple[Word, ...]
     device: Literal["cpu", "gpu"]
-    accelerator: Accelerator | None = None
+    accelerator: DeclaredAccelerator | None = None
     nodes: Annotated[int, Meta(ge=1)]
     devices_per_node: Annotated[int, Meta(ge=1)]
     every_node: bool

@@ -30,7 +30,7 @@ from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
 from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
 from schema.figures import FiguresFound
-from schema.records import Node, SiteRecord
+from schema.records import Node, SiteRecord, told_apart
 from schema.redaction.redact import redact, redacted
 
 #: By these variables programs see some accelerators of a host only; a site may declare another.
@@ -579,7 +579,7 @@ class FinishedRun(Struct, frozen=True):
     environment_variables: dict[str, str] = {}
     site: SiteRecord | None = None
     warnings: tuple[str, ...] = ()
-    disturbances: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False
     exit_status: int | None = None
     nodes: tuple[Node, ...] = ()
@@ -587,7 +587,7 @@ class FinishedRun(Struct, frozen=True):
     @property
     def disturbed(self) -> bool:
         """Whether no result counts it, because something else ran on its hosts."""
-        return bool(self.disturbances) and not self.accept_disturbed
+        return bool(told_apart(self.warnings, self.disturbances)[1]) and not self.accept_disturbed
 
 
 def how_it_ended(folder: Path) -> str:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from runners.job import OF_INTERFACE, Accelerator, Hooks, RunnerError
+from runners.job import OF_INTERFACE, DeclaredAccelerator, Hooks, RunnerError
 from runners.recipe import (
     FOLDER,
     SITE_FILE,
@@ -68,7 +68,7 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     container: SiteContainer = SiteContainer()
     sbatch: Words = ()
     pinning: Pinning = Pinning()
-    accelerator: Accelerator | None = None
+    accelerator: DeclaredAccelerator | None = None
 
     @property
     def variables(self) -> dict[str, str]:

@@ -524,7 +524,7 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def bring(self, job: Job, rank: int) -> None:
         """Fetch the folder of a node to `incoming/node<k>`; see `fetch_files`."""
         asked = request("send", identity=job.facts.identity, rank=rank)
-        fetch_files(self.argv(rank), self.name(rank), asked, job.node(rank))
+        fetch_files(self.argv(rank), self.name(rank), asked, job.node(rank), self.config)
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}

@@ -12,7 +12,7 @@ from parsers.engine.telemetry import claimant, read_telemetry
 from runners import site
 from runners.cli import main
 from runners.command import Settings
-from runners.job import Accelerator, RunnerError
+from runners.job import DeclaredAccelerator, RunnerError
 from runners.site import SitePlace
 from tests.runners.home import RECORD
 from tests.runners.node import kernel, nvidia_smi, prepared, tool
@@ -209,7 +209,7 @@ def test_npus_of_ascend_are_described_and_chosen(write_recipe, tmp_path, printed
 )
 def test_a_site_declares_an_accelerator(write_recipe, tmp_path, printed):
     (tmp_path / "said").write_text(printed)
-    declared = Accelerator(name="Gaudi 3", probe=f"cat {tmp_path}/said", variable="HABANA_VISIBLE_DEVICES")
+    declared = DeclaredAccelerator(name="Gaudi 3", probe=f"cat {tmp_path}/said", variable="HABANA_VISIBLE_DEVICES")
     settings = Settings(place=SitePlace(accelerator=declared))
     program = 'echo "sees $HABANA_VISIBLE_DEVICES"; sleep 1.2'
     node = prepared(write_recipe(program, device="gpu"), tmp_path / "job", settings=settings)
@@ -231,7 +231,7 @@ def test_a_site_declares_an_accelerator(write_recipe, tmp_path, printed):
     ],
 )
 def test_a_declared_accelerator_that_cannot_be_used_is_refused(write_recipe, tmp_path, probe, variable, said):
-    settings = Settings(place=SitePlace(accelerator=Accelerator("Gaudi 3", probe, variable)))
+    settings = Settings(place=SitePlace(accelerator=DeclaredAccelerator("Gaudi 3", probe, variable)))
     node = prepared(write_recipe(device="gpu"), tmp_path / "job", settings=settings)
     assert said in node.check().refused
 

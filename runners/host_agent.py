@@ -422,7 +422,7 @@ def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
     return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
 
 
-# --- Accelerators: the tool of each maker -------------------------------------------------------------------------------
+# --- Accelerators: the tool of each maker ----------------------------------------------------------------------------
 # A device is a row of texts: `index` (as the variable of its maker names it), `name`, and what else is known of the
 # keys of GPU_FIELDS and LIVE, `processes` (how many run on it) among them.
 
@@ -801,6 +801,8 @@ NCCL_LINKS = {
     "PHB": "PCIe",
     "SYS": "PCIe",
 }
+# By which torch meets; that of AMD has the same name.
+BACKEND = "nccl"
 # Variables by which a framework takes the network interface of its ranks.
 OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 
@@ -833,6 +835,111 @@ def unused_infiniband(nodes: int, transport: str) -> "list[str]":
     remedy = "a container needs /dev/infiniband, and NCCL_IB_HCA may name the wrong devices"
     count = f"{len(ports)} active {'ports' if len(ports) > 1 else 'port'} of InfiniBand"
     return [f"NCCL connected the nodes by sockets (NET/Socket), although this host has {count}; {remedy}"]
+
+
+# How long nodes wait for each other in an all-reduce, how many bytes each rank gives, and how often it is timed.
+ALL_REDUCE_SECONDS = 60
+ALL_REDUCE_BYTES, ALL_REDUCE_REPEATS = 1 << 28, 10
+# What the Python that trains runs on each node: a process for each device, forked before anything of CUDA is begun. Bus
+# bandwidth is that of nccl-tests: 2 (n - 1) / n of the bytes, by the time of one all-reduce.
+ALL_REDUCE = """
+import json, os, signal, sys, time
+mark, backend, address, port = sys.argv[1:5]
+node, nodes, count, size, repeats, seconds = map(int, sys.argv[5:11])
+
+def skip(why):
+    sys.stdout.write("\\n" + mark + json.dumps({"skipped": why}) + "\\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+def meet(local):
+    signal.alarm(seconds)
+    from datetime import timedelta
+    import torch
+    import torch.distributed as distributed
+    rank, ranks, on_gpu = node * count + local, nodes * count, backend == "nccl"
+    os.environ.update(MASTER_ADDR=address, MASTER_PORT=port)
+    device = torch.device("cuda", local) if on_gpu else torch.device("cpu")
+    if on_gpu:
+        torch.cuda.set_device(device)
+    distributed.init_process_group(backend, rank=rank, world_size=ranks, timeout=timedelta(seconds=seconds))
+    given = torch.ones(size // 4, device=device)
+    distributed.all_reduce(given)
+    assert float(given[0]) == ranks, "the sum of %d ones is %r" % (ranks, float(given[0]))
+    given.zero_()
+    for timed in (0, repeats):
+        for _ in range(timed or 3):
+            distributed.all_reduce(given)
+        if on_gpu:
+            torch.cuda.synchronize()
+        took, start = time.perf_counter() - (start if timed else 0), time.perf_counter()
+    if local == 0:
+        bandwidth = 2 * (ranks - 1) / ranks * size * repeats / took / 1e9
+        sys.stdout.write("\\n" + mark + json.dumps({"gb_s": bandwidth, "ranks": ranks}) + "\\n")
+        sys.stdout.flush()
+    distributed.destroy_process_group()
+
+import importlib.util
+if importlib.util.find_spec("torch") is None:
+    skip("the recipe's Python has no torch")
+children = []
+for local in range(count):
+    child = os.fork()
+    if not child:
+        try:
+            if backend == "nccl":
+                import torch
+                if not torch.cuda.is_available():
+                    skip("the torch of the recipe's Python has no CUDA") if local == 0 else os._exit(0)
+            meet(local)
+        except BaseException as error:
+            sys.stderr.write("%s: %s\\n" % (type(error).__name__, error))
+            sys.stderr.flush()
+            os._exit(1)
+        os._exit(0)
+    children.append(child)
+sys.exit(max(1 if os.waitpid(child, 0)[1] else 0 for child in children))
+"""
+
+
+def all_reduce(job: "NodeJob") -> "dict[str, Any]":
+    """Meet the other nodes in a small all-reduce, as the run's ranks will, and return what came of it.
+
+    `notes` are for whoever asks. Bandwidth and transport are kept for the environment of a run that follows.
+    """
+    spec, container = job.spec, job.spec["container"]
+    if container and container["tool"] in WITH_DAEMON and not job.inspect_image("{{.Id}}"):
+        return {"notes": [f"no all-reduce was tried: the image {container['image']} is not on this host yet"]}
+    job.prepare_folders()
+    address, port = job.master
+    # Another port than the run's, which must be free when that starts.
+    argv = job.contained([
+        spec["python"], "-c", ALL_REDUCE, MARK, BACKEND, address, str(int(port) - 10000), str(job.rank),
+        str(spec["nodes"]), str(spec["devices_per_node"]), str(ALL_REDUCE_BYTES), str(ALL_REDUCE_REPEATS),
+        str(ALL_REDUCE_SECONDS),
+    ])  # fmt: skip
+    variables = {**job.environment(), "PYTHONUNBUFFERED": "1"}
+    status, text = run_tool(argv, ALL_REDUCE_SECONDS + 30, env=variables, stderr=subprocess.STDOUT)
+    job.kill_leftovers()
+    job.take_over_files()
+    report = nccl_report(job.path("ranks", NCCL_FOLDER))
+    job.remove_unwanted()
+    answers = [json.loads(line[len(MARK) :]) for line in text.splitlines() if line.startswith(MARK + "{")]
+    found = answers[-1] if answers else {}
+    if "skipped" in found:
+        return {"notes": [f"no all-reduce was tried: {found['skipped']}"]}
+    if status or "gb_s" not in found:
+        last = (text.strip().splitlines() or ["it says nothing"])[-1]
+        return {"warnings": [f"an all-reduce over the ranks of this case failed (exit status {status}): {last}"]}
+    transport = report.get("nccl_transport", "")
+    bandwidth = float(f"{found['gb_s']:.3g}")
+    facts = without_unknown({"allreduce_gb_s": bandwidth, "allreduce_transport": transport})
+    write_file(job.path("all_reduce.json"), json.dumps(facts))
+    note = f"all-reduce over {found['ranks']} ranks: {bandwidth:g} GB/s bus bandwidth"
+    return {
+        "notes": [f"{note}, by {transport}" if transport else note],
+        "warnings": unused_infiniband(spec["nodes"], transport),
+    }
 
 
 def loops_back(name: str) -> bool:
@@ -1381,6 +1488,7 @@ class NodeJob:
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
             "python_environment": self.used_environment.name if self.used_environment else None,
             "container_digest": container.get("digest"),
+            **json.loads(read_text(self.path("all_reduce.json")) or "{}"),
             "network_interface": next(
                 iter(self.meeting({**self.base_variables, **self.spec["variables"]}).values()), ""
             ),
@@ -2264,6 +2372,10 @@ class Actions:
         disturbances = [each for each in found if isinstance(each, Disturbance)]
         return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
 
+    def all_reduce(self) -> "dict[str, Any]":
+        """Meet the other nodes in an all-reduce, after this node was checked."""
+        return all_reduce(NodeJob(self.folder))
+
     def idle(self) -> "dict[str, Any]":
         """Return why this node is not idle."""
         self.deliver()
@@ -2509,6 +2621,8 @@ class SlurmBatch:
         os.environ.update(PERFLEDGER_HOSTS=",".join(hosts), PERFLEDGER_MASTER_ADDRESS=address)
         if self.everywhere("fit"):
             return 2
+        if self.nodes > 1 and self.request["spec"]["device"] == "gpu":
+            self.everywhere("all_reduce")
         if self.requests.wait(0):
             open(os.path.join(self.folder, "stopped"), "w").close()
             return 130

@@ -2661,6 +2661,8 @@ def on_node(action: str, outcome: str = "stopped") -> int:
     actions = Actions({**request, **meeting, "jobs": jobs, "rank": rank, "outcome": outcome, "agent": source()})
     if action == "fit":
         return fit(actions)
+    if action == "all_reduce":
+        return meet(actions)
     if action == "run":
         with open(actions.path("host.log"), "wb") as log:
             status = subprocess.call(
@@ -2682,6 +2684,15 @@ def fit(actions: Actions) -> int:
     except Refused as refusal:
         write_file(actions.path("refused"), str(refusal))
         return 2
+    return 0
+
+
+def meet(actions: Actions) -> int:
+    """Meet the other nodes of a Slurm job in an all-reduce, and add its warnings to those of the check."""
+    with contextlib.suppress(Refused):
+        warnings = actions.all_reduce().get("warnings", [])
+        answer = json.loads(read_text(actions.path("check.json")))
+        write_file(actions.path("check.json"), json.dumps({**answer, "warnings": [*answer["warnings"], *warnings]}))
     return 0
 
 

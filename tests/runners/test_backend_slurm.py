@@ -53,7 +53,7 @@ def host(started, rank=0):
 
 
 def test_a_job_of_two_nodes_runs_knows_its_place_and_returns_late_warnings(slurm, write_recipe, tmp_path, monkeypatch):
-    change_agent(monkeypatch, tmp_path, 'return {"warnings": ', 'return {"warnings": ["it is warm"] + ')
+    change_agent(monkeypatch, tmp_path, 'return {"warnings": [each', 'return {"warnings": ["it is warm"] + [each')
     more = 'RANK = "{node_rank}"\nMASTER = "{master_address}:{master_port}"\nHOSTS = "{hosts}"\n'
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
     started = planned(path, SLURM, tmp_path, TWO)
@@ -132,7 +132,7 @@ def test_a_job_that_is_asked_to_end_while_its_nodes_are_checked_runs_nothing(
     slurm, write_recipe, tmp_path, monkeypatch
 ):
     slow = '(write_file(self.path("begun"), "") or time.sleep(2) or [])'
-    change_agent(monkeypatch, tmp_path, 'return {"warnings": ', f'return {{"warnings": {slow} + ')
+    change_agent(monkeypatch, tmp_path, 'return {"warnings": [each', f'return {{"warnings": {slow} + [each')
     started = planned(write_recipe("true"), SLURM, tmp_path)
     started.start()
     assert any((started.node(0) / "begun").exists() for _ in polls())

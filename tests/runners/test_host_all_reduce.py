@@ -180,6 +180,21 @@ def test_nodes_meet_before_a_run_of_several_on_gpus(write_recipe, tmp_path, monk
     assert found.warnings == (("node 0: slow", "node 1: slow") if asked else ())
 
 
+def test_a_node_of_slurm_adds_what_it_found_to_its_check(write_recipe, tmp_path, tools):
+    (tmp_path / "python/torch/distributed.py").write_text("raise RuntimeError('no way')")
+    there = node(write_recipe, tmp_path, tools, shape="1n2d")
+    (there.job / "check.json").write_text('{"warnings": ["it is warm"], "disturbances": []}')
+    kept = ("spec", "identity", "master_port")
+    (there.job.parent / "batch.json").write_text(json.dumps({key: there.request[key] for key in kept}))
+    (there.job.parent / "agent.py").write_text(there.request["agent"])
+    named = {"PERFLEDGER_HOSTS": "h1", "SLURMD_NODENAME": "h1", "PERFLEDGER_MASTER_ADDRESS": "127.0.0.1"}
+    argv = [sys.executable, str(there.job.parent / "agent.py"), "node", "all_reduce"]
+    subprocess.run(argv, env={**os.environ, **tools, **named}, check=True, timeout=60)
+    first, second = json.loads((there.job / "check.json").read_text())["warnings"]
+    assert first == "it is warm"
+    assert second.endswith("RuntimeError: no way")
+
+
 def test_gloo_meets(tmp_path):
     """The same program on processors, where this Python has torch, or one that a variable names."""
     python = os.environ.get("TORCH_PYTHON", sys.executable)

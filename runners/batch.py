@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from runners.command import Settings, build_run, commit_of
-from runners.job import PlannedRun, RunnerError
+from runners.job import JobSpec, PlannedRun, RunnerError
 from runners.recipe import LaunchRecipe, RecipeCase, case_choices, case_folder, select_cases
 from runners.record import (
     LAUNCH_JSON,
@@ -339,11 +339,18 @@ def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[
     counts = dict.fromkeys(others, 1)
     if not any(finished_runs(run.folder.parent) for run in firsts):
         return counts
-    hardware = {device: target.hardware(device) for device in dict.fromkeys(run.spec.device for run in firsts)}
-    return {
-        run.folder.parent: counts.get(run.folder.parent, 0) + len(settled_runs(run, hardware[run.spec.device]))
-        for run in firsts
-    }
+    asked: dict[str, list[str]] = {}
+    for run in firsts:
+        key = _choosing(run.spec)
+        found = asked[key] = asked.get(key) or target.hardware(run.spec)
+        counts[run.folder.parent] = counts.get(run.folder.parent, 0) + len(settled_runs(run, found))
+    return counts
+
+
+def _choosing(spec: JobSpec) -> str:
+    """Return what of a job decides on which devices of a host it runs; jobs that agree in it share an answer."""
+    choosing = {name: word for name, word in spec.variables.items() if name.endswith("_VISIBLE_DEVICES")}
+    return repr((spec.device, spec.devices_per_node, spec.first_gpus, choosing))
 
 
 # --- The largest batch size: doubled until memory runs out, then halved in between; each attempt is an ordinary run ---
@@ -406,7 +413,7 @@ def find_max_batch(batch: Batch, session: RunContext, resume: bool, bound: int =
     largest of the recipe: memory of a host is no limit that the kernel keeps, it kills what it likes.
     """
     bound = bound or TIMES * max(int(size) for table in batch.recipe.matrix for size in table.axes["batch_size"])
-    hardware = session.target.hardware(batch.recipe.device) if resume else []
+    hardware = session.target.hardware(batch.first_runs()[0].spec) if resume else []
     signals, worst = session.supervision.signals, COMPLETED
     for case in smallest_sizes(batch.recipe, batch.cases):
         if signals.count:

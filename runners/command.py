@@ -18,7 +18,9 @@ import msgspec
 from msgspec import Struct, structs
 
 from runners.job import (
+    NCCL_VARIABLES,
     NODE_VARIABLES,
+    OF_INTERFACE,
     RUN_SCHEMA,
     ContainerSpec,
     ContainerTool,
@@ -171,15 +173,16 @@ def build_run(
     command = [*settings.pinning_words, *launch]
     variables = environment_variables(recipe, case, settings.data)
     launcher = _LAUNCHERS[used_launcher(recipe, case)]
-    container = _container(recipe, settings, command, used_image(recipe, case))
+    container = _container(recipe, case, settings, command, used_image(recipe, case))
     spec = JobSpec(
         command=tuple(command),
         device=recipe.device,
+        accelerator=settings.place.accelerator,
         nodes=case.nodes,
         devices_per_node=case.devices_per_node,
         every_node=launcher.every_node,
         # A launcher that starts the other nodes gives them no variable of this one.
-        first_gpus=launcher.first_gpus or (case.nodes > 1 and not launcher.every_node),
+        first_gpus=case.nodes > 1 and not launcher.every_node,
         timeout_seconds=recipe.timeout_seconds,
         variables=variables,
         files={name: _content(recipe, path) for name, path in recipe.files.items()},
@@ -541,14 +544,15 @@ def _paddle(start: _Start) -> list[Word]:
     """Start Paddle's, with options that 2.0 to 2.6 know; the first worker of a node prints here too.
 
     A node finds its rank by its own address among `--ips`, and from 2.3 on takes itself for the first where it does
-    not find it; `POD_IP` tells it. Without GPUs `--gpus` is an error, and `--nproc_per_node` counts the workers.
+    not find it; `POD_IP` tells it. `--gpus` takes the names that CUDA_VISIBLE_DEVICES has. Without GPUs it is an error,
+    and `--nproc_per_node` counts the workers.
     """
-    per_node = start.case.devices_per_node
-    gpus, count = ("--gpus", ",".join(map(str, range(per_node)))), ("--nproc_per_node", str(per_node))
+    gpus = [word("--gpus"), (NodeVariable("gpu_ids"),)]
+    count = literal("--nproc_per_node", str(start.case.devices_per_node))
     one_node = start.case.nodes == 1
     own: list[Word] = [] if one_node else [word("env"), ("POD_IP=", NodeVariable("address"))]
     all_nodes: list[Word] = [] if one_node else [word("--ips"), (NodeVariable("addresses"),)]
-    workers = literal(*(gpus if start.recipe.device == "gpu" else count), "--log_dir")
+    workers = [*(gpus if start.recipe.device == "gpu" else count), word("--log_dir")]
     head = [*own, *literal(start.recipe.setup.python, "-m", "paddle.distributed.launch"), *all_nodes, *workers]
     # In a folder of its own, of which the host agent keeps nothing but the logs.
     return [*head, (NodeVariable("ranks"), "/paddle"), *start.arguments, *_python_part(start)]
@@ -568,13 +572,17 @@ def _horovodrun(start: _Start) -> list[Word]:
 
 
 def _deepspeed(start: _Start) -> list[Word]:
-    """Start DeepSpeed. It adds `--local_rank=N` to the trainer."""
+    """Start DeepSpeed. It adds `--local_rank=N` to the trainer, and uses the GPUs that it is told.
+
+    Source: `main` of `deepspeed/launcher/runner.py`, 0.9.5: it drops CUDA_VISIBLE_DEVICES where GPUs are named.
+    """
     nodes, per_node = str(start.case.nodes), str(start.case.devices_per_node)
-    hosts: list[Word] = [word("--hostfile"), (NodeVariable("hostfile"),), *literal("--num_nodes", nodes)]
+    which: list[Word] = [word("--include"), ("localhost:", NodeVariable("gpu_ids"))]
     if start.case.nodes > 1:
         _check_remote_shell(start)
-    head = [word("deepspeed"), *(hosts if start.case.nodes > 1 else []), *literal("--num_gpus", per_node)]
-    return [*head, *_rendezvous(), *start.arguments, *_python_part(start, "--module")]
+        which = [word("--hostfile"), (NodeVariable("hostfile"),)]
+        which += literal("--num_nodes", nodes, "--num_gpus", per_node)
+    return [word("deepspeed"), *which, *_rendezvous(), *start.arguments, *_python_part(start, "--module")]
 
 
 def _check_remote_shell(start: _Start) -> None:
@@ -615,26 +623,21 @@ def _python_part(start: _Start, module: str = "") -> list[Word]:
 
 
 class _Launcher(NamedTuple):
-    """How a launcher is started, and what it does by itself.
-
-    `every_node`: it is started on each node, and not on the first alone to start the others by itself. `first_gpus`: it
-    counts GPUs from 0 on, whatever CUDA_VISIBLE_DEVICES says.
-    """
+    """How a launcher is started, and whether it is on each node, and not on the first alone to start the others."""
 
     build: Callable[[_Start], list[Word]]
     every_node: bool = True
-    first_gpus: bool = False
 
 
 _LAUNCHERS: Mapping[str, _Launcher] = {
     "plain": _Launcher(_plain),
     "torchrun": _Launcher(_torchrun),
     "torch.distributed.launch": _Launcher(_torch_distributed_launch),
-    "paddle": _Launcher(_paddle, first_gpus=True),
+    "paddle": _Launcher(_paddle),
     "oneflow": _Launcher(_oneflow),
     "mpirun": _Launcher(_mpirun, every_node=False),
     "horovodrun": _Launcher(_horovodrun, every_node=False),
-    "deepspeed": _Launcher(_deepspeed, every_node=False, first_gpus=True),
+    "deepspeed": _Launcher(_deepspeed, every_node=False),
 }
 
 
@@ -669,7 +672,7 @@ def used_image(recipe: LaunchRecipe, case: RecipeCase) -> Image | None:
 
 
 def _container(
-    recipe: LaunchRecipe, settings: Settings, command: Sequence[Word], image: Image | None
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, command: Sequence[Word], image: Image | None
 ) -> ContainerSpec | None:
     tool = settings.container
     if tool == "none":
@@ -679,8 +682,10 @@ def _container(
     if re.search("[:,]", settings.data):
         raise RunnerError(f"{settings.data}: {tool} takes : and , in a folder for the end of its name; rename it")
     gpus = recipe.device == "gpu"
-    # A scheduler says with these which GPUs it gave, and in which order they are counted.
-    given = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] if gpus else []
+    # With these a scheduler says which GPUs it gave, and in which order they are counted, and a node what it sets.
+    given = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", *NCCL_VARIABLES] if gpus else []
+    given += [declared.variable] if gpus and (declared := settings.place.accelerator) and declared.variable else []
+    given += [] if case.nodes == 1 else [name for name in OF_INTERFACE if name not in recipe.environment_variables]
     variables = [*recipe.environment_variables, *settings.secrets, *given]
     inside = _Inside(image, variables, _mounts(recipe, settings, command), gpus)
     return ContainerSpec(

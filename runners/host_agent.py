@@ -1,12 +1,13 @@
 """The one file of Perfledger that runs on a node: it checks the node, runs the command, and writes down what happened.
 
-It needs Python 3.6 or newer and the standard library. It is called in five ways:
+It needs Python 3.6 or newer and the standard library. It is called in six ways:
 
 - by the launcher (`transport.py`), which sends this source with one request as a line of JSON; `serve` answers with a
   line of JSON behind a mark, since logins print too;
 - `agent.py run` in a job's folder: runs the job. Exit status: 0 completed, 1 ended otherwise (the outcome is in
   host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped;
 - `agent.py environment`: writes environment.json, as a process of its own so that it can be ended;
+- `agent.py sample`: prints telemetry of accelerators whose tool does not print it a row a second;
 - `agent.py batch` and `agent.py node` in a job of Slurm, `agent.py series` in one that many runs share;
 - `python -c SOURCE installed ...`: asks the Python that trains, inside the container if there is one, for its packages.
 
@@ -19,6 +20,7 @@ import fcntl
 import glob
 import hashlib
 import importlib
+import itertools
 import json
 import os
 import platform
@@ -59,6 +61,8 @@ NEVER, NOTHING = float("inf"), subprocess.DEVNULL
 LONGEST = 1 << 18
 LONGEST_LIST = 1 << 22
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
+# A part of a secret at an end of a line that is as long as this is masked, too.
+SHORTEST_PART = 4
 # How often, and with which pause, a lock that is held is tried.
 LOCK_ATTEMPTS, LOCK_SECONDS = 5, 0.2
 # Variable that names the folder of a run that was started by a file of its own.
@@ -276,21 +280,88 @@ GPU_FIELDS = [
     ("pcie.link.width.current", "pcie_width"), ("utilization.gpu", "utilisation"), ("memory.used", "used_mib"),
     ("mig.mode.current", "mig"),
 ]  # fmt: skip
+# Keys that other tools state with the rest, and that only a sampler needs.
+LIVE = ("power_watts", "temperature_c", "memory_temperature_c", "core_clock_mhz", "memory_clock_mhz")
 # Keys that are not settings of one GPU.
-GPU_NOT_LISTED = ("driver", "utilisation", "used_mib")
-GPU_TEXTS = ("name", "persistence", "ecc", "mig")
+GPU_NOT_LISTED = ("driver", "utilisation", "used_mib", "uuid", "parent", "processes", *LIVE)
+GPU_TEXTS = ("name", "persistence", "ecc", "mig", "profile")
 # Settings that influence speed.
 GPU_SETTINGS = (
     "memory_mib", "power_limit_watts", "clock_max_sm_mhz", "clock_max_memory_mhz", "clock_applications_sm_mhz",
     "clock_applications_memory_mhz",
 )  # fmt: skip
 SAMPLED = "timestamp,index,name,memory.used,utilization.gpu,power.draw,clocks.sm,clocks.mem,temperature.gpu"
+# Of a GPU that MIG divides: its memory, use and power are those of all slices together.
+SAMPLED_OF_SLICES = "timestamp,index,name,clocks.sm,clocks.mem,temperature.gpu"
+# Bits of the reasons for which a GPU is slowed down, and which of them is that of the power limit. The first is set
+# with the next two. Source: nvml.h, nvmlClocksEventReason*.
+SLOWDOWNS = (
+    (0x08, "by its hardware"),
+    (0x40, "for its heat"),
+    (0x80, "by a power brake"),
+    (0x20, "by software, for its heat"),
+)
+POWER_CAP = 0x04
+# Its name now, and before driver 535.
+SLOWDOWN_FIELDS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
+# A line of `nvidia-smi -L`, of a GPU and of a slice below it. Source: NVIDIA MIG User Guide, "Device Enumeration".
+LISTED_GPU = re.compile(r"GPU (\d+): .*\(UUID: (GPU-[^)]+)\)$")
+LISTED_SLICE = re.compile(r"\s+MIG (\S+)\s+Device\s+(\d+): \(UUID: (MIG-[^)]+)\)$")
+# Rows of the tables of `nvidia-smi`: GPU, GI, CI and device of a slice, with its memory; and those of a process.
+SLICE_ROW = re.compile(r"\|\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+\|\s+(\d+)MiB\s*/\s*(\d+)MiB")
+PROCESS_OF_SLICE = re.compile(r"\|\s+(\d+)\s+(\d+)\s+(\d+)\s+\d+\s+[CGM+]+\s")
+# What a slice shares with others, so that it is not known of it.
+OF_WHOLE_GPU = ("utilisation", "power_limit_watts", "power_limit_default_watts", "memory_mib", "used_mib")
 
 
 def nvidia_smi(visible: str, *words: str) -> "list[str]":
-    """Return an nvidia-smi command, limited to some GPUs; without any, to those that a scheduler gave to this job."""
-    chosen = visible or os.environ.get("CUDA_VISIBLE_DEVICES")
-    return ["nvidia-smi", *(["-i", chosen] if chosen else []), *words]
+    """Return an nvidia-smi command, limited to some GPUs; without any, to those that a scheduler gave to this job.
+
+    It takes no slices of MIG.
+    """
+    chosen = visible or os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    return ["nvidia-smi", *(["-i", chosen] if chosen and "MIG" not in chosen else []), *words]
+
+
+def gpu_slices() -> "list[dict[str, str]]":
+    """Return the slices into which MIG divides the GPUs of this host: UUID, number of the GPU, profile, and use."""
+    tables = tool_output("nvidia-smi")
+    rows = {match.group(1, 4): match.groups() for match in SLICE_ROW.finditer(tables)}
+    processes = [match.groups() for match in PROCESS_OF_SLICE.finditer(tables)]
+    slices, parent = [], ""
+    for line in tool_output("nvidia-smi", "-L").splitlines():
+        gpu, slice = LISTED_GPU.match(line), LISTED_SLICE.match(line)
+        parent = gpu.group(1) if gpu else parent
+        if not slice:
+            continue
+        profile, device, uuid = slice.groups()
+        found = {"uuid": uuid, "parent": parent, "profile": profile}
+        if (parent, device) in rows:
+            _, instance, compute, _, used, total = rows[parent, device]
+            found.update(used_mib=used, memory_mib=total, processes=str(processes.count((parent, instance, compute))))
+        slices.append(found)
+    return slices
+
+
+def query_gpus_or_slices(visible: str = "") -> "list[dict[str, str]]":
+    """Query GPUs, and of those that MIG divides the slices, which is all that CUDA sees of them."""
+    chosen = visible or os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    gpus = query_gpus(visible)
+    divided = [gpu["index"] for gpu in gpus if gpu.get("mig") == "Enabled"]
+    slices = gpu_slices() if divided or "MIG" in chosen else []
+    named = chosen.split(",") if "MIG" in chosen else []
+    found = []
+    for gpu in gpus:
+        own = [each for each in slices if each["parent"] == gpu["index"]]
+        whole = {key: cell for key, cell in gpu.items() if key not in OF_WHOLE_GPU}
+        for each in own:
+            name = f"{gpu['name']} (MIG {each['profile']})"
+            found.append({**whole, **each, "index": each["uuid"], "name": name})
+        found += [] if own or named else [gpu]
+    if not named:
+        return found
+    # A UUID may be shortened, as those of GPUs.
+    return [gpu for word in named for gpu in found if gpu["index"].startswith(word)]
 
 
 def query_gpus(visible: str = "") -> "list[dict[str, str]]":
@@ -323,13 +394,14 @@ def gpu_values(gpus: "list[dict[str, str]]", key: str) -> str:
 
 
 def gpu_names(gpus: "list[dict[str, str]]") -> str:
-    """Return the GPU name; a run on a GPU that MIG divides is marked, because it uses only a part."""
+    """Return the GPU name; one that MIG divides is marked, because a run uses only a part, even if none is listed."""
     names = gpu_values(gpus, "name")
-    return f"{names} (MIG)" if names and "Enabled" in gpu_values(gpus, "mig") else names
+    is_part = "Enabled" in gpu_values(gpus, "mig") and not any("profile" in gpu for gpu in gpus)
+    return f"{names} (MIG)" if names and is_part else names
 
 
 def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
-    """Return the facts of the GPUs; a number only where all GPUs agree."""
+    """Return the facts of the accelerators; a number only where all agree."""
     if not gpus:
         return {}
     return {
@@ -339,23 +411,561 @@ def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
         "gpu_persistence": gpu_values(gpus, "persistence"),
         "gpu_ecc": gpu_values(gpus, "ecc"),
         "driver": gpu_values(gpus, "driver"),
-        "cuda_driver": first_match(r"CUDA (?:UMD )?Version: *([0-9.]+)", tool_output("nvidia-smi")),
     }
 
 
 def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
     """Return the entry of one GPU in environment.json."""
-    listed = {key: cell for key, cell in gpu.items() if key not in GPU_NOT_LISTED}
+    # The number of a slice is its UUID, which is no one's concern.
+    hidden = (*GPU_NOT_LISTED, *(["index"] if "profile" in gpu else []))
+    listed = {key: cell for key, cell in gpu.items() if key not in hidden}
     return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
 
 
-def hardware(device: str, visible: str = "") -> str:
-    """Return the hardware name of this machine for a run on this device, and on these GPUs."""
+# --- Accelerators: the tool of each maker ----------------------------------------------------------------------------
+# A device is a row of texts: `index` (as the variable of its maker names it), `name`, and what else is known of the
+# keys of GPU_FIELDS and LIVE, `processes` (how many run on it) among them.
+
+
+class DeviceTool:
+    """The accelerators of this host, by the tool of their maker. `variables` show programs some of them only."""
+
+    tool = ""
+    variables: "tuple[str, ...]" = ()
+    maker = ""
+
+    @property
+    def missing(self) -> str:
+        """The program of the tool that is not on this host; empty where all is there."""
+        return "" if shutil.which(self.tool) else self.tool
+
+    def devices(self, visible: str = "") -> "list[dict[str, str]]":
+        """Return the devices that a value of the variable names, all if it is empty."""
+        found = self.query()
+        chosen = visible or next(filter(None, map(os.environ.get, self.variables)), "")
+        # Programs ignore the first word that names no device, and all words after it.
+        named = list(itertools.takewhile({gpu["index"] for gpu in found}.__contains__, chosen.split(",")))
+        return [gpu for word in named for gpu in found if gpu["index"] == word] if chosen else found
+
+    def query(self) -> "list[dict[str, str]]":
+        """Return all devices of this host."""
+        raise NotImplementedError
+
+    def samples(self, visible: str) -> "list[dict[str, str]]":
+        """Return what a row of telemetry needs of each device."""
+        return self.devices(visible)
+
+    def facts(self) -> "dict[str, Any]":
+        """Return the facts that are not those of a device."""
+        return {}
+
+    def topology(self) -> str:
+        """Return how the devices are connected."""
+        return ""
+
+    def processes(self, gpu: "dict[str, str]") -> int:
+        """Return how many processes run on a device; 0 where the tool does not tell."""
+        return int(number(gpu.get("processes")) or 0)
+
+    def sampler(self, job: "NodeJob") -> "list[str]":
+        """Return the command that prints rows of telemetry until it is ended."""
+        return [sys.executable, "-I", job.path("agent.py"), "sample"]
+
+
+class Nvidia(DeviceTool):
+    """GPUs of NVIDIA, by nvidia-smi. Of a GPU that MIG divides the slices are the devices."""
+
+    tool, variables, maker = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA"
+
+    def devices(self, visible: str = "") -> "list[dict[str, str]]":  # noqa: D102
+        return query_gpus_or_slices(visible)
+
+    def facts(self) -> "dict[str, Any]":  # noqa: D102
+        return {"cuda_driver": first_match(r"CUDA (?:UMD )?Version: *([0-9.]+)", tool_output("nvidia-smi"))}
+
+    def topology(self) -> str:  # noqa: D102
+        # nvidia-smi underlines the heading even if the output is not a terminal.
+        text = run_tool(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
+        return re.sub(r"[\x1b ]\[[0-9;]*m", "", text).rstrip()
+
+    def processes(self, gpu: "dict[str, str]") -> int:  # noqa: D102
+        if "profile" in gpu:
+            return super().processes(gpu)
+        found = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
+        return len(re.findall(r"^\d", found, re.M))
+
+    def sampler(self, job: "NodeJob") -> "list[str]":
+        """Return nvidia-smi itself, with why it slows GPUs down under the name that this driver knows."""
+        parents = sorted({gpu["parent"] for gpu in self.devices(job.used_gpus) if "parent" in gpu})
+        visible = ",".join(parents) or job.used_gpus
+        known = [
+            field
+            for field in SLOWDOWN_FIELDS
+            if tool_output(*nvidia_smi(visible, f"--query-gpu={field}", "--format=csv,noheader")).startswith("0x")
+        ]
+        fields = ",".join([SAMPLED_OF_SLICES if parents else SAMPLED, *known[:1]])
+        return nvidia_smi(visible, "--format=csv", "-lms", "1000", f"--query-gpu={fields}")
+
+
+def amount(found: "Any", *keys: str) -> str:
+    """Return a number out of a document as a text, also where it stands beside its unit; empty if there is none."""
+    for key in (*keys, "value"):
+        found = found.get(key, found if key == "value" else None) if isinstance(found, dict) else found
+    return str(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else ""
+
+
+def text_in(found: "dict[str, Any]", *keys: str) -> str:
+    """Return a text out of a document; empty if there is none."""
+    within: "Any" = found
+    for key in keys:
+        within = within.get(key) if isinstance(within, dict) else None
+    return within if isinstance(within, str) and within != "N/A" else ""
+
+
+class AmdSmi(DeviceTool):
+    """GPUs of AMD, by amd-smi. Its MB are MiB.
+
+    HIP numbers the GPUs as it does, unless a driver says otherwise. Source: "AMD SMI CLI tool usage" of the ROCm
+    documentation; `amd-smi` of 6.1 to 7 prints a list, or an object with it under `gpu_data`.
+    """
+
+    tool, variables, maker = "amd-smi", ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"), "AMD"
+
+    @staticmethod
+    def ask(*words: str) -> "dict[str, dict[str, Any]]":
+        """Return what a command says of each GPU, by its number."""
+        text = tool_output("amd-smi", *words, "--json")
+        try:
+            # A warning may stand in front.
+            found = json.loads(text[re.search(r"^[\[{]", text, re.M).start() :])  # type: ignore[union-attr]
+        except (ValueError, AttributeError):
+            return {}
+        rows = found.get("gpu_data", []) if isinstance(found, dict) else found
+        return {str(row["gpu"]): row for row in rows if isinstance(row, dict) and "gpu" in row}
+
+    def query(self) -> "list[dict[str, str]]":  # noqa: D102
+        stated, running = self.ask("static"), self.ask("process")
+        return [
+            {
+                **gpu,
+                **self.described(stated.get(gpu["index"], {})),
+                "processes": self.running(running.get(gpu["index"], {})),
+            }
+            for gpu in self.measured()
+        ]
+
+    def samples(self, visible: str) -> "list[dict[str, str]]":  # noqa: D102
+        wanted = visible.split(",") if visible else []
+        return [gpu for gpu in self.measured() if not wanted or gpu["index"] in wanted]
+
+    def measured(self) -> "list[dict[str, str]]":
+        """Return what changes."""
+        found = []
+        for index, row in sorted(self.ask("metric").items(), key=lambda each: int(each[0])):
+            clocks = row.get("clock")
+            power = amount(row, "power", "socket_power") or amount(row, "power", "average_socket_power")
+            hottest = amount(row, "temperature", "hotspot") or amount(row, "temperature", "edge")
+            found.append(without_unknown({
+                "index": index,
+                "utilisation": amount(row, "usage", "gfx_activity"),
+                "used_mib": amount(row, "mem_usage", "used_vram"),
+                "memory_mib": amount(row, "mem_usage", "total_vram"),
+                "power_watts": power,
+                "temperature_c": hottest,
+                "memory_temperature_c": amount(row, "temperature", "mem"),
+                "core_clock_mhz": amount(clocks, "gfx_0", "clk") or amount(clocks, "gfx_0", "cur_clk"),
+                "memory_clock_mhz": amount(clocks, "mem_0", "clk") or amount(clocks, "mem_0", "cur_clk"),
+            }))  # fmt: skip
+        return found
+
+    @staticmethod
+    def described(row: "dict[str, Any]") -> "dict[str, str]":
+        """Return what does not change."""
+        name = text_in(row, "asic", "market_name")
+        version = text_in(row, "driver", "version") or text_in(row, "driver", "driver_version")
+        return without_unknown({
+            "name": name if not name or name.startswith("AMD") else f"AMD {name}",
+            "memory_mib": amount(row, "vram", "size"),
+            "driver": version,
+            "power_limit_watts": amount(row, "limit", "socket_power") or amount(row, "limit", "power"),
+        })  # fmt: skip
+
+    @staticmethod
+    def running(row: "dict[str, Any]") -> str:
+        """Return how many processes there are; where there are none, a sentence stands in place of each or of all."""
+        rows = row.get("process_list") or row.get("process_info") or []
+        found = (
+            [each.get("process_info", each) for each in rows if isinstance(each, dict)]
+            if isinstance(rows, list)
+            else []
+        )
+        return str(sum(isinstance(each, dict) and "pid" in each for each in found))
+
+    def facts(self) -> "dict[str, Any]":  # noqa: D102
+        return {"rocm": first_match(r'"rocm_version": *"([0-9.]+)', tool_output("amd-smi", "version", "--json"))}
+
+    def topology(self) -> str:  # noqa: D102
+        return tool_output("amd-smi", "topology", "--link-type")
+
+
+# The options of rocm-smi, and for each key of a device the names under which it states it.
+ROCM_SMI = [
+    "--showproductname", "--showdriverversion", "--showuse", "--showmeminfo", "vram", "--showtemp", "--showpower",
+    "--showclocks", "--showmaxpower", "--json",
+]  # fmt: skip
+ROCM_SMI_KEYS = {
+    "name": ("card series", "device name", "card model"),
+    "utilisation": ("gpu use (%)",),
+    "power_watts": ("current socket graphics package power (w)", "average graphics package power (w)"),
+    "power_limit_watts": ("max graphics package power (w)",),
+    "temperature_c": ("temperature (sensor junction) (c)", "temperature (sensor edge) (c)"),
+    "memory_temperature_c": ("temperature (sensor memory) (c)",),
+}
+
+
+class RocmSmi(AmdSmi):
+    """GPUs of AMD, by the older rocm-smi, which does not say on which of them a process runs.
+
+    Source: `rocm_smi.py` of ROCm 5 and 6, "ROCm SMI CLI". Keys hold the unit; some were renamed, or differ in case.
+    """
+
+    tool = "rocm-smi"
+
+    def query(self) -> "list[dict[str, str]]":  # noqa: D102
+        try:
+            found = json.loads(tool_output("rocm-smi", *ROCM_SMI))
+        except ValueError:
+            return []
+        cards = {name: row for name, row in found.items() if re.match(r"card\d+$", name) and isinstance(row, dict)}
+        driver = str((found.get("system") or {}).get("Driver version", ""))
+        return [
+            self.card(name[len("card") :], {key.lower(): str(value) for key, value in row.items()}, driver)
+            for name, row in sorted(cards.items(), key=lambda each: int(each[0][len("card") :]))
+        ]
+
+    def card(self, index: str, row: "dict[str, str]", driver: str) -> "dict[str, str]":
+        """Return one device."""
+        found = {key: next((row[name] for name in names if name in row), "") for key, names in ROCM_SMI_KEYS.items()}
+        used, total = (number(row.get(f"vram total {word}memory (b)")) for word in ("used ", ""))
+        clocks = [first_match(r"\((\d+)Mhz\)", row.get(f"{name} clock speed:", "")) for name in ("sclk", "mclk")]
+        name = found["name"]
+        return without_unknown({
+            **{key: value for key, value in found.items() if value != "N/A"},
+            "index": index,
+            "name": name if not name or name.startswith("AMD") else f"AMD {name}",
+            "driver": driver,
+            "used_mib": str(int(used) >> 20) if used is not None else "",
+            "memory_mib": str(int(total) >> 20) if total else "",
+            "core_clock_mhz": clocks[0],
+            "memory_clock_mhz": clocks[1],
+        })  # fmt: skip
+
+    def samples(self, visible: str) -> "list[dict[str, str]]":  # noqa: D102
+        return self.devices(visible)
+
+    def facts(self) -> "dict[str, Any]":  # noqa: D102
+        return {"rocm": first_match(r"^([0-9.]+)", read_text("/opt/rocm/.info/version"))}
+
+    def topology(self) -> str:  # noqa: D102
+        return tool_output("rocm-smi", "--showtopotype")
+
+
+class Ascend(DeviceTool):
+    """NPUs of Ascend, by the tables of `npu-smi info`, two rows for each chip, with a slot `/ 0` for what it lacks.
+
+    Programs number the chips in this order. Source: "npu-smi info" of Huawei's "npu-smi Command Reference", 21.0 to 26.
+    """
+
+    tool, variables, maker = "npu-smi", ("ASCEND_RT_VISIBLE_DEVICES",), "Ascend"
+    # NPU and name, health, power and temperature; and chip (with its number among all), bus, AICore and memory.
+    first = re.compile(r"\|\s*(\d+)\s+([A-Za-z0-9][\w.-]*)\s*\|\s*\w+\s*\|\s*([\d.]+|NA|-)\s+([\d.]+|NA|-)\s")
+    second = re.compile(
+        r"\|\s*(\d+)(?:\s+\S+)?\s*\|\s*(?:[0-9A-Fa-f]+:[0-9A-Fa-f:.]+|NA)\s*\|\s*([\d.]+|NA|-)\s+(.*)\|"
+    )
+    process = re.compile(r"\|\s*(\d+)\s+(\d+)\s*\|\s*(\d+)\s*\|")
+
+    def query(self) -> "list[dict[str, str]]":  # noqa: D102
+        text = tool_output("npu-smi", "info")
+        driver = first_match(r"^\|\s*npu-smi\s+\S+\s+Version:\s*(\S+)", text)
+        running = [match.group(1, 2) for match in map(self.process.match, text.splitlines()) if match]
+        found: "list[dict[str, str]]" = []
+        npu = None
+        for line in text.splitlines():
+            first, second = self.first.match(line), self.second.match(line)
+            if second and npu:
+                chip, use, memory = second.groups()
+                # Memory of the chip, and behind it that of the HBM: the last one that it has.
+                sizes = [pair for pair in re.findall(r"(\d+)\s*/\s*(\d+)", memory) if pair[1] != "0"] or [("", "")]
+                found.append(without_unknown({
+                    "index": str(len(found)),
+                    "name": f"Ascend {npu.group(2)}",
+                    "driver": driver,
+                    "utilisation": known(use),
+                    "used_mib": sizes[-1][0],
+                    "memory_mib": sizes[-1][1],
+                    "power_watts": known(npu.group(3)),
+                    "temperature_c": known(npu.group(4)),
+                    "processes": str(running.count((npu.group(1), chip))),
+                }))  # fmt: skip
+            elif first:
+                npu = first
+        return found
+
+    def facts(self) -> "dict[str, Any]":  # noqa: D102
+        files = sorted(glob.glob("/usr/local/Ascend/ascend-toolkit/latest/*/ascend_toolkit_install.info"))
+        return {"cann": first_match(r"^version=(\S+)", read_text(files[0])) if files else ""}
+
+    def topology(self) -> str:  # noqa: D102
+        return tool_output("npu-smi", "info", "-t", "topo")
+
+
+def known(text: str) -> str:
+    """Return a text that is a number; empty for `NA` and `-`."""
+    return text if re.match(r"[\d.]+$", text) else ""
+
+
+class Declared(DeviceTool):
+    """Accelerators of which a site says how to ask for them: a line per device, of JSON, or of CSV under its names."""
+
+    def __init__(self, declared: "dict[str, str]") -> None:
+        self.maker, self.probe = declared["name"], declared["probe"]
+        self.variables = (declared["variable"],) if declared["variable"] else ()
+
+    @property
+    def missing(self) -> str:  # noqa: D102
+        return "" if self.query() else self.probe
+
+    def query(self) -> "list[dict[str, str]]":  # noqa: D102
+        rows: "list[dict[str, str]]" = []
+        names: "list[str]" = []
+        for line in tool_output("bash", "-c", self.probe).splitlines():
+            cells = [cell.strip() for cell in line.split(",")]
+            if line.startswith("{"):
+                with contextlib.suppress(ValueError):
+                    rows.append({key: str(value) for key, value in json.loads(line).items()})
+            elif names:
+                rows.append(dict(zip(names, cells)))
+            else:
+                names = cells
+        known_keys = {"index", "name", "driver", "memory_mib", "used_mib", "utilisation", "processes", *LIVE}
+        return [
+            {
+                "index": str(at),
+                "name": self.maker,
+                **{key: cell for key, cell in row.items() if key in known_keys and cell},
+            }
+            for at, row in enumerate(rows)
+        ]
+
+
+MAKERS = (Nvidia, AmdSmi, RocmSmi, Ascend)
+
+
+def device_tool(declared: "dict[str, str] | None" = None) -> DeviceTool:
+    """Return the accelerators of this host: those that its site declares, or else those whose tool is here."""
+    if declared:
+        return Declared(declared)
+    makers = [maker() for maker in MAKERS]
+    return next((maker for maker in makers if not maker.missing), makers[0])
+
+
+def hardware(device: str, gpus: "list[dict[str, str]]") -> str:
+    """Return the hardware name of this machine for a run on this device, and on these accelerators."""
     if device == "gpu":
-        return gpu_names(query_gpus(visible)) or "unknown"
+        return gpu_names(gpus) or "unknown"
     # A run on some processors of a machine is no repeat of one on all of them.
     cores = f"{usable_cores()} of {cpu_cores()}" if usable_cores() else str(cpu_cores())
     return ", ".join([*filter(None, [cpu_model()]), f"{cores} cores (CPU)"])
+
+
+# --- What NCCL reports, and the network between nodes -----------------------------------------------------------------
+
+# Variables that make it report how ranks are connected; see `NCCL_VARIABLES` in job.py, with the file that it goes to.
+# Source: "Environment Variables" of the NCCL documentation.
+NCCL_REPORT = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET,GRAPH"}
+NCCL_FILE = "NCCL_DEBUG_FILE"
+# Below `ranks`, which containers see. Hidden, because it is removed: it holds names and addresses of hosts.
+NCCL_FOLDER = ".nccl"
+# Lines of its report. Source: init.cc, graph/search.cc, transport/p2p.cc and net.cc of NCCL 2.8 to 2.28. Pattern 4 is
+# the ring, and the first type that of the paths inside a node, where all of NVL, NVB and C2C are links of NVIDIA.
+NCCL_VERSION = re.compile(r"NCCL version (\d+(?:\.\d+)+)")
+NCCL_VIA = re.compile(r"NCCL INFO Channel .* via (P2P|SHM|COLLNET|NVLS|NET/[A-Za-z ]+)(.*)")
+NCCL_CHANNELS = re.compile(r"NCCL INFO (\d+) coll channels")
+NCCL_RING = re.compile(r"NCCL INFO Pattern 4, .* type (\w+)/")
+NCCL_LINKS = {
+    "NVL": "NVLink",
+    "NVB": "NVLink",
+    "C2C": "NVLink-C2C",
+    "PIX": "PCIe",
+    "PXB": "PCIe",
+    "PHB": "PCIe",
+    "SYS": "PCIe",
+}
+# By which torch meets; that of AMD has the same name.
+BACKEND = "nccl"
+# Variables by which a framework takes the network interface of its ranks.
+OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+
+
+def nccl_report(folder: str) -> "dict[str, Any]":
+    """Return what NCCL's files in a folder say: version, how ranks are connected, and the number of channels."""
+    versions, channels = set(), [0]
+    links: "set[str]" = set()
+    ways: "set[tuple[str, bool]]" = set()
+    for path in sorted(glob.glob(os.path.join(folder, "*"))):
+        text = read_text(path)[:LONGEST_LIST]
+        versions.update(NCCL_VERSION.findall(text))
+        channels += map(int, NCCL_CHANNELS.findall(text))
+        links.update(NCCL_LINKS.get(kind, kind) for kind in NCCL_RING.findall(text))
+        ways.update((way.strip(), "GDRDMA" in rest) for way, rest in NCCL_VIA.findall(text))
+    inside = f" ({' + '.join(sorted(links))})" if links else ""
+    named = {way + (inside if way == "P2P" else " (GDRDMA)" if direct else "") for way, direct in ways}
+    return without_unknown({
+        "nccl": " + ".join(sorted(versions)),
+        "nccl_transport": " + ".join(sorted(named)),
+        "nccl_channels": max(channels) or None,
+    })  # fmt: skip
+
+
+def unused_infiniband(nodes: int, transport: str) -> "list[str]":
+    """Return a warning if nodes were connected by sockets although this one has an active port of InfiniBand."""
+    ports = [port for port in infiniband_ports() if port.endswith("InfiniBand")]
+    if nodes < 2 or not ports or "NET/Socket" not in transport or "NET/IB" in transport:
+        return []
+    remedy = "a container needs /dev/infiniband, and NCCL_IB_HCA may name the wrong devices"
+    count = f"{len(ports)} active {'ports' if len(ports) > 1 else 'port'} of InfiniBand"
+    return [f"NCCL connected the nodes by sockets (NET/Socket), although this host has {count}; {remedy}"]
+
+
+# How long nodes wait for each other in an all-reduce, how many bytes each rank gives, and how often it is timed.
+ALL_REDUCE_SECONDS = 60
+ALL_REDUCE_BYTES, ALL_REDUCE_REPEATS = 1 << 28, 10
+# What the Python that trains runs on each node: a process for each device, forked before anything of CUDA is begun. Bus
+# bandwidth is that of nccl-tests: 2 (n - 1) / n of the bytes, by the time of one all-reduce.
+ALL_REDUCE = """
+import json, os, signal, sys, time
+mark, backend, address, port = sys.argv[1:5]
+node, nodes, count, size, repeats, seconds = map(int, sys.argv[5:11])
+
+def skip(why):
+    sys.stdout.write("\\n" + mark + json.dumps({"skipped": why}) + "\\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+def meet(local):
+    signal.alarm(seconds)
+    from datetime import timedelta
+    import torch
+    import torch.distributed as distributed
+    rank, ranks, on_gpu = node * count + local, nodes * count, backend == "nccl"
+    os.environ.update(MASTER_ADDR=address, MASTER_PORT=port)
+    device = torch.device("cuda", local) if on_gpu else torch.device("cpu")
+    if on_gpu:
+        torch.cuda.set_device(device)
+    distributed.init_process_group(backend, rank=rank, world_size=ranks, timeout=timedelta(seconds=seconds))
+    given = torch.ones(size // 4, device=device)
+    distributed.all_reduce(given)
+    assert float(given[0]) == ranks, "the sum of %d ones is %r" % (ranks, float(given[0]))
+    given.zero_()
+    for timed in (0, repeats):
+        for _ in range(timed or 3):
+            distributed.all_reduce(given)
+        if on_gpu:
+            torch.cuda.synchronize()
+        took, start = time.perf_counter() - (start if timed else 0), time.perf_counter()
+    if local == 0:
+        bandwidth = 2 * (ranks - 1) / ranks * size * repeats / took / 1e9
+        sys.stdout.write("\\n" + mark + json.dumps({"gb_s": bandwidth, "ranks": ranks}) + "\\n")
+        sys.stdout.flush()
+    distributed.destroy_process_group()
+
+import importlib.util
+if importlib.util.find_spec("torch") is None:
+    skip("the recipe's Python has no torch")
+children = []
+for local in range(count):
+    child = os.fork()
+    if not child:
+        try:
+            if backend == "nccl":
+                import torch
+                if not torch.cuda.is_available():
+                    skip("the torch of the recipe's Python has no CUDA") if local == 0 else os._exit(0)
+            meet(local)
+        except BaseException as error:
+            sys.stderr.write("%s: %s\\n" % (type(error).__name__, error))
+            sys.stderr.flush()
+            os._exit(1)
+        os._exit(0)
+    children.append(child)
+sys.exit(max(1 if os.waitpid(child, 0)[1] else 0 for child in children))
+"""
+
+
+def all_reduce(job: "NodeJob") -> "dict[str, Any]":
+    """Meet the other nodes in a small all-reduce, as the run's ranks will, and return what came of it.
+
+    `notes` are for whoever asks. Bandwidth and transport are kept for the environment of a run that follows.
+    """
+    spec, container = job.spec, job.spec["container"]
+    if container and container["tool"] in WITH_DAEMON and not job.inspect_image("{{.Id}}"):
+        return {"notes": [f"no all-reduce was tried: the image {container['image']} is not on this host yet"]}
+    job.prepare_folders()
+    address, port = job.master
+    # Another port than the run's, which must be free when that starts.
+    argv = job.contained([
+        spec["python"], "-c", ALL_REDUCE, MARK, BACKEND, address, str(int(port) - 10000), str(job.rank),
+        str(spec["nodes"]), str(spec["devices_per_node"]), str(ALL_REDUCE_BYTES), str(ALL_REDUCE_REPEATS),
+        str(ALL_REDUCE_SECONDS),
+    ])  # fmt: skip
+    variables = {**job.environment(), "PYTHONUNBUFFERED": "1"}
+    status, text = run_tool(argv, ALL_REDUCE_SECONDS + 30, env=variables, stderr=subprocess.STDOUT)
+    job.kill_leftovers()
+    job.take_over_files()
+    report = nccl_report(job.path("ranks", NCCL_FOLDER))
+    job.remove_unwanted()
+    answers = [json.loads(line[len(MARK) :]) for line in text.splitlines() if line.startswith(MARK + "{")]
+    found = answers[-1] if answers else {}
+    if "skipped" in found:
+        return {"notes": [f"no all-reduce was tried: {found['skipped']}"]}
+    if status or "gb_s" not in found:
+        last = (text.strip().splitlines() or ["it says nothing"])[-1]
+        return {"warnings": [f"an all-reduce over the ranks of this case failed (exit status {status}): {last}"]}
+    transport = report.get("nccl_transport", "")
+    bandwidth = float(f"{found['gb_s']:.3g}")
+    facts = without_unknown({"allreduce_gb_s": bandwidth, "allreduce_transport": transport})
+    write_file(job.path("all_reduce.json"), json.dumps(facts))
+    note = f"all-reduce over {found['ranks']} ranks: {bandwidth:g} GB/s bus bandwidth"
+    return {
+        "notes": [f"{note}, by {transport}" if transport else note],
+        "warnings": unused_infiniband(spec["nodes"], transport),
+    }
+
+
+def loops_back(name: str) -> bool:
+    """Return whether a name is resolved to this machine's loopback, as Debian does with the machine's own."""
+    try:
+        return socket.gethostbyname(name).startswith("127.")
+    except OSError:
+        return False
+
+
+def interface_towards(address: str) -> str:
+    """Return the network interface by which the kernel reaches an address; empty if none does, or it is loopback's."""
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as probe:
+        try:
+            # Of a datagram nothing is sent by this.
+            probe.connect((address, 9))
+            own = probe.getsockname()[0]
+        except OSError:
+            return ""
+        for _, name in [] if own.startswith("127.") else socket.if_nameindex():
+            with contextlib.suppress(OSError):
+                # SIOCGIFADDR; see netdevice(7).
+                found = fcntl.ioctl(probe.fileno(), 0x8915, name.encode()[:15].ljust(40, b"\0"))
+                if socket.inet_ntoa(found[20:24]) == own:
+                    return name
+    return ""
 
 
 # --- The Python that trains -------------------------------------------------------------------------------------------
@@ -548,11 +1158,13 @@ def is_own(path: str) -> bool:
 class NodeJob:
     """One job on this node: its specification, and the values that only this node knows."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, document: "dict[str, Any] | None" = None) -> None:
         self.folder = os.path.abspath(folder)
-        with open(self.path("job.json"), encoding="utf-8") as file:
-            document = json.load(file)
+        if document is None:
+            with open(self.path("job.json"), encoding="utf-8") as file:
+                document = json.load(file)
         self.spec = document["spec"]
+        self.accelerators = device_tool(self.spec.get("accelerator"))
         self.rank = document["rank"]
         self.identity = document["identity"]
         self.hosts = document["hosts"]
@@ -584,16 +1196,39 @@ class NodeJob:
         return found if found and found.is_there else None
 
     @property
+    def gpu_variable(self) -> str:
+        """The variable by which the command sees some accelerators only: that which gives them, or else the first.
+
+        Raises:
+            Refused: two give some, and one counts among those of the other.
+        """
+        names = self.accelerators.variables
+        set_here = [name for name in names if name in self.spec["variables"] or self.base_variables.get(name)]
+        if len(set_here) > 1:
+            raise Refused(
+                f"{' and '.join(set_here)} are both set, and each chooses among the GPUs; leave one of them out"
+            )
+        return next(iter([*set_here, *names]), "")
+
+    @property
     def given_gpus(self) -> str:
-        """The GPUs that recipe, user, site or scheduler give to the command; empty: all of this host."""
-        word = self.spec["variables"].get("CUDA_VISIBLE_DEVICES")
-        given = fill(word, self.values) if word else self.base_variables.get("CUDA_VISIBLE_DEVICES", "")
+        """The accelerators that recipe, user, site or scheduler give to the command; empty: all of this host."""
+        word = self.spec["variables"].get(self.gpu_variable)
+        # A recipe that names those which are chosen here gives none.
+        if word and {"node": "gpu_ids"} in word:
+            word = None
+        given = fill(word, self.values) if word else self.base_variables.get(self.gpu_variable, "")
         return given.replace(" ", "")
 
     @property
     def used_gpus(self) -> str:
-        """The GPUs of this job as CUDA_VISIBLE_DEVICES names them; empty: all of this host."""
+        """The accelerators of this job as the variable names them; empty: all of this host."""
         return read_text(self.path("gpus")) or self.given_gpus
+
+    @property
+    def gpus(self) -> "list[dict[str, str]]":
+        """The accelerators of this job."""
+        return self.accelerators.devices(self.used_gpus) if self.spec["device"] == "gpu" else []
 
     @property
     def base_variables(self) -> "dict[str, str]":
@@ -624,9 +1259,20 @@ class NodeJob:
             "identity": self.identity,
         }
 
+    @property
+    def gpu_ids(self) -> str:
+        """The numbers of the GPUs of this job, or of all that its case has where it chose none."""
+        count = self.spec["devices_per_node"]
+        return self.used_gpus or ",".join(map(str, range(count)))
+
+    def filled(self, word: "list[Any]") -> str:
+        """Fill the node variables of a word; the numbers of GPUs only where it names them: they may depend on it."""
+        ids = {"gpu_ids": self.gpu_ids} if {"node": "gpu_ids"} in word else {}
+        return fill(word, {**self.values, **ids})
+
     def fill(self, words: "list[list[Any]]") -> "list[str]":
         """Fill the node variables of a command line."""
-        return [fill(word, self.values) for word in words]
+        return list(map(self.filled, words))
 
     def contained(self, words: "list[str]") -> "list[str]":
         """Return a command line that runs `words` in the container, if there is one."""
@@ -652,9 +1298,10 @@ class NodeJob:
         CUDA_DEVICE_ORDER makes CUDA number the GPUs as nvidia-smi does.
         """
         order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-        given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
-        chosen = {} if self.spec["device"] == "cpu" or not self.used_gpus else {"CUDA_VISIBLE_DEVICES": self.used_gpus}
+        given = {name: self.filled(word) for name, word in self.spec["variables"].items()}
+        chosen = {} if self.spec["device"] == "cpu" or not self.used_gpus else {self.gpu_variable: self.used_gpus}
         variables = {**self.base_variables, "PERFLEDGER_COMMAND": self.mark, **order, **given, **chosen}
+        variables = {**self.reporting(variables), **self.meeting(variables), **variables}
         if self.spec["python"].startswith("/") and not self.spec["container"]:
             # The launchers that belong to a Python lie beside it.
             beside = os.path.dirname(self.spec["python"])
@@ -662,9 +1309,33 @@ class NodeJob:
         inside = self.used_environment
         return inside.entered(variables) if inside else variables
 
+    def reporting(self, variables: "dict[str, str]") -> "dict[str, str]":
+        """Return what makes NCCL report to files of this job how ranks are connected, unless somebody asked otherwise.
+
+        Not where the launcher starts other nodes, which lack this folder: NCCL would report into the log.
+        """
+        spec = self.spec
+        is_alone = spec["nodes"] * spec["devices_per_node"] == 1 or (spec["nodes"] > 1 and not spec["every_node"])
+        has_nccl = spec["device"] == "gpu" and isinstance(self.accelerators, Nvidia)
+        if is_alone or not has_nccl or any(name in variables for name in (*NCCL_REPORT, NCCL_FILE)):
+            return {}
+        return {**NCCL_REPORT, NCCL_FILE: self.path("ranks", NCCL_FOLDER, "%p.log")}
+
+    def meeting(self, variables: "dict[str, str]") -> "dict[str, str]":
+        """Return the variables of the network interface, where ranks would look for each other at loopback.
+
+        Gloo and NCCL take the address to which the machine's own name is resolved.
+        """
+        wanted = [name for name in OF_INTERFACE if name not in variables]
+        if self.spec["nodes"] == 1 or self.is_observer or not wanted or not loops_back(os.uname().nodename):
+            return {}
+        other = self.hosts[1 if self.rank == 0 else 0]
+        found = interface_towards(address_of(other, False))
+        return dict.fromkeys(wanted, found) if found else {}
+
     def prepare_folders(self) -> None:
         """Create the folders and the hostfile that the command and its container may name."""
-        for name in ("ranks", "output"):
+        for name in ("ranks", "output", os.path.join("ranks", NCCL_FOLDER)):
             os.makedirs(self.path(name), exist_ok=True)
         lines = [f"{host} slots={self.spec['devices_per_node']}\n" for host in self.hosts]
         write_file(self.path("hostfile"), "".join(lines))
@@ -712,6 +1383,7 @@ class NodeJob:
         Note: Paddle's launcher writes all environment variables of the user, with secrets, beside the logs of ranks.
         """
         shutil.rmtree(self.path("output"), ignore_errors=True)
+        shutil.rmtree(self.path("ranks", NCCL_FOLDER), ignore_errors=True)
         for path in glob.glob(self.path("ranks", "paddle", "*")):
             if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
                 with contextlib.suppress(OSError):
@@ -800,7 +1472,7 @@ class NodeJob:
 
     def environment_record(self) -> "dict[str, Any]":
         """Return the content of environment.json."""
-        gpus = query_gpus(self.used_gpus)
+        gpus = self.gpus
         load = [number(word) for word in read_text(f"{PROC}/loadavg").split()[:3]]
         answers = self.ask_python(self.spec["device"], PREPARE_SECONDS)
         container, ports = self.container_record(), infiniband_ports()
@@ -808,24 +1480,27 @@ class NodeJob:
         facts = {
             **machine_facts(),
             **gpu_facts(gpus),
+            **(self.accelerators.facts() if gpus else {}),
             # As many as the machine has, whichever of them ran.
-            "gpus": len(query_gpus()) or None,
+            "gpus": len(self.accelerators.devices()) or None,
             "threads": number(self.spec["threads"]),
             "load_average_before": load,
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
             "python_environment": self.used_environment.name if self.used_environment else None,
             "container_digest": container.get("digest"),
+            **json.loads(read_text(self.path("all_reduce.json")) or "{}"),
+            "network_interface": next(
+                iter(self.meeting({**self.base_variables, **self.spec["variables"]}).values()), ""
+            ),
             "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
             "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
             "kernel": os.uname().release,
         }
-        # nvidia-smi underlines the heading even if the output is not a terminal.
-        topology = run_tool(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
         return without_unknown({
             "schema": "perfledger.environment/1",
             "facts": without_unknown(facts),
             "gpus": [gpu_record(gpu) for gpu in gpus],
-            "topology": re.sub(r"[\x1b ]\[[0-9;]*m", "", topology).rstrip(),
+            "topology": self.accelerators.topology() if gpus else "",
             "infiniband": ports,
             "packages_installed": answers.get("installed"),
             "container": container,
@@ -971,6 +1646,12 @@ def check_container(job: NodeJob) -> "list[str]":
     if not container:
         return []
     tool = container["tool"]
+    if job.spec["device"] == "gpu" and tool in WITH_DAEMON and not isinstance(job.accelerators, Nvidia):
+        raise Refused(
+            f"{tool} is told to give a container the GPUs of NVIDIA, and this host has those of "
+            f"{job.accelerators.maker}; run it without --container, or with apptainer and what that needs "
+            "among the site's container arguments"
+        )
     if tool == "pyxis":
         if "--container-image" not in run_tool(["srun", "--help"])[1]:
             raise Refused("srun knows no --container-image here: pyxis is not installed; choose another --container")
@@ -989,52 +1670,79 @@ def check_container(job: NodeJob) -> "list[str]":
 
 
 def check_gpus(job: NodeJob) -> "list[str]":
-    """Choose the GPUs of a job: free ones among those given to it, in the order of their numbers.
+    """Choose the GPUs of a job, or what accelerators this host has, and keep the choice for all that follows.
 
     Refuse too few or busy ones; warn if their settings differ, because the facts then cannot state them.
     """
     spec = job.spec
     if spec["device"] == "cpu":
         return []
-    if not shutil.which("nvidia-smi"):
-        raise Refused("this recipe needs a GPU, and nvidia-smi is not on this host")
-    found, wanted = query_gpus(job.given_gpus), spec["devices_per_node"]
-    if len(found) < wanted:
-        raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)}")
-    uses = {gpu["index"]: busy_gpu(gpu) for gpu in found}
-    # Sorting keeps the order of the numbers among those that are free.
-    gpus = found if spec["first_gpus"] else sorted(found, key=lambda gpu: bool(uses[gpu["index"]]))
-    gpus = sorted(gpus[:wanted], key=lambda gpu: int(gpu["index"]))
-    if spec["first_gpus"] and [int(gpu["index"]) for gpu in gpus] != list(range(wanted)):
-        raise Refused(
-            f"the launcher of this recipe uses GPU 0 to {wanted - 1}, whatever CUDA_VISIBLE_DEVICES says, which is "
-            f"{job.given_gpus} here; leave the variable out"
-        )
-    busy = [Disturbance(uses[gpu["index"]]) for gpu in gpus if uses[gpu["index"]]]
+    found, gpus = choose_gpus(job)
+    busy = [Disturbance(sentence) for sentence in (busy_gpu(job.accelerators, gpu) for gpu in gpus) if sentence]
     if busy and not spec["even_if_busy"]:
         raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.path("gpus"))
-    if len(gpus) < len(found):
-        # A trainer that takes all it sees would use more than its case says.
+    # A trainer that takes all it sees would use more than its case says, and of divided GPUs it sees one slice.
+    if job.gpu_variable and (len(gpus) < len(found) or any("profile" in gpu for gpu in gpus)):
         write_file(job.path("gpus"), ",".join(gpu["index"] for gpu in gpus))
     values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
     differing = [f"the GPUs of this host differ in {key}: {value}" for key, value in values.items() if " + " in value]
     return busy + differing
 
 
-def busy_gpu(gpu: "dict[str, str]") -> str:
+def choose_gpus(job: NodeJob) -> "tuple[list[dict[str, str]], list[dict[str, str]]]":
+    """Return the GPUs that are given to a job, and those of them that it is to use: free ones, in their order.
+
+    Raises:
+        Refused: there are too few, or the launcher uses others.
+    """
+    spec, tools = job.spec, job.accelerators
+    if tools.missing:
+        raise Refused(f"this recipe needs a GPU, and {missing_tool(tools)}")
+    found, wanted = tools.devices(job.given_gpus), spec["devices_per_node"]
+    if len(found) < wanted:
+        raise Refused(f"this case needs {wanted} GPUs per node, and this host shows {len(found)}")
+    if len(found) > wanted and not tools.variables:
+        raise Refused(
+            f"this case needs {wanted} of the {len(found)} devices of this host, and its site names no `variable` that "
+            "chooses some; add it to [hosts.*.accelerator]"
+        )
+    # Sorting keeps the order among those that are free.
+    gpus = found if spec["first_gpus"] else sorted(found, key=lambda gpu: bool(busy_gpu(tools, gpu)))
+    gpus = sorted(gpus[:wanted], key=found.index)
+    if all(gpu["index"].isdigit() for gpu in gpus):
+        gpus.sort(key=lambda gpu: int(gpu["index"]))
+    if spec["first_gpus"] and [gpu["index"] for gpu in gpus] != [str(at) for at in range(wanted)]:
+        raise Refused(
+            f"the launcher of this recipe uses GPU 0 to {wanted - 1}, whatever {job.gpu_variable} says, which is "
+            f"{job.given_gpus} here; leave the variable out"
+        )
+    return found, gpus
+
+
+def missing_tool(tools: DeviceTool) -> str:
+    """Return in words that no accelerator can be asked here."""
+    if isinstance(tools, Declared):
+        return f"`{tools.probe}`, which the site names to ask for those of this host, prints no device here"
+    if tools.tool != MAKERS[0].tool:
+        return f"{tools.missing} is not on this host"
+    return (
+        f"{MAKERS[0].tool} is not on this host, nor {', '.join(maker.tool for maker in MAKERS[1:-1])} or "
+        f"{MAKERS[-1].tool}; a site can declare another accelerator"
+    )
+
+
+def busy_gpu(tools: DeviceTool, gpu: "dict[str, str]") -> str:
     """Return why a GPU is busy (processes, utilisation, a tenth of its memory used); empty if it is idle."""
-    processes = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
-    count = len(re.findall(r"^\d", processes, re.M))
+    count = tools.processes(gpu)
     use, used, total = (int(number(gpu.get(key)) or 0) for key in ("utilisation", "used_mib", "memory_mib"))
     if not count and use <= 10 and used * 10 <= total:
         return ""
     shown = [gpu.get(key, "?") for key in ("utilisation", "used_mib", "memory_mib")]
-    return (
-        f"GPU {gpu['index']} is busy: processes on it {count}, utilisation {shown[0]} %, memory {shown[1]} of "
-        f"{shown[2]} MiB"
-    )
+    # UUIDs of slices are private.
+    name = f"GPU {gpu['index']}" if gpu["index"].isdigit() else f"a slice of GPU {gpu.get('parent', '')}".strip()
+    return f"{name} is busy: processes on it {count}, utilisation {shown[0]} %, memory {shown[1]} of {shown[2]} MiB"
 
 
 def check_source(job: NodeJob) -> "list[str]":
@@ -1142,24 +1850,64 @@ def check_load(_job: NodeJob) -> "list[str]":
 # --- Telemetry: a row a second ----------------------------------------------------------------------------------------
 
 
-class Sampler:
-    """Writes telemetry.csv, one row a second: GPUs by nvidia-smi, or load and memory of this machine.
+# The columns that `sample` prints of each accelerator, by the keys of a device.
+SAMPLE_COLUMNS = {
+    "device": "index", "name": "name", "power_w": "power_watts", "utilisation_percent": "utilisation",
+    "memory_used_mib": "used_mib", "memory_total_mib": "memory_mib", "temperature_c": "temperature_c",
+    "memory_temperature_c": "memory_temperature_c", "core_clock_mhz": "core_clock_mhz",
+    "memory_clock_mhz": "memory_clock_mhz",
+}  # fmt: skip
 
-    The latter starts no processes, so that the sampler takes as little as possible from the run.
+
+def sample(folder: str) -> int:
+    """Print a row a second for each accelerator of a job, until this process is ended."""
+    job = NodeJob(folder)
+    visible = job.used_gpus
+    names = {gpu["index"]: gpu.get("name", "") for gpu in job.gpus}
+    print(",".join(["timestamp", *SAMPLE_COLUMNS]), flush=True)
+    while True:
+        began, now = time.monotonic(), utc()
+        for gpu in job.accelerators.samples(visible):
+            row = {"name": names.get(gpu["index"], ""), **gpu}
+            cells = [row.get(key) or "N/A" for key in SAMPLE_COLUMNS.values()]
+            print(",".join([now, *(cell.replace(",", " ") for cell in cells)]), flush=True)
+        time.sleep(max(0.1, began + 1 - time.monotonic()))
+
+
+def disk_bytes() -> "tuple[int, int]":
+    """Return the bytes read from and written to all disks. Source: iostats.txt of the kernel, sectors of 512 bytes."""
+    read = written = 0
+    for path in glob.glob(f"{SYS}/block/*/stat"):
+        # Devices on top of others would count twice: of disks alone there is a link to the hardware.
+        fields = read_text(path).split()
+        if len(fields) > 6 and os.path.exists(os.path.join(os.path.dirname(path), "device")):
+            read, written = read + int(fields[2]) * 512, written + int(fields[6]) * 512
+    return read, written
+
+
+class Sampler:
+    """Writes rows of telemetry, one a second: accelerators by a tool, and load, memory and disks of this machine.
+
+    The latter starts no processes, so that the sampler takes as little as possible from the run. Of a run on GPUs it
+    has a file of its own.
     """
 
     def __init__(self, job: NodeJob, guard: "Guard") -> None:
-        self.path = job.path("telemetry.csv")
+        self.job = job
+        self.host = job.path("telemetry.csv" if job.spec["device"] == "cpu" else "telemetry-host.csv")
         self.process: "subprocess.Popen[bytes] | None" = None
         self.due = NEVER
-        self.before = processor_times() if job.spec["device"] == "cpu" else None
+        self.before = processor_times()
+        self.disk, self.at = disk_bytes(), time.monotonic()
         if self.before:
             # The first row comes soon, because a run may be short.
             self.due = time.monotonic() + 0.2
-            self.write("timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib\n")
-        elif job.spec["device"] == "gpu":
-            argv = nvidia_smi(job.used_gpus, "--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
-            with contextlib.suppress(OSError), open(self.path, "ab") as file:
+            self.write(
+                "timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib,disk_read_mib_s,disk_written_mib_s\n"
+            )
+        if job.spec["device"] == "gpu":
+            argv = job.accelerators.sampler(job)
+            with contextlib.suppress(OSError), open(job.path("telemetry.csv"), "ab") as file:
                 self.process = subprocess.Popen(
                     argv, stdin=NOTHING, stdout=file, stderr=NOTHING, start_new_session=True
                 )
@@ -1167,7 +1915,7 @@ class Sampler:
 
     def write(self, text: str) -> None:
         """Append a row; ignore a full disk, which is reported elsewhere."""
-        with contextlib.suppress(OSError), open(self.path, "a") as file:
+        with contextlib.suppress(OSError), open(self.host, "a") as file:
             file.write(text)
 
     def sample(self) -> None:
@@ -1182,7 +1930,11 @@ class Sampler:
         tenths = max(0, (now[0] - self.before[0]) * 1000 // (now[1] - self.before[1]))
         self.before = now
         used = (int(total) - int(available)) // 1024
-        self.write(f"{utc()},{load[0]},{tenths // 10}.{tenths % 10},{used},{int(total) // 1024}\n")
+        disk, at = disk_bytes(), time.monotonic()
+        read, written = ((there - here) / 2**20 / (at - self.at) for here, there in zip(self.disk, disk))
+        self.disk, self.at = disk, at
+        share = f"{tenths // 10}.{tenths % 10}"
+        self.write(f"{utc()},{load[0]},{share},{used},{int(total) // 1024},{max(0, read):.1f},{max(0, written):.1f}\n")
 
     def stop(self) -> None:
         """Stop sampling; remove a truncated last row, and a file without rows."""
@@ -1191,13 +1943,40 @@ class Sampler:
             time.sleep(0.1)
             kill(self.process.pid, signal.SIGKILL, group=True)
             self.process.wait()
-        with contextlib.suppress(OSError):
-            with open(self.path, "rb+") as file:
-                data = file.read()
-                whole = data[: data.rfind(b"\n") + 1]
-                file.truncate(len(whole))
-            if whole.count(b"\n") < 2:
-                os.unlink(self.path)
+        for path in {self.host, self.job.path("telemetry.csv")}:
+            with contextlib.suppress(OSError):
+                with open(path, "rb+") as file:
+                    data = file.read()
+                    whole = data[: data.rfind(b"\n") + 1]
+                    file.truncate(len(whole))
+                if whole.count(b"\n") < 2:
+                    os.unlink(path)
+
+    def slowdowns(self) -> "tuple[dict[str, Any], list[str]]":
+        """Return what the samples of nvidia-smi say of clocks: the share under the power limit, and warnings."""
+        rows = [
+            [cell.strip() for cell in line.split(",")]
+            for line in read_text(self.job.path("telemetry.csv")).splitlines()
+        ]
+        at = next((rows[0].index(field) for field in SLOWDOWN_FIELDS if rows and field in rows[0]), None)
+        if at is None:
+            return {}, []
+        index = rows[0].index("index")
+        found: "dict[str, list[int]]" = {}
+        for row in rows[1:]:
+            if len(row) > at and re.match(r"0x[0-9A-Fa-f]+$", row[at]):
+                found.setdefault(row[index], []).append(int(row[at], 16))
+        whole = [reasons for each in found.values() for reasons in each]
+        if not whole:
+            return {}, []
+        warnings = []
+        for gpu, each in sorted(found.items()):
+            slowed = sum(any(reasons & bit for bit, _ in SLOWDOWNS) for reasons in each)
+            why = [words for bit, words in SLOWDOWNS if any(reasons & bit for reasons in each)]
+            if slowed:
+                warnings.append(f"GPU {gpu} was slowed down in {slowed} of {len(each)} samples: {', '.join(why)}")
+        capped = sum(bool(reasons & POWER_CAP) for reasons in whole) * 100 / len(whole)
+        return {"gpu_power_capped_percent": round(capped, 1)}, warnings
 
 
 # --- The run ----------------------------------------------------------------------------------------------------------
@@ -1362,7 +2141,7 @@ class Runner:
             self.guard.tell("hooks done")
         if refused:
             record["exit_status"] = 126
-        return {**record, "warnings": [failed] if failed else []}
+        return {**record, "warnings": [*record["warnings"], *([failed] if failed else [])]}
 
     def run_and_record(self) -> "dict[str, Any]":
         """Run the command, and return the content of host.json."""
@@ -1385,6 +2164,9 @@ class Runner:
         self.sampler.stop()
         job.kill_leftovers()
         job.take_over_files()
+        facts, warnings = self.sampler.slowdowns()
+        said, doubts = self.nccl_facts()
+        facts, warnings = {**facts, **said}, [*warnings, *doubts]
         job.remove_unwanted()
         job.mask_secrets()
         self.name_outcome(kills_before)
@@ -1396,11 +2178,26 @@ class Runner:
             "wall_seconds": round(wall, 2),
             "exit_status": self.status,
             "outcome": self.outcome,
-            "hardware": hardware(job.spec["device"], job.used_gpus),
-            "gpus": job.used_gpus,
+            "hardware": hardware(job.spec["device"], job.gpus),
+            **shown_gpus(job),
+            "facts": facts,
+            "warnings": warnings,
             "source": found,
             "files": self.files(),
         }
+
+    def nccl_facts(self) -> "tuple[dict[str, Any], list[str]]":
+        """Return what NCCL reported, and warnings if it did not do what was to be expected."""
+        found = nccl_report(self.job.path("ranks", NCCL_FOLDER))
+        warnings = unused_infiniband(self.job.spec["nodes"], found.get("nccl_transport", ""))
+        stated = first_match(r'"nccl": *"(\d+(?:\.\d+)+)', read_text(self.job.path("environment.json")))
+        version = found.get("nccl", "")
+        if stated:
+            # As it was known before, so that earlier repeats do not seem to have had another.
+            found.pop("nccl", None)
+        if stated and version not in ("", stated):
+            warnings.append(f"NCCL says that it is {version}, and the Python that trains says {stated}")
+        return found, warnings
 
     def run_command(self) -> None:
         """Run the command. The log is opened for appending, because programs may reopen /dev/stderr."""
@@ -1469,7 +2266,8 @@ class Runner:
         Skips empty logs of ranks, and names with unusual characters.
         """
         found = {}
-        for name in ["train.log", "telemetry.csv", "environment.json", *self.job.rank_logs()]:
+        named = ["train.log", "telemetry.csv", "telemetry-host.csv", "environment.json"]
+        for name in [*named, *self.job.rank_logs()]:
             path = self.job.path(name)
             # Files that a container wrote as root may be unreadable.
             if os.path.isfile(path) and os.access(path, os.R_OK) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
@@ -1477,6 +2275,12 @@ class Runner:
                 if size or not name.startswith("ranks/"):
                     found[name] = {"sha256": digest(path), "bytes": size}
         return found
+
+
+def shown_gpus(job: NodeJob) -> "dict[str, str]":
+    """Return the variable that chose accelerators, and its value, without that of UUIDs, which are private."""
+    used = job.used_gpus if job.spec["device"] == "gpu" else ""
+    return {"gpus": used, "gpu_variable": job.gpu_variable} if re.match(r"[\d,]+$", used) else {}
 
 
 OUT_OF_MEMORY = re.compile(
@@ -1568,6 +2372,10 @@ class Actions:
         disturbances = [each for each in found if isinstance(each, Disturbance)]
         return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
 
+    def all_reduce(self) -> "dict[str, Any]":
+        """Meet the other nodes in an all-reduce, after this node was checked."""
+        return all_reduce(NodeJob(self.folder))
+
     def idle(self) -> "dict[str, Any]":
         """Return why this node is not idle."""
         self.deliver()
@@ -1613,7 +2421,7 @@ class Actions:
         answer: "dict[str, Any]" = {
             "kind": "running" if running else "lost",
             "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
-            "last_line": last_line(log),
+            "last_line": self.without_secrets(last_line(log)),
             "gone": os.path.exists(self.path("gone")),
         }
         # Checked last, because the job may have ended just now.
@@ -1623,6 +2431,21 @@ class Actions:
         elif not running:
             answer.update(self.why_lost())
         return answer
+
+    def without_secrets(self, line: str) -> str:
+        """Mask the values of secrets in the last line of a log that still grows, and what is there of one cut off."""
+        text = read_text(self.path("job.json")) if line else ""
+        names = json.loads(text)["spec"]["secrets"] if text else []
+        # Of the job's process, where it runs here; the launcher that asks on its own machine has them, too.
+        pid = self.ours() if names else 0
+        own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
+        known = {**os.environ, **{name: value for name, _, value in own}}
+        for value in sorted(filter(None, (known.get(name) for name in names)), key=len, reverse=True):
+            line = line.replace(value, "***")
+            parts = range(len(value) - 1, SHORTEST_PART - 1, -1)
+            line = next((f"***{line[n:]}" for n in parts if line.startswith(value[-n:])), line)
+            line = next((f"{line[:-n]}***" for n in parts if line.endswith(value[:n])), line)
+        return line
 
     def why_lost(self) -> "dict[str, Any]":
         """Return why the job's process is gone although it wrote no host.json."""
@@ -1694,8 +2517,15 @@ class Actions:
                     archive.add(path, os.path.relpath(path, self.folder), recursive=False)
 
     def hardware(self) -> "dict[str, Any]":
-        """Return the hardware name."""
-        return {"hardware": hardware(self.request["device"])}
+        """Return the hardware name of a run that would start now: of two kinds of GPUs it would get one."""
+        job = NodeJob(self.folder, self.request)
+        if job.spec["device"] == "cpu":
+            return {"hardware": hardware("cpu", [])}
+        try:
+            gpus = choose_gpus(job)[1]
+        except Refused:
+            gpus = job.accelerators.devices()
+        return {"hardware": hardware("gpu", gpus)}
 
     def setup(self) -> "dict[str, Any]":
         """Run the setup steps up to the first failure; stop when standard input is closed."""
@@ -1791,6 +2621,8 @@ class SlurmBatch:
         os.environ.update(PERFLEDGER_HOSTS=",".join(self.hosts), PERFLEDGER_MASTER_ADDRESS=address)
         if self.everywhere("fit"):
             return 2
+        if len(self.hosts) > 1 and self.request["spec"]["device"] == "gpu":
+            self.everywhere("all_reduce")
         if self.requests.wait(0):
             open(os.path.join(self.folder, "stopped"), "w").close()
             return 130
@@ -1894,6 +2726,8 @@ def on_node(action: str, outcome: str = "stopped") -> int:
     actions = Actions({**request, **meeting, "jobs": jobs, "rank": rank, "outcome": outcome, "agent": source()})
     if action == "fit":
         return fit(actions)
+    if action == "all_reduce":
+        return meet(actions)
     if action == "run":
         with open(actions.path("host.log"), "wb") as log:
             status = subprocess.call(
@@ -1915,6 +2749,15 @@ def fit(actions: Actions) -> int:
     except Refused as refusal:
         write_file(actions.path("refused"), str(refusal))
         return 2
+    return 0
+
+
+def meet(actions: Actions) -> int:
+    """Meet the other nodes of a Slurm job in an all-reduce, and add its warnings to those of the check."""
+    with contextlib.suppress(Refused):
+        warnings = actions.all_reduce().get("warnings", [])
+        answer = json.loads(read_text(actions.path("check.json")))
+        write_file(actions.path("check.json"), json.dumps({**answer, "warnings": [*answer["warnings"], *warnings]}))
     return 0
 
 
@@ -2015,6 +2858,8 @@ def main(argv: "list[str]") -> int:
         return run_job(here)
     if action == "environment":
         return write_environment(here, *words)
+    if action == "sample":
+        return sample(here)
     if action == "batch":
         return SlurmBatch(here).run()
     if action == "series":

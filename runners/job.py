@@ -44,7 +44,13 @@ NODE_VARIABLES: Mapping[str, str] = {
     "work": "folder that holds the checked-out sources",
     "working_folder": "folder that the command runs in",
     "identity": "name of the job, the same on all its nodes",
+    "gpu_ids": "numbers of the GPUs that it uses on this node: 4,5",
 }
+
+#: Variables by which a framework takes the network interface of its ranks.
+OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+#: Variables that a node sets so that NCCL reports what it chose; see `host_agent.py`.
+NCCL_VARIABLES = ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE")
 
 Scalar = str | int | float | bool
 
@@ -95,6 +101,17 @@ class Hooks(Struct, frozen=True):
     after: tuple[str, ...] = ()
 
 
+class DeclaredAccelerator(Struct, frozen=True, forbid_unknown_fields=True):
+    """An accelerator that no tool known here describes, as a site declares it.
+
+    `probe` is a shell line that prints a line per device, and `variable` shows programs some of them only.
+    """
+
+    name: Annotated[str, Meta(min_length=1, description="the name of the accelerator")]
+    probe: Annotated[str, Meta(min_length=1, description="a shell line")]
+    variable: Annotated[str, Meta(pattern=r"^([A-Za-z_]\w*)?$", description="the name of an environment variable")] = ""
+
+
 class JobSpec(Struct, frozen=True, kw_only=True):
     """What one run does on its nodes.
 
@@ -108,6 +125,7 @@ class JobSpec(Struct, frozen=True, kw_only=True):
 
     command: tuple[Word, ...]
     device: Literal["cpu", "gpu"]
+    accelerator: DeclaredAccelerator | None = None
     nodes: Annotated[int, Meta(ge=1)]
     devices_per_node: Annotated[int, Meta(ge=1)]
     every_node: bool

@@ -387,7 +387,11 @@ class HostRecord(Struct, frozen=True):
     wall_seconds: float | None = None
     exit_status: int | None = None
     hardware: str = ""
+    #: Accelerators that the node chose, and the variable that told its command; empty: all of the host.
     gpus: str = ""
+    gpu_variable: str = "CUDA_VISIBLE_DEVICES"
+    #: What only the run itself could tell of the machine; see `facts` in environment.json.
+    facts: dict[str, str | int | float] = {}
     source: dict[str, str | bool] = {}
     warnings: tuple[str, ...] = ()
 
@@ -442,7 +446,7 @@ def read_json(path: Path, kind: type[T]) -> T | None:
 # --- Fetching the files of a node -------------------------------------------------------------------------------------
 
 
-def fetch_files(argv: Sequence[str], host: str, text: str, there: Path) -> None:
+def fetch_files(argv: Sequence[str], host: str, text: str, there: Path, config: str = "") -> None:
     """Fetch the files of a node completely or not at all; do nothing if they are here already.
 
     Args:
@@ -450,6 +454,7 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path) -> None:
         host: the name of the node in messages.
         text: the request to send its files.
         there: its folder here.
+        config: the ssh configuration that was used in place of the user's own.
 
     Raises:
         RunnerError: the host cannot be reached, the connection breaks, or a hash differs; files fetched earlier stay.
@@ -461,7 +466,7 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
-        _receive(argv, host, text, partial)
+        _receive(argv, host, text, partial, config)
         verify(partial)
         _replace(there, partial)
     except OSError as error:
@@ -471,7 +476,7 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path) -> None:
     return None
 
 
-def _receive(argv: Sequence[str], host: str, text: str, folder: Path) -> None:
+def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: str) -> None:
     with holding(text) as asked, tempfile.TemporaryFile() as errors:
         process = start(argv, asked, subprocess.PIPE, errors)
         assert process.stdout is not None
@@ -487,7 +492,7 @@ def _receive(argv: Sequence[str], host: str, text: str, folder: Path) -> None:
             raise RunnerError(f"{host}: {fault}; nothing of it was kept here")
         if status or fault:
             answer = ProgramResult(status, "", contents(errors) if status else fault)
-            raise RunnerError(f"{explain(host, answer)}; nothing of it was kept here")
+            raise RunnerError(f"{explain(host, answer, config)}; nothing of it was kept here")
 
 
 def _closed(process: subprocess.Popen[bytes]) -> int:

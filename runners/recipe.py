@@ -46,7 +46,7 @@ _OPEN_TABLES = ("matrix", "options", "derived", "slots", "environment_variables"
 #: Keys of a table of `[[matrix]]` that are no keys of a case: how its values are combined.
 ZIP, EXCLUDE = "zip", "exclude"
 #: Slots by which a command learns how many devices there are, and those by which nodes find each other.
-COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "hostfile")
+COUNTING = ("devices", "devices_per_node", "global_batch_size", "host_slots", "hostfile", "gpu_ids")
 MEETING = ("nodes", "node_rank", "hosts", "addresses", "master_address")
 #: The arithmetic of `[derived]`; `/` must leave no remainder.
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {

@@ -30,11 +30,11 @@ from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
 from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
 from schema.figures import FiguresFound
-from schema.records import Node, SiteRecord
+from schema.records import Node, SiteRecord, told_apart
 from schema.redaction.redact import redact, redacted
 
-#: By this variable CUDA's programs see some GPUs of a host only.
-VISIBLE_GPUS = "CUDA_VISIBLE_DEVICES"
+#: By these variables programs see some accelerators of a host only; a site may declare another.
+VISIBLE_GPUS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 #: How much of the end of a log is looked at for its last line, and how much of that is shown.
 _LAST_BYTES, _LAST_LINE = 1 << 16, 200
 LAUNCH_JSON = "launch.json"
@@ -43,7 +43,7 @@ ENVIRONMENT = "environment.json"
 #: The files of a node that are kept; all others are dropped. In particular, Paddle's launcher dumps the user's whole
 #: environment beside its logs, and a node that was lost cannot have removed that.
 KEPT = re.compile(
-    r"train\.log|telemetry\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
+    r"train\.log|telemetry(?:-host)?\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
     r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
     re.ASCII,
 )
@@ -294,7 +294,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     run = {
         **plan,
         "case": {**plan["case"], "hardware": hardware},
-        "environment": top.facts,
+        "environment": _facts(top),
         "environment_variables": {**plan["environment_variables"], **_visible(nodes)},
         **{key: stated[key] for key in ("start", "end", "wall_seconds") if stated.get(key) is not None},
         **{key: status[key] for key in ("exit_status",) if key in status},
@@ -326,8 +326,14 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
 
 def _visible(nodes: Sequence[NodeResult]) -> dict[str, str]:
     """Return the GPUs that the command saw, where all nodes chose the same; else `nodes` tells them."""
-    chosen = {node.host.gpus if node.host else "" for node in nodes}
-    return {} if len(chosen) > 1 or chosen == {""} else {VISIBLE_GPUS: chosen.pop()}
+    chosen = {(node.host.gpu_variable, node.host.gpus) if node.host else ("", "") for node in nodes}
+    variable, gpus = chosen.pop()
+    return {variable: gpus} if gpus and not chosen else {}
+
+
+def _facts(node: NodeResult) -> dict[str, Any]:
+    """Return what a node said of itself, before the run and after it."""
+    return {**node.facts, **(node.host.facts if node.host else {})}
 
 
 def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool]:
@@ -573,7 +579,7 @@ class FinishedRun(Struct, frozen=True):
     environment_variables: dict[str, str] = {}
     site: SiteRecord | None = None
     warnings: tuple[str, ...] = ()
-    disturbances: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] | None = None
     accept_disturbed: bool = False
     exit_status: int | None = None
     nodes: tuple[Node, ...] = ()
@@ -581,7 +587,7 @@ class FinishedRun(Struct, frozen=True):
     @property
     def disturbed(self) -> bool:
         """Whether no result counts it, because something else ran on its hosts."""
-        return bool(self.disturbances) and not self.accept_disturbed
+        return bool(told_apart(self.warnings, self.disturbances)[1]) and not self.accept_disturbed
 
 
 def how_it_ended(folder: Path) -> str:
@@ -681,7 +687,7 @@ def _settings(run: PlannedRecord | FinishedRun) -> dict[str, str]:
     """Return variables and settings of the site, in words and as they are published."""
     site = structs.asdict(run.site) if run.site else {}
     # Which of a host's GPUs were free is no setting.
-    variables = {name: value for name, value in run.environment_variables.items() if name != VISIBLE_GPUS}
+    variables = {name: value for name, value in run.environment_variables.items() if name not in VISIBLE_GPUS}
     found = {f"the variable {name}": value for name, value in variables.items()}
     found |= {
         f"the site's {name}": value if isinstance(value, str) else "; ".join(value) for name, value in site.items()

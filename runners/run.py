@@ -364,7 +364,7 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
     for warning in finished.warnings:
         if warning not in known.warnings:
             supervision.progress.line(f"{folder}: warning: {warning}")
-    for disturbance in finished.disturbances:
+    for disturbance in finished.disturbances or ():
         if disturbance not in known.disturbances:
             supervision.progress.line(f"{folder}: {_disturbed(launched, disturbance)}")
     supervision.progress.end(folder, f"{outcome}{_figure(folder, supervision)}")

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from runners.job import Hooks, RunnerError
+from runners.job import OF_INTERFACE, DeclaredAccelerator, Hooks, RunnerError
 from runners.recipe import (
     FOLDER,
     SITE_FILE,
@@ -36,8 +36,6 @@ _LIST = r"^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$"
 _KINDS = ("hosts", "partitions")
 #: The table of this machine.
 LOCAL = "local"
-#: Variables by which a framework takes the network interface of its ranks.
-_OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 
 Folder = Annotated[str, Meta(pattern="^(/.*)?$", description="an absolute path")]
 
@@ -70,11 +68,12 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
     container: SiteContainer = SiteContainer()
     sbatch: Words = ()
     pinning: Pinning = Pinning()
+    accelerator: DeclaredAccelerator | None = None
 
     @property
     def variables(self) -> dict[str, str]:
         """The variables of the command, those of the network interface included."""
-        return {**dict.fromkeys(_OF_INTERFACE if self.interface else (), self.interface), **self.environment_variables}
+        return {**dict.fromkeys(OF_INTERFACE if self.interface else (), self.interface), **self.environment_variables}
 
     @property
     def hooks(self) -> Hooks:

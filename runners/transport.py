@@ -43,7 +43,7 @@ from runners.nodes import (
 
 T = TypeVar("T")
 #: Time limits in seconds. A check may first have to pull the image whose packages it lists.
-REQUEST_SECONDS = {"check": 1800, "begin": 60}
+REQUEST_SECONDS = {"check": 1800, "begin": 60, "all_reduce": 150}
 USUAL_SECONDS = 45
 #: On a cluster this includes waiting for a node.
 HARDWARE_SECONDS = 600
@@ -159,10 +159,14 @@ class JobState(Struct, frozen=True):
 
 
 class Warnings(Struct, frozen=True):
-    """What nodes found doubtful before a run; `disturbances` are other work on them, which makes its figures wrong."""
+    """What nodes found doubtful before a run; `disturbances` are other work on them, which makes its figures wrong.
+
+    `notes` are for whoever checks them, and stand in no record.
+    """
 
     warnings: tuple[str, ...] = ()
     disturbances: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Reply(Warnings, frozen=True):
@@ -268,8 +272,18 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
             job = self.prepare(replace(run, folder=Path(folder)))
             checked = self._checked(job, run.spec)
+            met = self._met(job, run.spec) if run.spec.nodes * run.spec.devices_per_node > 1 else Warnings()
             self.tell(job, "forget", job.ranks, Reply)
-        return warned(job, checked)
+        return joined(warned(job, checked), met)
+
+    def _met(self, job: Job, spec: JobSpec) -> Warnings:
+        """Let the ranks of a job on GPUs meet in a small all-reduce; what hinders it is a warning."""
+        if spec.device != "gpu":
+            return Warnings()
+        answers = self.tell(job, "all_reduce", job.ranks, Reply)
+        # In words without the name of a host, since they are published.
+        silent = Reply(warnings=("an all-reduce over the ranks of this case gave no answer",))
+        return warned(job, {rank: each if isinstance(each, Reply) else silent for rank, each in answers.items()})
 
     def _checked(self, job: Job, spec: JobSpec) -> dict[int, Reply]:
         checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
@@ -312,7 +326,9 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
         """
-        checked = self._checked(job, spec)
+        checked = warned(job, self._checked(job, spec))
+        if spec.nodes > 1:
+            checked = joined(checked, self._met(job, spec))
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
         # On standard input of the agent alone, which hands them to the run in its environment.
@@ -321,7 +337,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             with suppress(RunnerError):
                 self.stop(job)
             raise RunnerError(refusal)
-        return warned(job, checked)
+        return checked
 
     def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
@@ -373,16 +389,16 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """Return warnings of nodes that were checked after `start` returned."""
         return Warnings()
 
-    def hardware(self, device: str) -> list[str]:
-        """Return the hardware of each host, in order of rank, as `run.json` states it.
+    def hardware(self, spec: JobSpec) -> list[str]:
+        """Return the hardware of each host, in order of rank, as `run.json` of such a run would state it.
 
         Raises:
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
-        places = self.places(device)
-        answers = ask(
-            [Question(argv, request("hardware", device=device)) for argv in places.values()], HARDWARE_SECONDS
-        )
+        places = self.places(spec.device)
+        about = {"identity": "", "rank": 0, "hosts": ["localhost"], "master_address": "", "master_port": 0}
+        asked = request("hardware", spec=spec, **about)
+        answers = ask([Question(argv, asked) for argv in places.values()], HARDWARE_SECONDS)
         return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
 
     def places(self, device: str) -> dict[str, list[str]]:
@@ -407,7 +423,16 @@ def warned(job: Job, replies: Mapping[int, Warnings]) -> Warnings:
             for line in getattr(reply, kind)[:MOST_WARNINGS]
         )
 
-    return Warnings(lines("warnings"), lines("disturbances"))
+    return Warnings(lines("warnings"), lines("disturbances"), lines("notes"))
+
+
+def joined(one: Warnings, other: Warnings) -> Warnings:
+    """Return the warnings of both."""
+    return Warnings(
+        one.warnings + other.warnings,
+        one.disturbances + other.disturbances,
+        tuple(dict.fromkeys(one.notes + other.notes)),
+    )
 
 
 def _hardware(place: str, answer: ProgramResult) -> str:
@@ -549,7 +574,7 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def bring(self, job: Job, rank: int) -> None:
         """Fetch the folder of a node to `incoming/node<k>`; see `fetch_files`."""
         asked = request("send", identity=job.facts.identity, rank=rank)
-        fetch_files(self.argv(rank), self.name(rank), asked, job.node(rank))
+        fetch_files(self.argv(rank), self.name(rank), asked, job.node(rank), self.config)
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -22,6 +23,11 @@ Plain = bool | int | float | str | None
 Stated = Plain | list[Any] | dict[str, Any]
 #: Values of facts by name, each of the type that the vocabulary gives it.
 Facts = Mapping[str, Any]
+#: Disturbances as runners wrote them among the warnings, before they had a key of their own.
+_DISTURBED_BEFORE = re.compile(
+    r"(?:node \d+: )?(?:the processors of this host are \d+ % busy before the run: something else computes here"
+    r"|GPU \d+ is busy: processes on it .*)"
+)
 #: More entries than a runner writes.
 _LONGEST_LIST = 1000
 
@@ -199,6 +205,14 @@ class Recipe(Struct, frozen=True, omit_defaults=True):
     data: bool = False
 
 
+def told_apart(warnings: Sequence[str], disturbances: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return warnings and disturbances of a run.json; one without a key for the latter has them among the former."""
+    if disturbances is not None:
+        return tuple(warnings), tuple(disturbances)
+    found = tuple(filter(_DISTURBED_BEFORE.fullmatch, warnings))
+    return tuple(each for each in warnings if each not in found), found
+
+
 class SiteRecord(Struct, frozen=True, omit_defaults=True):
     """What a site added to a recipe that may change a figure, beside variables; see `runners/README.md`."""
 
@@ -371,6 +385,8 @@ class Sampled(Struct, frozen=True):
     host_memory_mean_mib: Number = None
     load_mean: Number = None
     cpu_mean: Number = None
+    disk_read_mean_mib_s: Number = None
+    disk_written_mean_mib_s: Number = None
     energy_j: Number = None
     scope: dict[str, str] = {}
     absent: dict[str, str] = {}

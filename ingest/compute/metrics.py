@@ -6,6 +6,7 @@ What a log says nothing about is left out.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
 
+#: Hardware that is a part of a GPU, by MIG.
+SLICE = re.compile(r"\bMIG\b", re.IGNORECASE)
 PEAKS = Path(__file__).resolve().parent / "peaks.toml"
 #: Above this multiple of the first loss, training counts as diverged; smaller rises are noise.
 _DIVERGED = 2.0
@@ -278,8 +281,11 @@ def _digits(value: float) -> float:
 
 
 def peak_of(hardware: str | None, precision: str | None) -> float | None:
-    """Return the vendor's dense peak of a device in TFLOP/s for a precision; None if the table does not list it."""
-    if not hardware or not precision:
+    """Return the vendor's dense peak of a device in TFLOP/s for a precision; None if the table does not list it.
+
+    It lists no slices of GPUs.
+    """
+    if not hardware or not precision or SLICE.search(hardware):
         return None
     name = _listed(hardware, _peaks())
     return _peaks()[name].get(precision) if name else None

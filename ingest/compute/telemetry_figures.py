@@ -48,6 +48,8 @@ MEANS: Mapping[str, str] = {
     "host_memory_mean_mib": "host_memory_used",
     "load_mean": "load",
     "cpu_mean": "cpu",
+    "disk_read_mean_mib_s": "disk_read",
+    "disk_written_mean_mib_s": "disk_written",
 }
 ENERGY = "energy_j"
 KEYS = (*PEAKS, *MEANS, ENERGY)
@@ -197,6 +199,12 @@ def part(given: Recording, rows: Mask) -> Recording:
     """Return the samples that a mask selects."""
     values = {name: column[rows] for name, column in given.values.items()}
     return dataclasses.replace(given, time=given.time[rows], device=given.device[rows], values=values)
+
+
+def without(given: Recording, quantities: Sequence[str]) -> Recording:
+    """Return the samples without some quantities."""
+    values = {name: column for name, column in given.values.items() if name not in quantities}
+    return dataclasses.replace(given, values=values)
 
 
 def within(given: Recording, first: float, last: float) -> Recording:

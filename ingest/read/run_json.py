@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from ingest.common.faults import guarded
 from ingest.common.toml_file import did_you_mean
-from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json, names_of
+from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json, names_of, told_apart
 from schema.vocabulary import CASE, COUNTS, FACTS
 
 NAME = "run.json"
@@ -101,20 +101,10 @@ def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     return RunJsonFile(found, _further_facts(document), None, _unknown(document, at)) if about_it else RunJsonFile()
 
 
-#: Disturbances as runners wrote them among the warnings, before they had a key of their own.
-_DISTURBED = re.compile(
-    r"(?:node \d+: )?(?:the processors of this host are \d+ % busy before the run: something else computes here"
-    r"|GPU \d+ is busy: processes on it .*)"
-)
-
-
 def _with_disturbances(found: RunJson) -> RunJson:
     """Return a document with its disturbances apart from its other warnings."""
-    if found.disturbances is not None or not found.warnings:
-        return found
-    disturbances = tuple(filter(_DISTURBED.fullmatch, found.warnings))
-    others = tuple(each for each in found.warnings if each not in disturbances)
-    return msgspec.structs.replace(found, warnings=others or None, disturbances=disturbances or None)
+    warnings, disturbances = told_apart(found.warnings or (), found.disturbances)
+    return msgspec.structs.replace(found, warnings=warnings or None, disturbances=disturbances or None)
 
 
 def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[str, Any] | Problem:

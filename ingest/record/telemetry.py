@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from ingest.common.faults import guarded
 from ingest.common.files import is_as_stated
 from ingest.compute import telemetry_figures
+from ingest.compute.metrics import SLICE
 from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
 from ingest.read import run_json
 from ingest.read.walk import Input
@@ -33,6 +34,8 @@ from schema.vocabulary import METRICS
 
 #: The name that our own runs give it; a file of that name that is not understood is a problem.
 NAME = "telemetry.csv"
+#: What is measured of a whole GPU only, and not of a slice of it.
+_OF_WHOLE_GPU = ("power", "power_limit", "memory_used", "memory_total", "utilisation", "memory_utilisation")
 #: Share of a run that telemetry must cover before we assume that both used the same clock.
 COVERED = 0.9
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
@@ -362,7 +365,13 @@ def _of_printer(data: _RunData, job: UsedDevices, owned: Sequence[_Owned]) -> Te
         args = {"sampled": sampled, "used": job.devices_per_node or job.devices}
         _add_problems([data], [Problem("telemetry_devices", names[at], args=args)])
         return telemetry_figures.nothing(given, "devices")
-    return replace(telemetry_figures.figures(given, job), window=_in_window(data, given, job))
+    if SLICE.search(data.run.case.hardware or ""):
+        given = telemetry_figures.without(given, _OF_WHOLE_GPU)
+        found = telemetry_figures.figures(given, job)
+        found = replace(found, absent={telemetry_figures.ENERGY: "slice"})
+    else:
+        found = telemetry_figures.figures(given, job)
+    return replace(found, window=_in_window(data, given, job))
 
 
 def _used(given: Recording, job: UsedDevices) -> Recording:

@@ -39,6 +39,8 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "cpu": Quantity("%", 100.0),
         "host_memory_used": Quantity("MiB", 1e9),
         "host_memory_total": Quantity("MiB", 1e9),
+        "disk_read": Quantity("MiB/s", 1e6),
+        "disk_written": Quantity("MiB/s", 1e6),
     }
 )
 

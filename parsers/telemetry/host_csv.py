@@ -1,8 +1,8 @@
-"""Perfledger's own sampler of a machine without accelerators: load, processor use and memory, one row per second.
+"""Perfledger's own sampler of a machine: load, use of processors, memory and disks, one row per second.
 
 All values are of the whole machine, including other programs. The load is a mean that trails by a minute, so it
-includes what ran before the start. Processor use is of all processors together: one busy thread of four is 25 %. The
-clock is UTC, whatever the time zone of the log.
+includes what ran before the start. Processor use is of all processors together: one busy thread of four is 25 %. Files
+without disks are older. The clock is UTC, whatever the time zone of the log.
 """
 
 from __future__ import annotations
@@ -16,19 +16,24 @@ COLUMNS = {
     "cpu_percent": "cpu",
     "memory_used_mib": "host_memory_used",
     "memory_total_mib": "host_memory_total",
+    "disk_read_mib_s": "disk_read",
+    "disk_written_mib_s": "disk_written",
 }
 _NAMES = ("timestamp", *COLUMNS)
+#: What every version of the sampler prints.
+_FIRST = _NAMES[:5]
 _STAMP = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z")
 
 
 def header(line: bytes) -> Header | None:
     """Return the columns, if the line is the one that names them."""
-    if line.strip() != ",".join(_NAMES).encode():
+    names = tuple(line.strip().decode("ascii", "replace").split(","))
+    if names not in (_FIRST, _NAMES):
         return None
-    return Header(_NAMES, {COLUMNS[name]: at for at, name in enumerate(_NAMES) if name in COLUMNS}, time=(0,))
+    return Header(names, {COLUMNS[name]: at for at, name in enumerate(names) if name in COLUMNS}, time=(0,))
 
 
-def _split(line: bytes) -> list[bytes]:
+def split(line: bytes) -> list[bytes]:
     """Return the cells of a row, with its clock as the other printers write theirs."""
     clock, *cells = line.split(b",")
     found = _STAMP.fullmatch(clock.strip())
@@ -36,8 +41,8 @@ def _split(line: bytes) -> list[bytes]:
 
 
 FORMAT = rows_format(
-    Dialect(_split, header),
-    title="Perfledger, of a machine (CPU)",
-    markers=(",".join(_NAMES).encode(),),
+    Dialect(split, header),
+    title="Perfledger, of a machine",
+    markers=(",".join(_FIRST).encode(),),
     host=True,
 )

@@ -13,6 +13,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
+from ingest.compute.metrics import peak_of
 from ingest.compute.results import results
 from ingest.read import environment_json
 from ingest.read.run_json import RunJsonFile
@@ -379,3 +380,38 @@ def test_a_disturbed_run_is_read_and_not_published(
     found = line.get("disturbances")
     assert (found and found[0][:5]) == (disturbances and disturbances[0][:5])
     assert (line["warnings"], line["published"]) == (warnings, published)
+
+
+HOST = "timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib,disk_read_mib_s,disk_written_mib_s\n" + "".join(
+    f"2026-11-20T08:00:0{second}Z,1.00,50.0,4000,24064,{100 + second}.0,2.0\n" for second in range(5)
+)
+
+
+def test_the_machine_is_told_beside_its_gpus(root: Path, ingest: Ingest) -> None:
+    """Each figure is of its own file, and the devices are those of the GPUs."""
+    files = {"telemetry.csv": gpus(8, 1000), "telemetry-host.csv": HOST}
+    made_runs.write(root / "a/b/c/1", devices=2, files=files)
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    (line,) = called.lines
+    assert called.problems == []
+    found = line["telemetry"]
+    assert (found["devices"], found["energy_j"], found["memory_peak_mib"]) == (2, 2 * 4 * 100, 1001)
+    assert (found["cpu_mean"], found["disk_read_mean_mib_s"], found["disk_written_mean_mib_s"]) == (50, 102, 2)
+    assert (found["printers"]["energy_j"], found["printers"]["cpu_mean"]) == ("nvidia_smi_csv", "host_csv")
+
+
+def test_what_is_measured_of_a_whole_gpu_is_not_given_for_a_slice_of_it(root: Path, ingest: Ingest) -> None:
+    folder = root / "a/b/c/1"
+    made_runs.write(folder, devices=2, files={"telemetry.csv": gpus(8, 1000)})
+    said = json.loads((folder / "run.json").read_text())
+    said["case"]["hardware"] = "NVIDIA A100-SXM4-40GB (MIG 1g.5gb)"
+    (folder / "run.json").write_text(json.dumps(said))
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    (line,) = called.lines
+    assert (called.problems, line["case"]["hardware"]) == ([], "A100-SXM4-40GB (MIG 1g.5gb)")
+    found = line["telemetry"]
+    assert (found["energy_j"], found["power_mean_w"], found["memory_peak_mib"]) == (None, None, None)
+    assert found["absent"] == {"energy_j": "slice"}
+    assert {"memory", "energy", "mfu"}.isdisjoint(line["metrics"])
+    assert peak_of("A100-SXM4-40GB", "fp32")
+    assert peak_of("A100-SXM4-40GB (MIG 1g.5gb)", "fp32") is None

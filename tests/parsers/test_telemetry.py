@@ -155,6 +155,17 @@ timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib
 2026-03-01T23:59:59Z,0.50,12.5,2048,24064
 2026-03-02T00:00:00Z,1.25,100.0,2050,24064
 """
+#: As written before there were columns of disks, and with them.
+WITH_DISKS = """\
+timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib,disk_read_mib_s,disk_written_mib_s
+2026-03-01T23:59:59Z,0.50,12.5,2048,24064,310.5,0.0
+"""
+ACCELERATORS = """\
+timestamp,device,name,power_w,utilisation_percent,memory_used_mib,memory_total_mib,temperature_c,memory_temperature_c,\
+core_clock_mhz,memory_clock_mhz
+2026-03-01T23:59:59Z,0,AMD Instinct MI300X,142,3,100,196592,41,36,132,900
+2026-03-01T23:59:59Z,1,AMD Instinct MI300X,N/A,3,100,196592,41,N/A,132,900
+"""
 #: One text per printer, in its plainest form.
 PLAIN = {
     "nvidia_smi_csv": CSV,
@@ -163,6 +174,7 @@ PLAIN = {
     "nvidia_smi_pairs": "97 %, 12001 MiB\n93 %, 12003 MiB\n",
     "oneflow_mem": "max device0 memory usage is: 8455716863\n",
     "host_csv": HOST,
+    "accelerator_csv": ACCELERATORS,
 }
 
 
@@ -349,6 +361,13 @@ PRINTED = {
             "host_memory_used": [2048, 2050],
             "host_memory_total": [24064, 24064],
         },
+    ),
+    "machine with disks": Printed(
+        WITH_DISKS, "host_csv", None, {"cpu": [12.5], "disk_read": [310.5], "disk_written": [0.0]}
+    ),
+    "accelerators, of which the tool does not tell all": Printed(
+        ACCELERATORS, "accelerator_csv", ["0", "1"],
+        {"power": [142, None], "memory_temperature": [36, None], "graphics_clock": [132, 132]},
     ),
     **{
         f"machine, impossible value {cell}": Printed(

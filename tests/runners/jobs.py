@@ -12,10 +12,14 @@ from msgspec.structs import replace
 
 from runners import nodes, recipe
 from runners.command import Settings, build_run
-from runners.job import PlannedRun
+from runners.job import JobSpec, PlannedRun
 from runners.recipe import select_cases
 from runners.transport import AnyTarget, Job, JobState, Ssh, Warnings
 from tests.runners.node import polls, tool
+
+#: Jobs of one process on each kind of device.
+CPU = JobSpec(command=(), device="cpu", nodes=1, devices_per_node=1, every_node=True, timeout_seconds=1)
+GPU = replace(CPU, device="gpu")
 
 
 @dataclass(frozen=True)

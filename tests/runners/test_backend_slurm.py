@@ -21,7 +21,7 @@ from runners.job import RunnerError
 from runners.transport import Local, Slurm, Warnings
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
-from tests.runners.jobs import change_agent, planned
+from tests.runners.jobs import CPU, GPU, change_agent, planned
 from tests.runners.node import ended, polls, tool
 
 TWO = {"nodes": "2", "devices": "2"}
@@ -55,7 +55,7 @@ def host(started, rank=0):
 
 
 def test_a_job_of_two_nodes_runs_knows_its_place_and_returns_late_warnings(slurm, write_recipe, tmp_path, monkeypatch):
-    change_agent(monkeypatch, tmp_path, 'return {"warnings": ', 'return {"warnings": ["it is warm"] + ')
+    change_agent(monkeypatch, tmp_path, 'return {"warnings": [each', 'return {"warnings": ["it is warm"] + [each')
     more = 'RANK = "{node_rank}"\nMASTER = "{master_address}:{master_port}"\nHOSTS = "{hosts}"\n'
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
     started = planned(path, SLURM, tmp_path, TWO)
@@ -134,7 +134,7 @@ def test_a_job_that_is_asked_to_end_while_its_nodes_are_checked_runs_nothing(
     slurm, write_recipe, tmp_path, monkeypatch
 ):
     slow = '(write_file(self.path("begun"), "") or time.sleep(2) or [])'
-    change_agent(monkeypatch, tmp_path, 'return {"warnings": ', f'return {{"warnings": {slow} + ')
+    change_agent(monkeypatch, tmp_path, 'return {"warnings": [each', f'return {{"warnings": {slow} + [each')
     started = planned(write_recipe("true"), SLURM, tmp_path)
     started.start()
     assert any((started.node(0) / "begun").exists() for _ in polls())
@@ -198,11 +198,11 @@ def test_a_query_for_gpus_asks_slurm_for_one_node(tmp_path, monkeypatch):
     )
     monkeypatch.setenv("PATH", path)
     target = Slurm("v100", ("--account=me",))
-    (named,) = target.hardware("cpu")
+    (named,) = target.hardware(CPU)
     assert named.endswith("cores (CPU)")
     asked = (tmp_path / "asked").read_text()
     assert asked.startswith("--nodes=1 --ntasks=1 --partition=v100 --account=me python3 -I -S -c ")
-    assert target.hardware("gpu") == ["unknown"]
+    assert target.hardware(GPU) == ["unknown"]
     assert "--gpus-per-node=1" in (tmp_path / "asked").read_text()
 
 

@@ -18,7 +18,7 @@ from runners import transport
 from runners.job import RunnerError
 from runners.transport import Local, Ssh
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
-from tests.runners.jobs import change_agent, host_python, planned
+from tests.runners.jobs import CPU, change_agent, host_python, planned
 from tests.runners.node import ended, polls
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -205,12 +205,12 @@ def test_a_host_with_a_name_of_its_own_is_reached_as_the_configuration_says():
 
 
 def test_every_host_is_asked_for_its_hardware(one_host):
-    (here,) = Local().hardware("cpu")
+    (here,) = Local().hardware(CPU)
     assert here.endswith(" cores (CPU)")
-    assert place(one_host).hardware("cpu") == [here]
+    assert place(one_host).hardware(CPU) == [here]
     one_host.cut()
     with pytest.raises(RunnerError, match="first: it cannot be asked for its hardware, which says which runs count: "):
-        place(one_host).hardware("cpu")
+        place(one_host).hardware(CPU)
 
 
 REFUSALS = {

@@ -42,7 +42,8 @@ def around(gpus, variables):
 def test_docker_and_podman(tmp_path, tool, gpus):
     head = [tool, "run", "--rm", "--init", "--name", NAME]
     of_scheduler = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"]
-    on_gpus = around([*gpus, *LIMITS], ["A", "B", *of_scheduler])
+    of_node = ["NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"]
+    on_gpus = around([*gpus, *LIMITS], ["A", "B", *of_scheduler, *of_node])
     assert built(tmp_path, tool) == [*head, *on_gpus, IMAGE.image, *INSIDE]
     assert built(tmp_path, tool, device="cpu") == [*head, *around([], ["A", "B"]), IMAGE.image, *INSIDE]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from runners import command
 from runners.command import Settings
 from tests.runners.node import kernel, nvidia_smi, polls, prepared, tool
 from tests.runners.test_host_run import checkout, small_disk
@@ -164,17 +163,16 @@ def test_gpus_that_are_too_few_or_busy_are_refused(checked, tmp_path, shape, gpu
     assert refusal.startswith(said) if said else not refusal
 
 
-@pytest.mark.parametrize("counts_by_itself", [False, True])
-def test_a_launcher_that_counts_gpus_by_itself_gets_the_first_ones(checked, tmp_path, monkeypatch, counts_by_itself):
-    launcher = command._LAUNCHERS["torchrun"]._replace(first_gpus=counts_by_itself)
-    monkeypatch.setattr(command, "_LAUNCHERS", {"torchrun": launcher})
+@pytest.mark.parametrize(("launcher", "starts_others"), [("torchrun", False), ("horovodrun", True)])
+def test_a_launcher_that_starts_the_other_nodes_gets_the_first_gpus(checked, tmp_path, launcher, starts_others):
     gpus = [{**IDLE, "index": str(at), "utilization.gpu": "90" if at == 0 else "0"} for at in range(4)]
     path = nvidia_smi(tmp_path / "tools", *gpus)
-    tool(tmp_path / "tools", "torchrun", "")
-    refusal, _ = checked('[launcher]\nname = "torchrun"\n', "1n2d", "gpu", PATH=path)
-    assert refusal.startswith("GPU 0 is busy") == counts_by_itself
-    refusal, _ = checked('[launcher]\nname = "torchrun"\n', "1n2d", "gpu", PATH=path, CUDA_VISIBLE_DEVICES="2,3")
-    assert refusal.startswith("the launcher of this recipe uses GPU 0 to 1, whatever") == counts_by_itself
+    tool(tmp_path / "tools", launcher, "")
+    more = f'[launcher]\nname = "{launcher}"\n'
+    refusal, _ = checked(more, "2n2d", "gpu", PATH=path)
+    assert refusal.startswith("GPU 0 is busy") == starts_others
+    refusal, _ = checked(more, "2n2d", "gpu", PATH=path, CUDA_VISIBLE_DEVICES="2,3")
+    assert refusal.startswith("the launcher of this recipe uses GPU 0 to 1, whatever") == starts_others
 
 
 def test_missing_gpus_are_refused_before_missing_packages(checked, tmp_path):
@@ -205,7 +203,9 @@ def test_only_the_gpus_given_to_the_job_count(checked, tmp_path):
 
 def test_a_gpu_recipe_without_nvidia_smi_is_refused(checked, tmp_path):
     refusal, _ = checked(device="gpu", PATH=without(tmp_path, "nvidia-smi"))
-    assert refusal == "this recipe needs a GPU, and nvidia-smi is not on this host"
+    assert refusal.startswith(
+        "this recipe needs a GPU, and nvidia-smi is not on this host, nor amd-smi, rocm-smi or npu"
+    )
 
 
 @pytest.mark.parametrize(

@@ -407,9 +407,9 @@ def checkout(folder: Path) -> str:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[None]:
-    """Mount a disk of 192 KiB; skip the test if none can be mounted."""
+    """Mount a disk of 320 KiB; skip the test if none can be mounted."""
     folder.mkdir()
-    argv = ["mount", "-t", "tmpfs", "-o", "size=192k", "tmpfs", str(folder)]
+    argv = ["mount", "-t", "tmpfs", "-o", "size=320k", "tmpfs", str(folder)]
     if subprocess.run(argv, check=False, capture_output=True).returncode:
         pytest.skip("mounting a small disk needs root")
     try:

@@ -30,7 +30,8 @@ def test_on_a_cpu_there_is_a_row_a_second_in_utc_whatever_the_zone(write_recipe,
     node = prepared(write_recipe("sleep 2.5"), tmp_path / "job", TZ="JST-9")
     assert node.run() == 0
     rows = rows_of(node)
-    assert list(rows[0]) == ["timestamp", "load_1m", "cpu_percent", "memory_used_mib", "memory_total_mib"]
+    of_disks = ["disk_read_mib_s", "disk_written_mib_s"]
+    assert list(rows[0]) == ["timestamp", "load_1m", "cpu_percent", "memory_used_mib", "memory_total_mib", *of_disks]
     assert 2 <= len(rows) <= 4
     times = [datetime.fromisoformat(row["timestamp"]) for row in rows]
     assert all(before <= time <= datetime.now(UTC) for time in times)

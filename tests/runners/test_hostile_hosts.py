@@ -131,6 +131,12 @@ def test_a_host_that_falls_silent_is_given_up(program, tmp_path, monkeypatch, ba
     assert not list(tmp_path.iterdir())
 
 
+def test_a_connection_that_fails_while_fetching_names_the_configuration(tmp_path, bash):
+    program = "echo 'me@first: Permission denied (publickey).' >&2; exit 255"
+    with pytest.raises(RunnerError, match=r"`ssh-copy-id -F /some/config first`"):
+        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0", "/some/config")
+
+
 def test_the_other_nodes_are_fetched_although_one_is_hostile(write_recipe, tmp_path, monkeypatch, bash):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
     sent = {0: REFUSED["parent"][0], 1: archive(member("train.log"))}

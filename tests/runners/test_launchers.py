@@ -55,13 +55,13 @@ def test_run_json_names_the_launcher_that_was_used(tmp_path):
         ("oneflow", 2, 4, ["python", "-m", "oneflow.distributed.launch", *TWO_NODES, "t.py", "--b", "8"]),
         (
             "paddle", 1, 2,
-            ["python", "-m", "paddle.distributed.launch", "--gpus", "0,1", "--log_dir", "{ranks}/paddle",
+            ["python", "-m", "paddle.distributed.launch", "--gpus", "{gpu_ids}", "--log_dir", "{ranks}/paddle",
              "t.py", "--b", "8"],
         ),
         (
             "paddle", 2, 4,
             ["env", "POD_IP={address}", "python", "-m", "paddle.distributed.launch", "--ips", "{addresses}",
-             "--gpus", "0,1", "--log_dir", "{ranks}/paddle", "t.py", "--b", "8"],
+             "--gpus", "{gpu_ids}", "--log_dir", "{ranks}/paddle", "t.py", "--b", "8"],
         ),
         (
             "mpirun", 2, 4,
@@ -69,7 +69,7 @@ def test_run_json_names_the_launcher_that_was_used(tmp_path):
              "-x", "PYTHONHASHSEED", "python", "-u", "t.py", "--b", "8"],
         ),
         ("horovodrun", 2, 4, ["horovodrun", "-np", "4", "-H", "{host_slots}", "python", "-u", "t.py", "--b", "8"]),
-        ("deepspeed", 1, 2, ["deepspeed", "--num_gpus", "2", *MEETING, "t.py", "--b", "8"]),
+        ("deepspeed", 1, 2, ["deepspeed", "--include", "localhost:{gpu_ids}", *MEETING, "t.py", "--b", "8"]),
         (
             "deepspeed", 2, 4,
             ["deepspeed", "--hostfile", "{hostfile}", "--num_nodes", "2", "--num_gpus", "2", *MEETING,

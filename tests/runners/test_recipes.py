@@ -265,7 +265,7 @@ def test_whole_commands(name, choices, expected):
 PARTS = """
 resnet50-paddleclas          | nodes=4,devices=32,precision=fp16         | -o Global.epochs=32
 resnet50-paddleclas          | nodes=4,devices=32,precision=fp16         | ImageNet/ResNet/ResNet50_amp_O2_ultra.yaml -o
-resnet50-paddleclas          | nodes=1,devices=8,precision=fp32          | --gpus 0,1,2,3,4,5,6,7
+resnet50-paddleclas          | nodes=1,devices=8,precision=fp32          | --gpus {gpu_ids}
 bert-paddlenlp               | nodes=4,devices=32,precision=amp          | --batch_size 96 --use_amp True
 bert-paddlenlp               | nodes=4,devices=32,precision=fp32         | --use_amp False --gradient_merge_steps 88
 transformer-big-paddlenlp    | devices=32,precision=fp32                 | ../configs/perfledger.big.2560.fp32.1000.yaml

@@ -20,7 +20,8 @@ from runners.recipe import select_cases
 from runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
-from tests.runners.node import ended
+from tests.runners.jobs import CPU
+from tests.runners.node import ended, nvidia_smi
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -100,6 +101,10 @@ def test_a_settled_run_is_not_repeated_in_its_round(write_recipe, tmp_path, capf
         ({"outcome": "failed"}, 0),
         ({"disturbances": ["other work"]}, 0),
         ({"disturbances": ["other work"], "accept_disturbed": True}, 1),
+        # As runners wrote it before disturbances had a key.
+        ({"warnings": ["GPU 0 is busy: processes on it 1, utilisation 9 %, memory 1 of 2 MiB"]}, 0),
+        ({"warnings": ["the processors of this host are 97 % busy before the run: something else computes here"]}, 0),
+        ({"warnings": ["GPU 0 was slowed down in 1 of 2 samples: for its heat"]}, 1),
         ({"case": {"hardware": "another"}}, 0),
         ({"round": "2026Q4"}, 0),
     ],
@@ -220,12 +225,23 @@ def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, t
 
 
 def test_what_a_login_prints_is_not_taken_for_the_hardware(monkeypatch):
-    (quiet,) = Local().hardware("cpu")
+    (quiet,) = Local().hardware(CPU)
     agent = Local().argv(0)
     noisy = ["bash", "-c", "printf 'Welcome to\\nhost1 '; exec \"$@\"", "bash", *agent]
     monkeypatch.setattr(Local, "argv", lambda *_: noisy)
-    assert Local().hardware("cpu") == [quiet]
+    assert Local().hardware(CPU) == [quiet]
     assert quiet.endswith("cores (CPU)")
+
+
+def test_on_a_host_with_two_kinds_of_gpus_a_smaller_case_is_made_once(write_recipe, tmp_path, monkeypatch, capfd):
+    """Its hardware is that of the GPU which it gets, and not of all."""
+    idle = {"memory.total": "16384", "memory.used": "0", "utilization.gpu": "0", "driver_version": "550.1"}
+    gpus = ({**idle, "index": str(at), "name": name} for at, name in enumerate(("NVIDIA T0", "NVIDIA L0")))
+    monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", *gpus))
+    argv = ["run", str(write_recipe(f"{RECORD} record 1", device="gpu")), "--raw-logs", str(tmp_path / "raw")]
+    for begun_runs in (["1"], []):
+        assert main([*argv, "--resume", "--repeats", "1"]) == 0
+        assert begins(capfd.readouterr().out) == [f"gpu-n1d1-bs1-fp32/{number}" for number in begun_runs]
 
 
 def test_two_runners_at_once_use_different_numbers(write_recipe, tmp_path):

@@ -19,6 +19,7 @@ from runners.recipe import load, select_cases
 from runners.transport import Local, Slurm, Ssh
 from tests.runners.home import RECORD, ROOT, folder_of, until, words
 from tests.runners.home import load as load_json
+from tests.runners.jobs import planned
 from tests.runners.node import tool
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -219,6 +220,29 @@ def test_secrets_reach_the_command_and_stand_nowhere_else(write_recipe, tmp_path
     assert SECRET not in said.out + said.err
     assert main([*run[:2], "--secret", "MY_TOKEN", "--dry-run"]) == 0
     assert SECRET not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("it is $MY_TOKEN now", "it is *** now"),
+        ("it is ${MY_TOKEN:0:6}", "it is ***"),  # not yet written to its end
+        ("${MY_TOKEN:3} and more", "*** and more"),  # the beginning of a long line is not read
+        ("it is no secret", "it is no secret"),
+    ],
+)
+def test_the_line_of_a_run_that_goes_on_shows_no_secret(write_recipe, tmp_path, monkeypatch, printed, shown):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    path = write_recipe(f'printf %s "{printed}"; sleep 300')
+    started = planned(path, Local(), tmp_path, settings=Settings(secrets=("MY_TOKEN",)))
+    started.start()
+    # Whoever looks need not have it: the process of the job does.
+    monkeypatch.delenv("MY_TOKEN")
+    try:
+        started.printing()
+        assert started.look().last_line == shown
+    finally:
+        started.stop()
 
 
 def test_a_secret_is_named_in_a_container_and_never_by_value(write_recipe, tmp_path, monkeypatch):

@@ -51,7 +51,8 @@ ORDER = (
     "memory_peak_mib", "memory_mean_mib", "memory_total_mib", "utilisation_mean", "memory_utilisation_mean",
     "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
     "memory_temperature_peak_c", "sm_clock_mean_mhz", "graphics_clock_mean_mhz", "memory_clock_mean_mhz",
-    "cpu_mean", "load_mean", "load_peak", "host_memory_peak_mib", "host_memory_mean_mib", "host_memory_total_mib",
+    "cpu_mean", "disk_read_mean_mib_s", "disk_written_mean_mib_s", "load_mean", "load_peak",
+    "host_memory_peak_mib", "host_memory_mean_mib", "host_memory_total_mib",
 )  # fmt: skip
 _COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_mib", "host_memory_total_mib"})
 

@@ -698,7 +698,7 @@ class Ascend(DeviceTool):
                 sizes = [pair for pair in re.findall(r"(\d+)\s*/\s*(\d+)", memory) if pair[1] != "0"] or [("", "")]
                 found.append(without_unknown({
                     "index": str(len(found)),
-                    "name": f"Ascend {npu.group(2)}",
+                    "name": "Ascend " + npu.group(2).replace("Ascend", ""),
                     "driver": driver,
                     "utilisation": known(use),
                     "used_mib": sizes[-1][0],

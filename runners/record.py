@@ -650,6 +650,8 @@ COMPARED: Mapping[str, str] = {
     "cuda": "CUDA",
     "cudnn": "cuDNN",
     "nccl": "NCCL",
+    "rocm": "ROCm",
+    "cann": "CANN",
     "container_digest": "the container's digest",
     "cpu": "the CPU",
     "cores": "the number of cores",

@@ -177,8 +177,12 @@ def test_gpus_of_amd_are_asked_of_the_older_tool_where_the_new_one_is_missing(wr
 
 @pytest.mark.parametrize(
     ("printed", "name", "used", "memory"),
-    [(NPU_SMI, "Ascend 910B3", "1", 65536), (NPU_SMI_310P, "Ascend 310P3", "0", 21527)],
-    ids=["910B", "310P"],
+    [
+        (NPU_SMI, "Ascend 910B3", "1", 65536),
+        (NPU_SMI.replace("910B3    ", "Ascend910"), "Ascend 910", "1", 65536),
+        (NPU_SMI_310P, "Ascend 310P3", "0", 21527),
+    ],
+    ids=["910B", "a name with its maker", "310P"],
 )
 def test_npus_of_ascend_are_described_and_chosen(write_recipe, tmp_path, printed, name, used, memory):
     path = tool(tmp_path / "tools", "npu-smi", f'[ "$*" = info ] && cat <<"END"\n{printed}\nEND')

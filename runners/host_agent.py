@@ -14,6 +14,7 @@ It needs Python 3.6 or newer and the standard library. It is called in six ways:
 A file that `python -m runners script` wrote holds this source behind a line `STANDALONE = ...`, and starts its one run.
 """
 
+import base64
 import contextlib
 import errno
 import fcntl
@@ -33,6 +34,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import zlib
 from datetime import datetime, timezone
 
 MYPY = False
@@ -1434,7 +1436,7 @@ class NodeJob:
         question = [
             self.spec["python"],
             "-c",
-            read_text(self.path("agent.py")),
+            as_argument(read_text(self.path("agent.py"))),
             "installed",
             device,
             "yes" if contained else "no",
@@ -1515,6 +1517,12 @@ class NodeJob:
             return {}
         status, changes = run_tool(["git", "status", "--porcelain", "--untracked-files=no"], cwd=self.sources)
         return {"commit": commit, **({} if status else {"modified": bool(changes.strip())})}
+
+
+def as_argument(program: str) -> str:
+    """Return a Python program in a form that one argument can hold: Linux limits each to 128 KiB."""
+    packed = base64.b64encode(zlib.compress(program.encode("utf-8"), 9)).decode()
+    return f"import base64, zlib; exec(zlib.decompress(base64.b64decode('{packed}')).decode())"
 
 
 def source() -> str:

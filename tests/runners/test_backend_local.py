@@ -154,7 +154,10 @@ def test_a_node_that_refuses_starts_nothing_and_leaves_nothing(write_recipe, tmp
 
 def test_warnings_of_a_node_are_returned(write_recipe, tmp_path, monkeypatch):
     change_agent(
-        monkeypatch, tmp_path, 'return {"warnings": ', 'return {"warnings": ["it is warm"] + ["x" * 5000] * 99 or '
+        monkeypatch,
+        tmp_path,
+        'return {"warnings": [each',
+        'return {"warnings": ["it is warm"] + ["x" * 5000] * 99 or [each',
     )
     started = planned(write_recipe("true"), LOCAL, tmp_path)
     assert started.start().warnings == ("it is warm", *["x" * 1000] * 49)

@@ -153,6 +153,7 @@ def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own
         "--network=host", "--ipc=host",
         "--gpus", "all", "--ulimit", "memlock=-1", "--ulimit", "stack=67108864",
         "-e", "OMP_NUM_THREADS", "-e", "CASE", "-e", "CUDA_VISIBLE_DEVICES", "-e", "CUDA_DEVICE_ORDER",
+        "-e", "NCCL_DEBUG", "-e", "NCCL_DEBUG_SUBSYS", "-e", "NCCL_DEBUG_FILE",
         "-v", "{work}:{work}", "-v", "{ranks}:{ranks}", "-v", "/d:/d", "-w", "{working_folder}", "a/b:1",
         "torchrun", "--nnodes", "1", "--nproc_per_node", "2", "--node_rank", "{node_rank}",
         "--master_addr", "{master_address}", "--master_port", "{master_port}",

@@ -271,8 +271,9 @@ def test_a_host_on_which_another_run_measures_is_refused_unless_it_may_be_busy(c
 
 
 def test_two_nodes_of_one_job_may_share_a_machine(checked, write_recipe, tmp_path):
-    with prepared(write_recipe("echo begun; sleep 300", shape="2n1d"), tmp_path / "job").running():
-        node = prepared(write_recipe(shape="2n1d"), tmp_path / "job", rank=1, hosts=["127.0.0.1"] * 2)
+    hosts = ["127.0.0.1"] * 2
+    with prepared(write_recipe("echo begun; sleep 300", shape="2n1d"), tmp_path / "job", hosts=hosts).running():
+        node = prepared(write_recipe(shape="2n1d"), tmp_path / "job", rank=1, hosts=hosts)
         assert node.check().refused == ""
 
 

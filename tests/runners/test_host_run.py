@@ -30,7 +30,10 @@ def test_the_agent_is_python_of_3_6_and_fits_an_argument():
     """Containers get it as one argument, which Linux limits to 128 KiB."""
     source = nodes.agent_source()
     ast.parse(source, feature_version=(3, 6))
-    assert len(source.encode()) < 1 << 17
+    packed = host_agent.as_argument(source)
+    assert len(packed.encode()) < 1 << 16
+    answer = subprocess.run([sys.executable, "-c", packed, "installed", "cpu", "no"], capture_output=True, text=True)
+    assert f"\n{nodes.MARK}{{" in answer.stdout, answer
 
 
 def test_a_completed_run_leaves_its_log_and_its_outcome(write_recipe, tmp_path):

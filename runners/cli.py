@@ -30,7 +30,7 @@ from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, 
 from runners.command import CONTAINERS, Settings, build_run, setup_steps
 from runners.job import ContainerTool, PlannedRun, RunnerError, checked
 from runners.nodes import printable, set_up
-from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, select_cases
+from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
 from runners.record import case_figures, check_ingest, finished_runs, unfinished
 from runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
 from runners.transport import AnyTarget, UnreachableError, parse_target
@@ -230,7 +230,20 @@ def _chosen(recipe: str, case: Choices, without: Sequence[Choices]) -> Chosen:
 def _all_chosen(recipes: Sequence[str], case: Choices, without: Sequence[Choices]) -> list[Chosen]:
     if repeated := [name for name in recipes if recipes.count(name) > 1]:
         raise RunnerError(f"recipe {repeated[0]}: it is named twice; --repeats says how often its cases run")
-    return [_chosen(name, case, without) for name in recipes]
+    loaded = [_chosen(name, case, ())[0] for name in recipes]
+    # What is left out need not be in all of several recipes, but in one.
+    leave = [[each for each in without if _leaves_out(recipe, case, each)] for recipe in loaded]
+    for each in without:
+        if not any(each in applied for applied in leave):
+            select_cases(loaded[0], case, [each])
+    return [(recipe, select_cases(recipe, case, applied)) for recipe, applied in zip(loaded, leave, strict=True)]
+
+
+def _leaves_out(recipe: LaunchRecipe, case: Choices, unwanted: Choices) -> bool:
+    """Return whether cases of a recipe have all values of `unwanted`."""
+    excluded = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in unwanted.items()}
+    cases = select_cases(recipe, case)
+    return excluded.keys() <= cases[0].slots.keys() and any(matches(each.slots, excluded) for each in cases)
 
 
 recipe_argument = click.argument("recipe", metavar="RECIPE")

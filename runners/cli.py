@@ -868,6 +868,8 @@ def _describe(recipe: LaunchRecipe, cases: Sequence[RecipeCase], settings: Setti
     yield from _requirements(recipe)
     for text in filter(None, (recipe.notes, recipe.setup.text)):
         yield f"\n{text}"
+    if recipe.setup.lock:
+        yield f"  $ python -m pip install --require-hashes -r {recipe.setup.lock}"
     for step in recipe.setup.steps:
         yield f"  $ {step}"
     for case in cases:

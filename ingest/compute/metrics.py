@@ -166,13 +166,23 @@ def _flops(session: Session, case: Facts, headline: Figure | NoFigure) -> dict[s
         return {"flops": each}
     devices, peak = case.get("devices"), peak_of(case.get("hardware"), case.get("precision"))
     found: dict[str, MetricFigure | None] = {"flops": each}
-    if peak:
+    if peak and _is_mixed(case.get("precision")):
+        found["peak_share"] = MetricFigure(None, METRICS["peak_share"].unit, reason=Reason("mixed_peak"))
+    elif peak:
         arithmetic = f"100 × {each.value:.6g} / {peak:g}"
         found["peak_share"] = _like(each, "peak_share", 100 * each.value / peak, arithmetic)
     if devices:
         arithmetic = f"{each.value:.6g} × {devices} / 1000"
         found["flops_of_job"] = _like(each, "flops_of_job", each.value * devices / 1000, arithmetic)
     return found
+
+
+def _is_mixed(precision: str | None) -> bool:
+    """Return whether a part of the arithmetic that counts is at another precision, so that no one peak is its limit.
+
+    With 8 bits and fewer only the linear layers are; attention and often the last layer have 16.
+    """
+    return precision in PRECISIONS and PRECISIONS[precision].family in ("fp8", "nvfp4", "int8")
 
 
 def _like(found: MetricFigure, name: str, value: float, arithmetic: str) -> MetricFigure:

@@ -149,6 +149,16 @@ def test_printed_arithmetic_comes_first(tmp_path: Path) -> None:
     assert "peak_share" not in found
 
 
+def test_of_mixed_8_bits_there_is_no_share_of_one_peak(tmp_path: Path) -> None:
+    session = made(rb"speed (?P<throughput>\S+) TFLOPs (?P<flops>\S+)", ["speed 5.0 TFLOPs 900"] * 4, tmp_path)
+    known = ONE | {"hardware": "H100 80GB HBM3"}
+    found = of(session, known | {"precision": "fp8"})
+    assert found["flops"].value == 900.0
+    assert found["peak_share"].value is None
+    assert found["peak_share"].reason == Reason("mixed_peak")
+    assert of(session, known | {"precision": "bf16"})["peak_share"].value == pytest.approx(100 * 900 / 989.4)
+
+
 @pytest.mark.parametrize(
     ("hardware", "precision", "peak"),
     [

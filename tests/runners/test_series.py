@@ -363,3 +363,20 @@ def test_megatron_is_pinned_where_its_arguments_exist():
     for run in select_cases(chosen, {}):
         per_replica = run.slots["tensor_parallel"] * run.slots["pipeline_parallel"]
         assert run.slots["data_parallel"] * per_replica == run.devices
+
+
+def test_what_is_left_out_need_not_be_in_each_of_several_recipes(write_recipe, tmp_path, capfd):
+    first = write_recipe("true", batches="1, 2")
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other/other.toml"
+    text = Path(first).read_text(encoding="utf-8").replace('suite = "tiny"', 'suite = "other"')
+    other.write_text(text.replace("batch_size = [1, 2]", "batch_size = [2, 4]"), encoding="utf-8")
+    words = ["plan", str(first), str(other), "--repeats", "1", "--raw-logs", str(tmp_path / "raw")]
+    assert main([*words, "--without", "batch_size=1", "--without", "batch_size=4"]) == 0
+    shown = [line for line in capfd.readouterr().out.splitlines() if re.match(r"\[\d+/", line)]
+    assert sorted(line.split("/raw/")[1] for line in shown) == [
+        "other/bash/cpu-n1d1-bs2-fp32/1",
+        "tiny/bash/cpu-n1d1-bs2-fp32/1",
+    ]
+    assert main([*words, "--without", "batch_size=7"]) == 2
+    assert "no case has batch_size=7" in capfd.readouterr().err

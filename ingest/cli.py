@@ -317,6 +317,60 @@ def figures(inputs: Inputs, as_json: bool) -> int:
 
 
 @commands.command()
+@click.argument("baseline", metavar="BASELINE", type=click.Path(path_type=Path))
+@_reads_logs
+@click.option(
+    "--at-least", metavar="SHARE", type=float, default=0.95, show_default=True, help="How good each figure must be."
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    default="throughput",
+    show_default=True,
+    help="Which figure: latency, memory, energy, ...",
+)
+@click.option(
+    "--may-differ",
+    type=click.Choice(["hardware", "version"]),
+    multiple=True,
+    help="Compare with another hardware or framework version, too; may be given twice.",
+)
+@click.option("--only-common", is_flag=True, help="Leave out cases that have no figure here.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def against(
+    inputs: Inputs,
+    baseline: Path,
+    at_least: float,
+    metric: str,
+    may_differ: tuple[str, ...],
+    only_common: bool,
+    as_json: bool,
+) -> int:
+    """Compare results with a baseline: the acceptance test of a machine.
+
+    BASELINE is the results.json of a site, or what `figures --json` printed. Each of its cases is looked for below
+    PATH, and its figure must be at least SHARE times as good. A ratio above 1 is better, also where less is. It fails
+    (1) if a figure is below that or missing; with 2, the input is wrong.
+    """
+    import msgspec
+
+    from ingest import against as acceptance
+    from schema.vocabulary import METRICS
+
+    if metric not in (acceptance.THROUGHPUT, *METRICS):
+        raise UsageError(
+            f"--metric {metric}: no such figure; give one of {acceptance.THROUGHPUT}, {', '.join(METRICS)}"
+        )
+    if not 0 < at_least < float("inf"):
+        raise UsageError(f"--at-least {at_least:g}: must be a positive number, such as 0.95")
+    state = _read(inputs)
+    _print_lines(_messages(state))
+    found = acceptance.against(baseline, state.ledger.runs, at_least, metric, may_differ, only_common)
+    print(msgspec.json.encode(found).decode() if as_json else printable(acceptance.table(found)))
+    return UNDERSTOOD if found.accepted else NOT_ALL
+
+
+@commands.command()
 @click.argument("revision", metavar="REV")
 @_out_option
 @click.option(

@@ -29,7 +29,10 @@ _FIGURES = (
     "efficiency",
 )  # fmt: skip
 #: A column of a metric is named with its unit, where all have one.
-_METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory")}
+_METRICS = {
+    each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory", "energy_per_sample")
+}
+_METRICS |= {"samples_per_joule": "samples_per_joule"}
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
 
 

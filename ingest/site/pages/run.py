@@ -494,16 +494,22 @@ def telemetry_section(run: Run) -> Mapping[str, Any] | None:
 
 
 def telemetry_table(found: Telemetry) -> Table | None:
-    """Return every telemetry figure, and the same between first and last record if both clocks agree."""
+    """Return every telemetry figure, and the same between first and last record if both clocks agree.
+
+    Where power was sampled, they are told of the records that count, too, of which the energy per sample is.
+    """
     known = {key: value for key in ORDER if (value := getattr(found, key)) is not None}
     inner = found.window if found.part == "file" else None
+    counted = found.measured if found.measured and found.measured.power_mean_w is not None else None
     head = [Column(phrase("telemetry.quantity")), Column(phrase("table.value"), True)]
     head += [Column(phrase("telemetry.window"), True)] if inner else []
+    head += [Column(phrase("telemetry.measured"), True)] if counted else []
     head += [Column(phrase("telemetry.over")), Column(phrase("telemetry.printer"))]
     body = []
     for key, value in known.items():
         row = [cell(phrase(f"telemetry.{key}")), _telemetry_cell(key, value)]
         row += [_telemetry_cell(key, getattr(inner, key))] if inner else []
+        row += [_telemetry_cell(key, getattr(counted, key))] if counted else []
         row += [cell(phrase(f"telemetry.{found.scope[key]}")), cell(found.printers[key])]
         body.append(tuple(row))
     return Table(tuple(head), tuple(body)) if body else None

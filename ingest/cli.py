@@ -393,6 +393,39 @@ def diff(revision: str, out: Path | None, language: str) -> int:
 
 
 @commands.command()
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option("--base", metavar="REV", default="", help="FOLDER is a checkout: check what it adds to this revision.")
+@click.option(
+    "--bring", metavar="DIR", type=click.Path(path_type=Path), help="Copy what is accepted into this checkout."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
+    """Check a submission of results, and run nothing of it.
+
+    FOLDER is the folder of one submission, raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull
+    request, which may add submissions and nothing else. It fails (1) where a check does.
+    """
+    import msgspec
+
+    from ingest import accept as submissions
+
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; give that of a submission, or a checkout with --base")
+    found = submissions.in_pull_request(folder, base) if base else [(str(folder), submissions.check(folder))]
+    checks = [each for _, some in found for each in some]
+    if as_json:
+        print(msgspec.json.encode(checks).decode())
+    else:
+        told = [f"{name}:\n{submissions.table(some)}" for name, some in found]
+        print(printable("\n".join(told) or "nothing below raw_logs/submitted/ is touched: no submission to check"))
+    if any(each.state == "fail" for each in checks):
+        return NOT_ALL
+    if bring and base:
+        submissions.bring(folder, [name for name, _ in found[1:]], bring)
+    return UNDERSTOOD
+
+
+@commands.command()
 @click.argument("site", metavar="SITE", type=click.Path(path_type=Path))
 @_reads_logs
 @_ledger_option

@@ -534,6 +534,8 @@ class Result(Struct, frozen=True, kw_only=True):
     options: dict[str, Plain]
     version: str | None = None
     round: str | None = None
+    #: Who submitted its runs; None for one measured here.
+    submitter: str | None = None
     unit: str = ""
     rule: str = "sustained"
     value: float | None = None

@@ -21,8 +21,8 @@ from schema.vocabulary import METRICS
 
 SCHEMA = "results.schema.json"
 _CASE = (
-    "id", "origin", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size",
-    "precision", "options", "round", "source", "place", "line", "address",
+    "id", "origin", "submitter", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices",
+    "batch_size", "precision", "options", "round", "source", "place", "line", "address",
 )  # fmt: skip
 _FIGURES = (
     "rule", "unit", "value", "low", "high", "spread", "repeats", *measured.MACHINES, "witnesses", "speedup",

@@ -41,6 +41,7 @@ from ingest.site.run_tables import (
 from ingest.site.stated import joined, stated
 from ingest.site.trace_chart import trace_chart
 from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, SiteRecord, Telemetry
+from schema.submission import submitter_of
 from schema.vocabulary import CASE, METRICS
 
 REPEATS_SHOWN = 20
@@ -266,6 +267,7 @@ def provenance(site: Site, run: Run) -> Table:
         ("format", run.format or phrase("run.no_format")),
         ("observations", numbers.count(run.observations)),
         ("outcome", outcome(run)),
+        ("origin", _origin(run)),
         ("start", run.start),
         ("end", run.end),
         ("wall", wall),
@@ -285,6 +287,12 @@ def provenance(site: Site, run: Run) -> Table:
         *([(cell(phrase("run.nodes")), Cell(ended))] if ended else []),
     )
     return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
+
+
+def _origin(run: Run) -> Text:
+    """Return who ran it: somebody who submitted it, or whoever publishes this site."""
+    submitter = submitter_of(run.path)
+    return phrase("run.submitted", name=submitter) if submitter else phrase("run.measured_here")
 
 
 def _of_site(found: SiteRecord | UnsetType) -> Iterator[tuple[str, str]]:

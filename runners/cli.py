@@ -604,7 +604,7 @@ def export(chosen: tuple[str, ...], to: Path) -> int:
 
 
 @cli.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True), metavar="FOLDER...")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
 @click.option("--submitter", default="", metavar="NAME", help="Your name on GitHub [default: as gh knows it].")
 @click.option(
     "--to",
@@ -624,6 +624,11 @@ def submit(folders: tuple[Path, ...], submitter: str, to: Path, pull_request: bo
     hosts and users, addresses and private paths, and with a manifest of hashes. The same runs give the same bytes. It
     is refused where a check fails, and nothing is overwritten or sent unless --pull-request is given.
     """
+    return _submitted(folders, submitter, to, (remote, base) if pull_request else None)
+
+
+def _submitted(folders: Sequence[Path], submitter: str, to: Path, branch: tuple[str, str] | None) -> int:
+    """Pack runs, and open the pull request where a remote and a base are given; print how to do so otherwise."""
     name = submitter or submission.login()
     if not name:
         raise RunnerError("no submitter: give --submitter NAME, or log in with `gh auth login`")
@@ -634,8 +639,8 @@ def submit(folders: tuple[Path, ...], submitter: str, to: Path, pull_request: bo
         raise RunnerError("a check failed, so nothing was packed; each line above says what to do")
     path = submission.save(packed, to)
     print(f"{path}: {_counted(len(packed.files), 'file')}, for {packed.place}/")
-    if pull_request:
-        print(submission.open_pull_request(packed, Path.cwd(), remote, base))
+    if branch:
+        print(submission.open_pull_request(packed, Path.cwd(), *branch))
         return COMPLETED
     print("Open the pull request with --pull-request (it needs gh), or in a clone of the repository:")
     return _print(f"  {each}" for each in submission.by_hand(packed, path))

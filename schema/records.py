@@ -448,8 +448,8 @@ class Run(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
     repeat: int | None = None
     clock: tuple[str, str] | None = None
-    #: The same of the records that the headline counts; absent where their lines have no date and time.
-    measured_clock: tuple[str, str] | UnsetType = UNSET
+    #: The same of the records that the headline counts; None where their lines have no date and time.
+    measured_clock: tuple[str, str] | None = None
     telemetry: Telemetry | None = None
     suite: str | None = None
     published: bool = False

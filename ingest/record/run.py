@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from ingest.common import suites
@@ -369,27 +369,27 @@ def _clock(session: Session) -> tuple[str, str] | None:
     return iso(float(stamps.min())), iso(float(stamps.max()))
 
 
-def _measured_clock(series: Callable[[], ThroughputSeries], headline: Figure | NoFigure) -> tuple[str, str] | UnsetType:
+def _measured_clock(series: Callable[[], ThroughputSeries], headline: Figure | NoFigure) -> tuple[str, str] | None:
     """Return the clock of the record before those that the headline counts, where one begins, and of their last.
 
-    It is that of their lines, in the host's local time; UNSET where these have no date and time.
+    It is that of their lines, in the host's local time; None where these have no date and time.
     """
     import numpy as np
 
     if not isinstance(headline, Figure) or headline.first_line is None or headline.last_line is None:
-        return UNSET
+        return None
     try:
         records = series().records
     except NoFigureError:
-        return UNSET
+        return None
     stamps = records.stamps()
     lines = np.asarray(records.lines(range(len(stamps))))
     before, known = lines < headline.first_line, np.isfinite(stamps)
     counted = known & ~before & (lines <= headline.last_line)
     if not counted.any() or float(stamps[counted].min()) < DATELESS_BEFORE:
-        return UNSET
+        return None
     first = stamps[known & before][-1] if (known & before).any() else stamps[counted][0]
-    return (iso(float(first)), iso(float(stamps[counted][-1]))) if first < stamps[counted][-1] else UNSET
+    return (iso(float(first)), iso(float(stamps[counted][-1]))) if first < stamps[counted][-1] else None
 
 
 #: Outcomes by run.json that stand in tables.

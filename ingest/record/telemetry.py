@@ -401,7 +401,7 @@ def _sampled(given: Recording, job: UsedDevices) -> Sampled:
 def _measured(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | UnsetType:
     """Return the figures while the records that count, and note the mean power of the first printer that tells it."""
     clock = data.run.measured_clock
-    window = None if clock is UNSET else (seconds_of(clock[0]), seconds_of(clock[1]))
+    window = None if clock is None else (seconds_of(clock[0]), seconds_of(clock[1]))
     inside = telemetry_figures.within(given, *window) if window and given.dated else None
     ends = extent(inside) if inside is not None and len(inside) else None
     if window is None:

@@ -317,6 +317,60 @@ def figures(inputs: Inputs, as_json: bool) -> int:
 
 
 @commands.command()
+@click.argument("baseline", metavar="BASELINE", type=click.Path(path_type=Path))
+@_reads_logs
+@click.option(
+    "--at-least", metavar="SHARE", type=float, default=0.95, show_default=True, help="How good each figure must be."
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    default="throughput",
+    show_default=True,
+    help="Which figure: latency, memory, energy, ...",
+)
+@click.option(
+    "--may-differ",
+    type=click.Choice(["hardware", "version"]),
+    multiple=True,
+    help="Compare with another hardware or framework version, too; may be given twice.",
+)
+@click.option("--only-common", is_flag=True, help="Leave out cases that have no figure here.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def against(
+    inputs: Inputs,
+    baseline: Path,
+    at_least: float,
+    metric: str,
+    may_differ: tuple[str, ...],
+    only_common: bool,
+    as_json: bool,
+) -> int:
+    """Compare results with a baseline: the acceptance test of a machine.
+
+    BASELINE is the results.json of a site, or what `figures --json` printed. Each of its cases is looked for below
+    PATH, and its figure must be at least SHARE times as good. A ratio above 1 is better, also where less is. It fails
+    (1) if a figure is below that or missing; with 2, the input is wrong.
+    """
+    import msgspec
+
+    from ingest import against as acceptance
+    from schema.vocabulary import METRICS
+
+    if metric not in (acceptance.THROUGHPUT, *METRICS):
+        raise UsageError(
+            f"--metric {metric}: no such figure; give one of {acceptance.THROUGHPUT}, {', '.join(METRICS)}"
+        )
+    if not 0 < at_least < float("inf"):
+        raise UsageError(f"--at-least {at_least:g}: must be a positive number, such as 0.95")
+    state = _read(inputs)
+    _print_lines(_messages(state))
+    found = acceptance.against(baseline, state.ledger.runs, at_least, metric, may_differ, only_common)
+    print(msgspec.json.encode(found).decode() if as_json else printable(acceptance.table(found)))
+    return UNDERSTOOD if found.accepted else NOT_ALL
+
+
+@commands.command()
 @click.argument("revision", metavar="REV")
 @_out_option
 @click.option(
@@ -335,6 +389,39 @@ def diff(revision: str, out: Path | None, language: str) -> int:
     commit, before = revisions.at(revision, folder)
     found = compare.compare(before, revisions.here(folder))
     print(text.text(found, commit, words.load(), language), end="")
+    return UNDERSTOOD
+
+
+@commands.command()
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option("--base", metavar="REV", default="", help="FOLDER is a checkout: check what it adds to this revision.")
+@click.option(
+    "--bring", metavar="DIR", type=click.Path(path_type=Path), help="Copy what is accepted into this checkout."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
+    """Check a submission of results, and run nothing of it.
+
+    FOLDER is the folder of one submission, raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull
+    request, which may add submissions and nothing else. It fails (1) where a check does.
+    """
+    import msgspec
+
+    from ingest import accept as submissions
+
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; give that of a submission, or a checkout with --base")
+    found = submissions.in_pull_request(folder, base) if base else [(str(folder), submissions.check(folder))]
+    checks = [each for _, some in found for each in some]
+    if as_json:
+        print(msgspec.json.encode(checks).decode())
+    else:
+        told = [f"{name}:\n{submissions.table(some)}" for name, some in found]
+        print(printable("\n".join(told) or "nothing below raw_logs/submitted/ is touched: no submission to check"))
+    if any(each.state == "fail" for each in checks):
+        return NOT_ALL
+    if bring and base:
+        submissions.bring(folder, [name for name, _ in found[1:]], bring)
     return UNDERSTOOD
 
 

@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
+
+from schema.records import Case, Plain
 
 
 class RunFigure(Struct, frozen=True, kw_only=True):
@@ -34,6 +38,10 @@ class CaseFigure(Struct, frozen=True, kw_only=True):
     value: float | None
     unit: str
     repeats: int
+    case: Case = Case()
+    rule: str = ""
+    low: float | None = None
+    high: float | None = None
     interval: tuple[float, float] | None = None
     spread: float | None = None
     hardware: str | None = None
@@ -55,3 +63,42 @@ class FiguresFound(Struct, frozen=True, kw_only=True):
     runs: tuple[RunFigure, ...] = ()
     cases: tuple[CaseFigure, ...] = ()
     formats: tuple[str, ...] = ()
+
+
+class AcceptedCase(Struct, frozen=True, kw_only=True):
+    """A result of a baseline, held against one that was measured here.
+
+    `ratio` is of here over the baseline, or the other way round where less is better: above 1, here is better. `low`
+    and `high` are its range. `certainty` says how sure the difference is (`ingest.compute.contrast`), None where a side
+    has no repeats; `differs` holds what is other here, and `reason` says in English why there is no figure here.
+    """
+
+    model: str | None
+    framework: str | None
+    hardware: str | None
+    nodes: int | None
+    devices: int | None
+    batch_size: int | None
+    precision: str | None
+    options: dict[str, Plain]
+    version: str | None
+    round: str | None
+    unit: str
+    baseline: float
+    here: float | None = None
+    differs: dict[str, str | None] = {}
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    certainty: Literal["clear", "likely", "close"] | None = None
+    verdict: Literal["reached", "below", "missing"] = "missing"
+    reason: str = ""
+
+
+class Acceptance(Struct, frozen=True, kw_only=True):
+    """What `python -m ingest against --json` prints: each result of a baseline, and whether all were reached."""
+
+    metric: str
+    at_least: float
+    accepted: bool
+    cases: tuple[AcceptedCase, ...]

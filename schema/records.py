@@ -388,6 +388,8 @@ class Sampled(Struct, frozen=True):
     disk_read_mean_mib_s: Number = None
     disk_written_mean_mib_s: Number = None
     energy_j: Number = None
+    #: The longest time between two samples of one device; told of a measured window only.
+    gap_s: float | UnsetType = UNSET
     scope: dict[str, str] = {}
     absent: dict[str, str] = {}
 
@@ -401,10 +403,14 @@ class TelemetryFile(Struct, frozen=True):
 
 
 class Telemetry(Sampled, frozen=True):
-    """What was sampled beside a run, and in `window` the same between its first and its last record."""
+    """What was sampled beside a run, in `window` from first to last record, in `measured` while those that count.
+
+    `measured` is absent where the log's records have no date and time.
+    """
 
     per_device: tuple[dict[str, str | int | float], ...] = ()
     window: Sampled | None = None
+    measured: Sampled | UnsetType = UNSET
     files: tuple[TelemetryFile, ...] = ()
     devices_of_job: int | None = None
     part: str = ""
@@ -458,6 +464,8 @@ class Run(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
     repeat: int | None = None
     clock: tuple[str, str] | None = None
+    #: The same of the records that the headline counts; None where their lines have no date and time.
+    measured_clock: tuple[str, str] | None = None
     telemetry: Telemetry | None = None
     suite: str | None = None
     published: bool = False
@@ -542,6 +550,8 @@ class Result(Struct, frozen=True, kw_only=True):
     options: dict[str, Plain]
     version: str | None = None
     round: str | None = None
+    #: Who submitted its runs; None for one measured here.
+    submitter: str | None = None
     unit: str = ""
     rule: str = "sustained"
     value: float | None = None

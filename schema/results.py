@@ -193,6 +193,10 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         str | None,
         Meta(description="Benchmark round: as the run states it; of a published result its source and year."),
     ]
+    submitter: Annotated[
+        str | UnsetType,
+        Meta(description="Who submitted its logs; absent where they were measured here, and in published results."),
+    ] = UNSET
     source: Annotated[Source | None, Meta(description="Who published it and where; null for what was measured here.")]
     rule: Annotated[
         str | None,

@@ -2,7 +2,7 @@
 
 Runs of several machines of one kind are repeats within a machine only: each machine counts once, by its own median.
 
-Runs of other framework versions, or of other benchmark rounds, are no repeats of each other. What a run does not state
+Runs of other framework versions, benchmark rounds or submitters are no repeats of each other. What a run does not state
 is not guessed from others: runs without a version are repeats of each other only.
 """
 
@@ -23,6 +23,7 @@ from ingest.common.suites import SAMPLES, folded, unit_of_samples
 from ingest.compute.rules import HEADLINE, SUMMARY
 from ingest.read import facts
 from schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, to_json
+from schema.submission import submitter_of
 from schema.vocabulary import CASE, METRICS, NO_FIGURE
 
 if TYPE_CHECKING:
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
 
 _ORDER = (
     "suite", "hardware", "precision", "framework", "model", "devices", "batch_size", "options_text", "version", "round",
+    "submitter",
 )  # fmt: skip
 
 #: Options that are another word for the number of devices, where the network is not cut over them.
 _GROWING = frozenset({"data_parallel"})
 #: What two cases that differ only in their number of devices have in common, besides their options.
-_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule")
+_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule", "submitter")
 _THROUGHPUT = "throughput"
 #: A run with these metrics counts in the score of its result.
 SCORED = frozenset({"time_to_train"})
@@ -284,7 +286,7 @@ def _packaged(framework: str, packages: Any) -> str | None:
 
 
 def _key(run: Run) -> str:
-    return json.dumps([to_json(run.case), version(run), round_of(run)], sort_keys=True)
+    return json.dumps([to_json(run.case), version(run), round_of(run), submitter_of(run.path)], sort_keys=True)
 
 
 def _way(run: Run, rule: str | None) -> str | None:
@@ -310,6 +312,7 @@ def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[
         options=dict(sorted(first.case.options.items())),
         version=version(first),
         round=round_of(first),
+        submitter=submitter_of(first.path),
         unit=next((unit for run in well if (unit := _unit(run, rule))), ""),
         rule=rule or next((run.rule for run in well if _unit(run, None)), HEADLINE),
         **_fields(over),

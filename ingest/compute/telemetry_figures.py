@@ -55,6 +55,10 @@ ENERGY = "energy_j"
 KEYS = (*PEAKS, *MEANS, ENERGY)
 #: Longest pause between two samples over which energy is integrated: multiple of the usual pause, share of the whole.
 _PAUSE, _PAUSE_SHARE = 5.0, 0.01
+#: Beyond so many seconds, and this share of the whole, samples are too far apart, however regular they are.
+_LONGEST, _LONGEST_SHARE = 10.0, 0.05
+#: Samples of each device from which a mean power over a measured window is told.
+_FEWEST = 5
 #: Two rows closer than this share of the usual time between two sweeps are of one; of up to 50 devices, one row in so
 #: many ends a sweep; and a sweep goes through as many devices as nearly all others.
 _WITHIN_SWEEP, _PAUSES_BETWEEN, _MOSTLY, _FEW = 0.25, 0.98, 0.9, 4
@@ -178,8 +182,42 @@ def _integral(time: Column, power: Column) -> float | str:
     pauses = np.diff(time)
     if (pauses < 0).any():
         return "clock_set_back"
-    longest = max(_PAUSE * float(np.median(pauses)), _PAUSE_SHARE * float(time[-1] - time[0]))
+    whole = float(time[-1] - time[0])
+    regular = max(_PAUSE * float(np.median(pauses)), _PAUSE_SHARE * whole)
+    longest = min(regular, max(_LONGEST, _LONGEST_SHARE * whole))
     return "pauses" if float(pauses.max()) > longest else float(np.trapezoid(power, time))
+
+
+def mean_power(given: Recording, job: UsedDevices) -> float | str | None:
+    """Return watts of all devices of the job over time, or why there is no such figure; None if none was measured.
+
+    Each device counts over its own samples, since those of one sweep are not taken at once.
+    """
+    import numpy as np
+
+    power = given.values.get("power")
+    if power is None or not np.isfinite(power).any() or given.format.peaks:
+        return None
+    if not given.devices or len(given.devices) != job.devices:
+        return "devices"
+    watts = 0.0
+    for at in range(len(given.devices)):
+        rows = (given.device == at) & np.isfinite(power)
+        time = given.time[rows]
+        found = _integral(time, power[rows]) if len(time) >= _FEWEST else "few"
+        if isinstance(found, str):
+            return found
+        watts += found / float(time[-1] - time[0])
+    return watts
+
+
+def longest_gap(given: Recording) -> float | None:
+    """Return the longest time between two samples of one device; None where none has two."""
+    import numpy as np
+
+    rows = [given.time[given.device == each] for each in range(len(given.devices))] or [given.time]
+    found = [float(np.diff(each[np.isfinite(each)]).max()) for each in rows if np.isfinite(each).sum() > 1]
+    return shortened(max(found)) if found else None
 
 
 def _per_device(given: Recording, rows: Sequence[Mask]) -> tuple[dict[str, str | int | float], ...]:

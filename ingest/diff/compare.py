@@ -18,7 +18,7 @@ from schema.vocabulary import CASE, METRICS
 Log = tuple[str, int]
 #: Two computations of one figure may differ in the last of sixteen digits, on another machine.
 _SAME = 1e-9
-_CASE = (*CASE, "options_text", "version", "round")
+_CASE = (*CASE, "options_text", "version", "round", "submitter")
 
 
 @dataclass(frozen=True)

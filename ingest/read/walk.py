@@ -21,11 +21,12 @@ from ingest.common.sources import DEEPEST
 from ingest.read.plans import is_plans
 from parsers.engine.unpack import plain_name
 from schema.records import Problem
+from schema.submission import MANIFEST
 
 #: The folder of published figures, and the file that marks it; it contains no logs.
 PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
 #: Files in folders of logs that are not logs.
-COMPANIONS = frozenset({"run.json", "launch.json", "environment.json", "expected.csv"})
+COMPANIONS = frozenset({"run.json", "launch.json", "environment.json", "expected.csv", MANIFEST})
 #: Other programs have files of these names too; ours name their schema.
 _RUN, _LAUNCH = ("run.json", b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
 #: Words in the names of logs, and names of what lies beside logs in every repository.

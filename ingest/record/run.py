@@ -198,6 +198,7 @@ def _run(
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
         repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
         clock=_clock(session),
+        measured_clock=_measured_clock(found.given, found.headline),
         suite=suites.suite_of_name(case.model) if case.model is not None else None,
         published=sound and not started.disturbed,
         sound=sound,
@@ -366,6 +367,29 @@ def _clock(session: Session) -> tuple[str, str] | None:
     if not len(stamps) or float(stamps.min()) < DATELESS_BEFORE:
         return None
     return iso(float(stamps.min())), iso(float(stamps.max()))
+
+
+def _measured_clock(series: Callable[[], ThroughputSeries], headline: Figure | NoFigure) -> tuple[str, str] | None:
+    """Return the clock of the record before those that the headline counts, where one begins, and of their last.
+
+    It is that of their lines, in the host's local time; None where these have no date and time.
+    """
+    import numpy as np
+
+    if not isinstance(headline, Figure) or headline.first_line is None or headline.last_line is None:
+        return None
+    try:
+        records = series().records
+    except NoFigureError:
+        return None
+    stamps = records.stamps()
+    lines = np.asarray(records.lines(range(len(stamps))))
+    before, known = lines < headline.first_line, np.isfinite(stamps)
+    counted = known & ~before & (lines <= headline.last_line)
+    if not counted.any() or float(stamps[counted].min()) < DATELESS_BEFORE:
+        return None
+    first = stamps[known & before][-1] if (known & before).any() else stamps[counted][0]
+    return (iso(float(first)), iso(float(stamps[counted][-1]))) if first < stamps[counted][-1] else None
 
 
 #: Outcomes by run.json that stand in tables.

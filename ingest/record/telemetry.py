@@ -14,11 +14,12 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from ingest.common.faults import guarded
 from ingest.common.files import is_as_stated
-from ingest.compute import telemetry_figures
+from ingest.compute import energy, telemetry_figures
 from ingest.compute.metrics import SLICE
 from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
 from ingest.read import run_json
@@ -52,6 +53,8 @@ class _RunData:
     given: Input
     run: Run
     telemetry: Telemetry | None = None
+    #: Mean watts of all devices while the records that count, or why they are not known; None where none was sampled.
+    power: float | str | None = None
     problems: list[Problem] = field(default_factory=list)
 
     def result(self) -> Run:
@@ -62,6 +65,7 @@ class _RunData:
         peak, metrics = self.telemetry.memory_peak_mib, run.metrics
         if peak and "memory" not in metrics:
             metrics = {**metrics, "memory": MetricFigure(float(peak), METRICS["memory"].unit, "telemetry")}
+        metrics |= energy.metrics(run, self.power)
         return replace(run, telemetry=self.telemetry, metrics=metrics)
 
 
@@ -345,6 +349,7 @@ def _first_of(found: Sequence[Telemetry]) -> Telemetry:
             scope=first.scope | {key: other.scope[key] for key in more},
             absent={key: why for key, why in first.absent.items() if key not in more},
             window=first.window or other.window,
+            measured=first.measured or other.measured,
         )
     return first
 
@@ -371,7 +376,7 @@ def _of_printer(data: _RunData, job: UsedDevices, owned: Sequence[_Owned]) -> Te
         found = replace(found, absent={telemetry_figures.ENERGY: "slice"})
     else:
         found = telemetry_figures.figures(given, job)
-    return replace(found, window=_in_window(data, given, job))
+    return replace(found, window=_in_window(data, given, job), measured=_measured(data, given, job))
 
 
 def _used(given: Recording, job: UsedDevices) -> Recording:
@@ -393,7 +398,29 @@ def _in_window(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | 
     if not window or not whole or _covered(window, whole) < COVERED:
         return None
     inside = telemetry_figures.within(given, *window)
-    if not len(inside):
-        return None
-    found = telemetry_figures.figures(inside, job)
+    return _sampled(inside, job) if len(inside) else None
+
+
+def _sampled(given: Recording, job: UsedDevices) -> Sampled:
+    found = telemetry_figures.figures(given, job)
     return Sampled(**{name: getattr(found, name) for name in names_of(Sampled)})
+
+
+def _measured(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | UnsetType:
+    """Return the figures while the records that count, and note the mean power of the first printer that tells it."""
+    clock = data.run.measured_clock
+    window = None if clock is None else (seconds_of(clock[0]), seconds_of(clock[1]))
+    inside = telemetry_figures.within(given, *window) if window and given.dated else None
+    ends = extent(inside) if inside is not None and len(inside) else None
+    if window is None:
+        power = telemetry_figures.mean_power(given, job) and "no_clock"
+    elif inside is None or ends is None or _covered(window, ends) < COVERED:
+        power = telemetry_figures.mean_power(given, job) and "clock"
+    else:
+        power = telemetry_figures.mean_power(inside, job)
+    if data.power is None or (isinstance(power, float) and isinstance(data.power, str)):
+        data.power = power
+    if inside is None or ends is None:
+        return UNSET
+    gap = telemetry_figures.longest_gap(inside)
+    return replace(_sampled(inside, job), gap_s=UNSET if gap is None else gap)

@@ -18,6 +18,7 @@ SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md",
 COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
 FRAMEWORKS, HARDWARE = "frameworks/index.md", "hardware/index.md"
 METHOD, GLOSSARY, RUNNING, DATA, SCALE = "method.md", "glossary.md", "running.md", "data.md", "scale.md"
+SUBMITTING = "submit.md"
 
 #: The script that pages load which load data: where these are, and the pages.
 SITE_SCRIPT = "assets/js/site.js"

@@ -40,7 +40,7 @@ from ingest.site.model import (
 from ingest.site.options import in_words, listed, name_of
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
-from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
+from ingest.site.result_tables import own_marks, representative, sections, spread_marks, version_marks
 from ingest.site.run_tables import unproven
 from ingest.site.table_metrics import candidates
 from schema.records import Run
@@ -408,7 +408,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
     """Return the small print of a figure: unit where that differs, version, precision, switches, repeats, spread."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     about: list[Text] = [row.unit] if with_unit else []
-    about += summary_mark(row)
+    about += own_marks(row)
     about += version_marks(row, [each for each in rows if each.framework == row.framework])
     about += [precision_name(row.precision)] if several else []
     about.append(_switches(suite, row))

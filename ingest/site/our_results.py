@@ -11,7 +11,7 @@ from ingest.published import cases
 from ingest.published.publications import Published
 from ingest.site.model import Row, Site, Suite
 from ingest.site.options import in_words
-from ingest.site.result_tables import summary_mark, version_marks
+from ingest.site.result_tables import own_marks, version_marks
 
 #: Metrics that compare with published ones; the loss of one step does not compare with that of another.
 METRICS = frozenset({"latency", "memory", "flops", "peak_share", "flops_of_job"})
@@ -47,7 +47,7 @@ def _ours(figure: Published, rows: Sequence[Row]) -> list[Ours]:
             value,
             spread,
             value / figure.value - 1,
-            (*_marks(figure, row), *summary_mark(row), *version_marks(row, rows)),
+            (*_marks(figure, row), *own_marks(row), *version_marks(row, rows)),
         )
         for row, (value, spread) in known
         if value and value > 0

@@ -166,9 +166,10 @@ def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:
     return [mine for mine, all_of_them in found if mine and len(all_of_them) > 1]
 
 
-def summary_mark(row: Row) -> list[Text]:
-    """Return the mark of a figure that is the trainer's own summary; none for one over records."""
-    return [] if row.rule == HEADLINE else [phrase("metric.summary")]
+def own_marks(row: Row) -> list[Text]:
+    """Return the marks of a figure wherever it stands: the trainer's own summary, and not measured here."""
+    marks: list[Text] = [] if row.rule == HEADLINE else [phrase("metric.summary")]
+    return [*marks, *([phrase("table.submitted", name=row.submitter)] if row.submitter else [])]
 
 
 def not_finite_cell(found: MetricFigure | ResultMetric) -> Cell:
@@ -280,7 +281,7 @@ def without_figure(site: Site, row: Row) -> Cell:
 
 def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, plain: bool, with_unit: bool) -> Entry:
     marks: list[Text] = [row.unit] if with_unit else []
-    marks += [*summary_mark(row), *version_marks(row, rows)] if plain else _told_apart(suite, row, rows)
+    marks += [*own_marks(row), *version_marks(row, rows)] if plain else _told_apart(suite, row, rows)
     return figure_entry(site, row, marks, best=best)
 
 
@@ -328,7 +329,7 @@ def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]
     """Return what distinguishes a figure from the others of its cell and of its column."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     marks: list[Text] = [precision_name(row.precision)] if several else []
-    marks += summary_mark(row)
+    marks += own_marks(row)
     return tuple(each for each in (*marks, in_words(suite.other_options(row)), *version_marks(row, rows)) if each)
 
 

@@ -10,6 +10,7 @@ from ingest.site.hardware_names import product
 from ingest.site.model import Site, precision_name
 from ingest.site.options import in_words, listed
 from schema.records import Run
+from schema.submission import submitter_of
 
 
 def name(site: Site, run: Run) -> Text:
@@ -32,6 +33,8 @@ def _parts(site: Site, run: Run) -> Iterator[Text]:
     yield phrase("run.batch", n=numbers.count(case.batch_size)) if case.batch_size else ""
     yield in_words(case.options)
     yield phrase("run.nth", n=run.repeat) if run.repeat is not None and case.framework else ""
+    submitter = submitter_of(run.path)
+    yield phrase("table.submitted", name=submitter) if submitter else ""
 
 
 def _machine(run: Run) -> Text:

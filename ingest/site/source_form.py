@@ -282,7 +282,7 @@ class _Writer:
         marks += [_size(row.batch_size)] if any((each.batch_size or 0) != line.batch_size for each in beside) else []
         marks += [precision_name(row.precision)] if "precision" in self._differing else []
         marks += self._accumulation(line, row)
-        marks += [*tables.summary_mark(row), _distinction(row, beside), *tables.version_marks(row, beside)]
+        marks += [*tables.own_marks(row), _distinction(row, beside), *tables.version_marks(row, beside)]
         return tuple(each for each in marks if each)
 
     def _accumulation(self, line: SummaryRow, row: Row) -> list[Text]:

@@ -42,6 +42,7 @@ KINDS: Mapping[str, str] = {
     "method": "method/",
     "glossary": "glossary/",
     "running": "running/",
+    "submit": "submit/",
     "formats": "formats/",
     "audit": "audit/",
     "problems": "problems/",

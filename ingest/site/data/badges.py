@@ -14,7 +14,7 @@ from ingest.common.words import Text, Words, phrase, word_for
 from ingest.site.data.measured import date_of, identity
 from ingest.site.model import Row, Site, Suite, written
 from ingest.site.options import in_words
-from ingest.site.result_tables import sections, summary_mark
+from ingest.site.result_tables import own_marks, sections
 from ingest.site.run_tables import unproven
 from ingest.site.table_metrics import verdicts
 
@@ -77,7 +77,7 @@ def _content(row: Row, words: Words, place: Text | None) -> bytes:
 
 
 def _figure(row: Row, words: Words) -> str:
-    marks = (words.say("en", each) for each in (*summary_mark(row), *unproven(row)))
+    marks = (words.say("en", each) for each in (*own_marks(row), *unproven(row)))
     return " ".join([written(row), row.unit, *marks])
 
 

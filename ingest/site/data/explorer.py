@@ -23,6 +23,7 @@ from ingest.site.model import Site, written
 from ingest.site.options import in_words, listed
 from ingest.site.render.text import digest, file_slug, plain
 from schema.records import Problem, Run
+from schema.submission import submitter_of
 
 FOLDER = "data/explorer"
 #: Runs per part: on average somewhat fewer than SIZE, and MOST at most.
@@ -113,7 +114,7 @@ def _document(columns: Mapping[str, Any]) -> bytes:
 def _columns(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]:
     found = [run_tables.headline(run) for run in runs]
     texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]] = {
-        "options": (in_words(run.case.options) for run in runs),
+        "options": (_options(run) for run in runs),
         "machines": map(_machines, runs),
         "said": map(run_tables.outcome, runs),
         "why": (None if run_tables.headline(run) else run_tables.why_absent(run) for run in runs),
@@ -193,6 +194,13 @@ def _column(values: Iterable[Hashable], shown: Callable[[Any], Any]) -> Any:
 
 def _shown(value: str | int | None) -> str | int | None:
     return plain(value) if isinstance(value, str) else value
+
+
+def _options(run: Run) -> Text:
+    """Return the options, and who submitted the run: readers filter by both."""
+    submitter = submitter_of(run.path)
+    own = in_words(run.case.options)
+    return listed([*([own] if own else []), phrase("table.submitted", name=submitter)]) if submitter else own
 
 
 def _in_words(words: Words, texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]]) -> dict[str, Any]:

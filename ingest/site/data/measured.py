@@ -51,6 +51,7 @@ def identity(row: Row) -> str:
     """
     # The house rule is left out, so that addresses from before there were others stay.
     told = [getattr(row, key) for key in _IDENTITY] + ([row.rule] if row.rule != HEADLINE else [])
+    told += [f"submitted by {row.submitter}"] if row.submitter else []
     distinction = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
     return result_id(
         (row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), distinction
@@ -100,6 +101,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         options=row.options,
         round=row.round,
         source=None,
+        submitter=row.submitter or UNSET,
         rule=row.rule,
         unit=row.unit or None,
         value=row.value,

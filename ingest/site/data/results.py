@@ -21,15 +21,18 @@ from schema.vocabulary import METRICS
 
 SCHEMA = "results.schema.json"
 _CASE = (
-    "id", "origin", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size",
-    "precision", "options", "round", "source", "place", "line", "address",
+    "id", "origin", "submitter", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices",
+    "batch_size", "precision", "options", "round", "source", "place", "line", "address",
 )  # fmt: skip
 _FIGURES = (
     "rule", "unit", "value", "low", "high", "spread", "repeats", *measured.MACHINES, "witnesses", "speedup",
     "efficiency",
 )  # fmt: skip
 #: A column of a metric is named with its unit, where all have one.
-_METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory")}
+_METRICS = {
+    each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory", "energy_per_sample")
+}
+_METRICS |= {"samples_per_joule": "samples_per_joule"}
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
 
 

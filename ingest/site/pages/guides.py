@@ -1,4 +1,4 @@
-"""Pages of prose: the method, how to run, and the data."""
+"""Pages of prose: the method, how to run, how to submit, and the data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ingest.site.data import badges, changes
 from ingest.site.model import Page, Site
 from ingest.site.render.table import Column, Table, cell
 from ingest.site.steadiness import UNEVEN
+from schema.submission import LARGEST, LARGEST_FILE, MOST_FILES
 
 
 def pages(site: Site) -> list[Page]:
     """Return the pages of prose."""
-    return [_method(site), _running(site), _data(site)]
+    return [_method(site), _running(site), _submitting(), _data(site)]
 
 
 def _method(site: Site) -> Page:
@@ -42,6 +43,13 @@ def _method(site: Site) -> Page:
 def _running(site: Site) -> Page:
     described = phrase("nav.running"), phrase("describe.running")
     return Page(addresses.RUNNING, "running", *described, lambda: {"limits": site.limits})
+
+
+def _submitting() -> Page:
+    described = phrase("nav.submitting"), phrase("describe.submitting")
+    limits = {"file": LARGEST_FILE >> 20, "all": LARGEST >> 20, "files": MOST_FILES}
+    # Not searched: the Chinese index is almost at its limit.
+    return Page(addresses.SUBMITTING, "submitting", *described, lambda: {"most": limits}, boost=0)
 
 
 def _data(site: Site) -> Page:

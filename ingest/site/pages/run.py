@@ -41,6 +41,7 @@ from ingest.site.run_tables import (
 from ingest.site.stated import joined, stated
 from ingest.site.trace_chart import trace_chart
 from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, SiteRecord, Telemetry
+from schema.submission import submitter_of
 from schema.vocabulary import CASE, METRICS
 
 REPEATS_SHOWN = 20
@@ -267,6 +268,7 @@ def provenance(site: Site, run: Run) -> Table:
         ("format", run.format or phrase("run.no_format")),
         ("observations", numbers.count(run.observations)),
         ("outcome", outcome(run)),
+        ("origin", _origin(run)),
         ("start", run.start),
         ("end", run.end),
         ("wall", wall),
@@ -286,6 +288,12 @@ def provenance(site: Site, run: Run) -> Table:
         *([(cell(phrase("run.nodes")), Cell(ended))] if ended else []),
     )
     return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
+
+
+def _origin(run: Run) -> Text:
+    """Return who ran it: somebody who submitted it, or whoever publishes this site."""
+    submitter = submitter_of(run.path)
+    return phrase("run.submitted", name=submitter) if submitter else phrase("run.measured_here")
 
 
 def _of_site(found: SiteRecord | UnsetType) -> Iterator[tuple[str, str]]:
@@ -495,16 +503,22 @@ def telemetry_section(run: Run) -> Mapping[str, Any] | None:
 
 
 def telemetry_table(found: Telemetry) -> Table | None:
-    """Return every telemetry figure, and the same between first and last record if both clocks agree."""
+    """Return every telemetry figure, and the same between first and last record if both clocks agree.
+
+    Where power was sampled, they are told of the records that count, too, of which the energy per sample is.
+    """
     known = {key: value for key in ORDER if (value := getattr(found, key)) is not None}
     inner = found.window if found.part == "file" else None
+    counted = found.measured if found.measured and found.measured.power_mean_w is not None else None
     head = [Column(phrase("telemetry.quantity")), Column(phrase("table.value"), True)]
     head += [Column(phrase("telemetry.window"), True)] if inner else []
+    head += [Column(phrase("telemetry.measured"), True)] if counted else []
     head += [Column(phrase("telemetry.over")), Column(phrase("telemetry.printer"))]
     body = []
     for key, value in known.items():
         row = [cell(phrase(f"telemetry.{key}")), _telemetry_cell(key, value)]
         row += [_telemetry_cell(key, getattr(inner, key))] if inner else []
+        row += [_telemetry_cell(key, getattr(counted, key))] if counted else []
         row += [cell(phrase(f"telemetry.{found.scope[key]}")), cell(found.printers[key])]
         body.append(tuple(row))
     return Table(tuple(head), tuple(body)) if body else None

@@ -1,0 +1,254 @@
+"""Check a submission: what lies in its folder, and what else a pull request that brings it touches.
+
+Everything in it is data of a stranger: it is read and hashed, and nothing of it is ever run. `runners submit` prints
+the same checks before it packs, so that nobody is refused afterwards for what could be known before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ingest.check_secrets import found_in
+from ingest.common.errors import UsageError
+from parsers.engine.scan import ScanError
+from schema.records import Run, RunJson
+from schema.submission import (
+    FOLDER,
+    ID,
+    LARGEST,
+    LARGEST_FILE,
+    MANIFEST,
+    MOST_FILES,
+    PATH,
+    RAW_LOGS,
+    SUBMITTER,
+    Manifest,
+    SubmissionCheck,
+    identity,
+)
+from schema.vocabulary import NEEDED
+
+_SUBMISSION = re.compile(rf"{RAW_LOGS}/{FOLDER}/{SUBMITTER}/{ID}/.+", re.DOTALL)
+_PLAIN_FILE = "100644"
+#: Causes that one line names at most.
+_SHOWN = 5
+
+
+def check(folder: Path) -> list[SubmissionCheck]:
+    """Return the checklist of one submission; a file that is not as its manifest says is not read further.
+
+    Raises:
+        UsageError: the folder holds no manifest that can be read.
+    """
+    from ingest import build as builder
+
+    manifest = _manifest(folder)
+    found = [_line("files", _wrong_files(folder, manifest), "only the files of the manifest, with its hashes")]
+    if found[0].state == "fail":
+        return found
+    documents = dict(_run_jsons(folder, manifest))
+    texts = {name: each for name, each in documents.items() if isinstance(each, str)}
+    runs = {name: each for name, each in documents.items() if isinstance(each, RunJson)}
+    read = builder.read(builder.Inputs((folder,))).ledger.runs
+    return [
+        *found,
+        _line("run.json", [*texts.values(), *_incomplete(runs)], "state what is missing, or run it with `runners run`"),
+        _line("figures", _without_figure(read), "submit only runs of which `python -m ingest figures` prints a figure"),
+        _line("secrets", _secrets(folder, manifest, "key"), "revoke the key, and take it out of the file"),
+        _line("names", _secrets(folder, manifest, ""), "pack it with `python -m runners submit`, which redacts them"),
+        _line("disturbed", _disturbed(read), "leave these runs out, and repeat them on idle machines"),
+        _line("round", _without_round(runs), "name one with `runners run --round 2026Q4`", "warn"),
+    ]
+
+
+def in_pull_request(head: Path, base: str) -> list[tuple[str, list[SubmissionCheck]]]:
+    """Return the checklists of the submissions that a checkout adds to a revision; none if it touches no submission.
+
+    Raises:
+        UsageError: git cannot compare them.
+    """
+    changed = list(_changed(head, base))
+    folders = sorted({"/".join(path.split("/")[:4]) for path, *_ in changed if _SUBMISSION.fullmatch(path)})
+    if not folders and not any(path.startswith(f"{RAW_LOGS}/{FOLDER}/") for path, *_ in changed):
+        return []
+    wrong = [f"{path}: {why}" for path, status, mode in changed if (why := _not_new(path, status, mode))]
+    touched = _line("pull request", wrong, "add new files below one folder of raw_logs/submitted/, and nothing else")
+    return [
+        ("pull request", [touched]),
+        *((each, _checked(head / each)) for each in folders if touched.state == "pass"),
+    ]
+
+
+def bring(head: Path, folders: Sequence[str], to: Path) -> None:
+    """Copy the files of accepted submissions into another checkout, for a preview.
+
+    Raises:
+        UsageError: a file is there already, or cannot be written.
+    """
+    try:
+        for each in folders:
+            shutil.copytree(head / each, to / each, symlinks=True)
+    except OSError as error:
+        raise UsageError(f"{error.filename or to}: {error.strerror}; give a checkout of the target branch") from None
+
+
+def _checked(folder: Path) -> list[SubmissionCheck]:
+    try:
+        return check(folder)
+    except UsageError as error:
+        return [SubmissionCheck("manifest", "fail", str(error))]
+
+
+def _changed(head: Path, base: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, status and mode of each file that a checkout changes; git runs no filter or driver for that."""
+    words = ["git", "-C", str(head), "diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"]
+    done = subprocess.run([*words, f"{base}...HEAD", "--"], capture_output=True, check=False)
+    if done.returncode:
+        cause = (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no cause given"])[-1]
+        raise UsageError(f"{head}: git cannot compare it with {base}: {cause}")
+    fields = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    for told, path in zip(fields[::2], fields[1::2], strict=False):
+        _, mode, _, _, status = told.split(" ")
+        yield path, status, mode
+
+
+def _not_new(path: str, status: str, mode: str) -> str:
+    if not _SUBMISSION.fullmatch(path):
+        return "lies elsewhere"
+    if status != "A":
+        return "changes or removes a file that is there"
+    return "" if mode == _PLAIN_FILE else "is no plain file"
+
+
+def _line(name: str, wrong: Sequence[str], remedy: str, otherwise: str = "fail") -> SubmissionCheck:
+    if not wrong:
+        return SubmissionCheck(name, "pass")
+    more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+    return SubmissionCheck(
+        name, "warn" if otherwise == "warn" else "fail", f"{'; '.join(wrong[:_SHOWN])}{more}. Remedy: {remedy}"
+    )
+
+
+def _manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    try:
+        if path.is_symlink() or path.stat().st_size > LARGEST_FILE:
+            raise UsageError(f"{path}: is a link or larger than {LARGEST_FILE} bytes; pack it with `runners submit`")
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; pack the runs with `python -m runners submit`") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}; pack the runs with `python -m runners submit`") from None
+
+
+def _wrong_files(folder: Path, manifest: Manifest) -> list[str]:
+    names = [manifest.submitter, _id(manifest)]
+    wrong = [] if list(folder.absolute().parts[-2:]) == names else [f"the folder is not {FOLDER}/{'/'.join(names)}"]
+    there = {each: mode for each, mode in _files(folder) if each != MANIFEST}
+    wrong += [f"{name}: is not in the manifest" for name in sorted(there.keys() - manifest.files.keys())]
+    wrong += [f"{name}: is missing" for name in sorted(manifest.files.keys() - there.keys())]
+    wrong += [
+        f"{name}: has a name that is not permitted" for name in sorted(manifest.files) if not PATH.fullmatch(name)
+    ]
+    wrong += [f"{name}: is no plain file" for name, mode in sorted(there.items()) if not stat.S_ISREG(mode)]
+    if len(there) > MOST_FILES or sum(each.bytes for each in manifest.files.values()) > LARGEST:
+        wrong.append(f"more than {MOST_FILES} files or {LARGEST >> 20} MiB")
+    wrong += [
+        f"{name}: is larger than {LARGEST_FILE >> 20} MiB"
+        for name, e in manifest.files.items()
+        if e.bytes > LARGEST_FILE
+    ]
+    return wrong or [f"{name}: {why}" for name in sorted(manifest.files) if (why := _altered(folder, manifest, name))]
+
+
+def _id(manifest: Manifest) -> str:
+    return identity({name: each.sha256 for name, each in manifest.files.items()})
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield path and mode of all that lies in a folder; links are not followed."""
+    for top, folders, names in os.walk(folder):
+        links = [each for each in folders if Path(top, each).is_symlink()]
+        for name in (*names, *links):
+            path = Path(top, name)
+            yield path.relative_to(folder).as_posix(), path.lstat().st_mode
+
+
+def _altered(folder: Path, manifest: Manifest, name: str) -> str:
+    path, stated = folder / name, manifest.files[name]
+    if path.stat().st_size != stated.bytes:
+        return f"has {path.stat().st_size} bytes, {stated.bytes} in the manifest"
+    return (
+        ""
+        if hashlib.sha256(path.read_bytes()).hexdigest() == stated.sha256
+        else "has another hash than in the manifest"
+    )
+
+
+def _run_jsons(folder: Path, manifest: Manifest) -> Iterator[tuple[str, RunJson | str]]:
+    """Yield each run.json, or what is wrong with it; a log without one is wrong, too."""
+    found = [name for name in manifest.files if name.rpartition("/")[2] == "run.json"]
+    if not found:
+        yield "", "there is no run.json"
+    for name in sorted(found):
+        try:
+            yield name, msgspec.json.decode((folder / name).read_bytes(), type=RunJson)
+        except (msgspec.DecodeError, ValueError) as error:
+            yield name, f"{name}: {error}"
+
+
+def _incomplete(runs: dict[str, RunJson]) -> Iterator[str]:
+    for name, run in runs.items():
+        lacking = [f"case.{each}" for each in NEEDED if getattr(run.case, each, msgspec.UNSET) is msgspec.UNSET]
+        lacking += [key for key in ("outcome", "start", "argv", "environment", "files") if not getattr(run, key)]
+        if lacking:
+            yield f"{name}: says nothing of {', '.join(lacking)}"
+        if run.outcome not in ("completed", None):
+            yield f"{name}: the outcome is {run.outcome}"
+
+
+def _disturbed(runs: Sequence[Run]) -> list[str]:
+    found = [f"{each.path}: {each.disturbances[0]}" for each in runs if each.disturbances]
+    return found + [f"{each.path}: is a trial" for each in runs if each.outcome == "trial"]
+
+
+def _without_round(runs: dict[str, RunJson]) -> list[str]:
+    return [f"{name}: names no round" for name, run in runs.items() if not run.round]
+
+
+def _without_figure(runs: Sequence[Run]) -> list[str]:
+    """Return why runs have no figure, by all that is known of their logs."""
+    from ingest import figures
+
+    found = [f"{each.path}: {each.reason}" for each in figures.of_runs(runs).runs if each.value is None]
+    return found if runs else ["there is no log"]
+
+
+def _secrets(folder: Path, manifest: Manifest, kind: str) -> list[str]:
+    """Return where keys stand, or with an empty `kind` what else is to be taken out; never what it is."""
+    wanted: Callable[[str], bool] = (lambda each: each == kind) if kind else (lambda each: each != "key")
+    found = []
+    for name in sorted(manifest.files):
+        try:
+            found += [
+                f"{name}:{each.line}: {each.kind} ({each.rule})"
+                for each in found_in(folder / name)
+                if wanted(each.kind)
+            ]
+        except (OSError, EOFError, ValueError, ScanError):
+            found.append(f"{name}: cannot be read")
+    return found
+
+
+def table(checks: Sequence[SubmissionCheck]) -> str:
+    """Return a line per check."""
+    return "\n".join(f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}" for each in checks)

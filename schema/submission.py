@@ -1,0 +1,67 @@
+"""What a stranger hands in: folders of runs with a manifest, and where they lie below the folder of raw logs.
+
+`runners` packs it, `ingest` accepts it; the place of a log alone says whether it was submitted, and by whom.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from schema.records import Amount
+
+#: The version that packed a submission; a test compares it with pyproject.toml.
+PERFLEDGER = "0.1.0"
+SCHEMA: Literal["perfledger.submission/1"] = "perfledger.submission/1"
+#: raw_logs/submitted/SUBMITTER/ID/submission.json, and beside it SUITE/FRAMEWORK/CASE/REPEAT/run.json.
+RAW_LOGS, FOLDER, MANIFEST = "raw_logs", "submitted", "submission.json"
+#: Limits of one submission: bytes of a file, of all, and files.
+LARGEST_FILE, LARGEST, MOST_FILES = 32 << 20, 128 << 20, 1000
+SUBMITTER = r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}"
+ID = r"[0-9a-f]{12}"
+_PLACE = re.compile(rf"(?:^|/){FOLDER}/({SUBMITTER})/{ID}/")
+#: Names of folders and files of a run: no hidden file, nothing that a shell or a browser reads otherwise.
+PATH = re.compile(
+    r"(?:[A-Za-z0-9_][A-Za-z0-9_.=+-]{0,99}/){1,8}[A-Za-z0-9_][A-Za-z0-9_.=+-]{0,99}\.(?:json|log|csv|txt)"
+)
+
+
+class SubmittedFile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A file of a submission; `original` is the hash that it had before names and addresses were taken out."""
+
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    bytes: Amount
+    original: Annotated[str, Meta(pattern="^(?:[0-9a-f]{64})?$")] = ""
+
+
+class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The `submission.json` of a submission: who submits which files, by their paths below it."""
+
+    schema: Literal["perfledger.submission/1"]
+    submitter: Annotated[str, Meta(pattern=f"^{SUBMITTER}$")]
+    perfledger: Annotated[str, Meta(max_length=40)]
+    files: Annotated[dict[str, SubmittedFile], Meta(min_length=1, max_length=MOST_FILES)]
+
+
+class SubmissionCheck(Struct, frozen=True):
+    """A line of the checklist: what was checked, how it ended, and what to do."""
+
+    name: str
+    state: Literal["pass", "warn", "fail"]
+    text: str = ""
+
+
+def identity(hashes: Mapping[str, str]) -> str:
+    """Return the id of a submission: twelve characters of the hash of its files' names and hashes."""
+    text = "".join(f"{each}  {name}\n" for name, each in sorted(hashes.items()))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def submitter_of(path: str) -> str | None:
+    """Return who submitted a log, by its place; None for one that was measured here."""
+    found = _PLACE.search(path)
+    return found[1] if found else None

@@ -1,0 +1,111 @@
+"""Energy per sample: mean power of all devices over throughput, on figures that are worked out by hand, or why not."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import run_json
+from made_trees import Called
+
+Ingest = Callable[..., Called]
+START = dt.datetime(2026, 11, 20, 11, 50)
+#: Records every 5 s of 10 steps with 4 samples: 8 samples/s. The first two are warm-up, so that 10 s to 55 s count.
+RECORDS, EVERY = 11, 5.0
+
+
+def write(folder: Path, samples: list[tuple[float, int, float]], *, devices: int = 2, records: int = RECORDS) -> Path:
+    """Write a PaddleSeg log of one device's speed, 8 samples/s, and power samples (second, device, watts)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [
+        f"{START + dt.timedelta(seconds=EVERY * (each + 1)):%Y-%m-%d %H:%M:%S} [INFO]\t[TRAIN] epoch: 1, "
+        f"iter: {10 * (each + 1)}/{10 * records}, loss: 2.0594, lr: 0.010000, batch_cost: 0.500000, "
+        "reader_cost: 0.00247, ips: 8.0000 samples/sec | ETA 00:00:00"
+        for each in range(records)
+    ]
+    (folder / "train.log").write_text("\n".join([*lines, ""]), "utf-8")
+    (folder / "run.json").write_text(json.dumps(run_json(devices=devices)), "utf-8")
+    rows = [
+        f"{START + dt.timedelta(seconds=second):%Y/%m/%d %H:%M:%S}.000, {device}, {watts:.2f} W"
+        for second, device, watts in samples
+    ]
+    (folder / "telemetry.csv").write_text("\n".join(["timestamp, index, power.draw [W]", *rows, ""]), "utf-8")
+    return folder
+
+
+def watts(second: float) -> float:
+    """Return what the devices draw: much during the warm-up, and after the last record, which must not count."""
+    return 200.0 if 10 <= second <= 55 else 900.0
+
+
+def samples(every: int = 1, devices: int = 2, until: int = 70) -> list[tuple[float, int, float]]:
+    return [(s, each, watts(s) + 100 * each) for s in range(0, until, every) for each in range(devices)]
+
+
+def metrics(called: Called) -> dict[str, Any]:
+    (line,) = called.lines
+    found: dict[str, Any] = line["metrics"]
+    return found
+
+
+def test_energy_of_the_records_that_count(tmp_path: Path, ingest: Ingest) -> None:
+    """Two devices draw 200 and 300 W and train 8 samples/s each: 500 W / 16 samples/s."""
+    root = write(tmp_path / "logs/a/b/c/1", samples()).parents[3]
+    called = ingest(root, "--json", "--out", tmp_path / "docs")
+    found = metrics(called)
+    assert found["energy_per_sample"]["value"] == pytest.approx(31.25)
+    assert found["samples_per_joule"]["value"] == pytest.approx(0.032)
+    assert found["energy_per_sample"]["source"] == "telemetry"
+    measured = called.lines[0]["telemetry"]["measured"]
+    assert (measured["samples"], measured["seconds"], measured["gap_s"]) == (92, 45, 1)
+    assert measured["energy_j"] == 500 * 45
+    assert measured["first"] == "2026-11-20T11:50:10.000"
+    (result,) = json.loads((tmp_path / "docs/data/results.json").read_text("utf-8"))["results"]
+    assert result["metrics"]["energy_per_sample"]["sources"] == ["telemetry"]
+    table = (tmp_path / "docs/data/results.csv").read_text("utf-8").splitlines()
+    row = dict(zip(table[0].split(","), table[1].split(","), strict=True))
+    assert (row["energy_per_sample_J"], row["samples_per_joule"]) == ("31.25", "0.032")
+    for language, name, column in (
+        ("en", "Energy per sample", "While records that count"),
+        ("zh", "每样本能耗", "计入的记录期间"),
+    ):
+        (page,) = (tmp_path / "docs" / language / "runs").glob("a-b-c-1*.md")
+        assert {name, column} <= {each for each in (name, column) if each in page.read_text("utf-8")}
+        assert any(name in each.read_text("utf-8") for each in (tmp_path / "docs" / language / "models").rglob("*.md"))
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (samples(devices=1), "energy_devices"),
+        ([each for each in samples() if each[0] in (10, 20, 42, 55)], "energy_few"),
+        ([each for each in samples() if not 20 < each[0] < 40], "energy_pauses"),
+        (samples(until=40), "energy_clock"),
+        ([(s + 3600, device, power) for s, device, power in samples()], "energy_clock"),
+    ],
+)
+def test_no_energy_where_the_samples_do_not_tell_it(
+    tmp_path: Path, ingest: Ingest, given: list[tuple[float, int, float]], reason: str
+) -> None:
+    root = write(tmp_path / "logs/a/b/c/1", given).parents[3]
+    found = metrics(ingest(root, "--json"))["energy_per_sample"]
+    assert (found["value"], found["reason"]["code"]) == (None, reason)
+
+
+def test_sparse_samples_are_no_energy_however_regular(tmp_path: Path, ingest: Ingest) -> None:
+    """Of 450 s that count, 5 % are 22.5 s: samples 20 s apart are enough there, and 30 s are not."""
+    for number, (every, is_known) in enumerate(((20, True), (30, False)), start=1):
+        given = [(s, each, 200.0) for s in range(0, 600, every) for each in range(2)]
+        root = write(tmp_path / f"logs{number}/a/b/c/1", given, records=111).parents[3]
+        found = metrics(ingest(root, "--json"))["energy_per_sample"]
+        assert (found["value"] is not None) == is_known, found
+
+
+def test_a_run_without_power_says_nothing_of_energy(tmp_path: Path, ingest: Ingest) -> None:
+    folder = write(tmp_path / "logs/a/b/c/1", [])
+    (folder / "telemetry.csv").unlink()
+    assert "energy_per_sample" not in metrics(ingest(folder.parents[3], "--json"))

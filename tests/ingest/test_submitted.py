@@ -1,0 +1,42 @@
+"""Submitted results: they are no repeats of those measured here, and each page and file says whose they are."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.ingest.made_logs import run_json, seg
+from tests.ingest.made_trees import write_run
+
+PLACE = "submitted/ada/0123456789ab/seg/paddleseg/case"
+
+
+def test_whose_result_it_is(tmp_path: Path, ingest: Callable[..., Any]) -> None:
+    root, out = tmp_path / "raw_logs", tmp_path / "docs"
+    write_run(root, "seg/paddleseg/case/1", seg([5.0] * 12), run=run_json(repeat=1))
+    write_run(root, f"{PLACE}/1", seg([7.0] * 12), run=run_json(repeat=1))
+    (root / "submitted/ada/0123456789ab/submission.json").write_text("{}", "utf-8")
+    called = ingest(root, "--out", out)
+    assert (called.code, called.problems) == (0, []), "a manifest is no log"
+    results = json.loads((out / "data/results.json").read_text("utf-8"))["results"]
+    assert {each.get("submitter"): (each["value"], each["repeats"]) for each in results} == {
+        None: (5.0, 1),
+        "ada": (7.0, 1),
+    }
+    assert len({each["id"] for each in results}) == 2
+    with (out / "data/results.csv").open(encoding="utf-8") as stream:
+        assert {row["submitter"]: float(row["value"]) for row in csv.DictReader(stream)} == {"": 5.0, "ada": 7.0}
+    for language, mark, here in (
+        ("en", "submitted by ada", "the publisher of this site"),
+        ("zh", "由 ada 提交", "本站"),
+    ):
+        pages = {path: path.read_text("utf-8") for path in (out / language).rglob("*.md")}
+        runs = {path.stem: text for path, text in pages.items() if path.parent.name == "runs"}
+        assert [here in text for name, text in runs.items() if name.startswith("seg-")] == [True]
+        assert [mark in text for name, text in runs.items() if name.startswith("submitted-")] == [True]
+        assert any(mark in text for path, text in pages.items() if "models" in path.parts)
+    explorer = "".join(path.read_text("utf-8") for path in (out / "data/explorer").rglob("*.js*"))
+    assert "submitted by ada" in explorer

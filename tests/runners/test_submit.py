@@ -1,0 +1,255 @@
+"""`runners submit` and `ingest accept`: what is packed, what is refused, and what a pull request may do."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest import accept
+from ingest.common.errors import UsageError
+from runners import submit
+from runners.cli import main
+from runners.job import RunnerError
+from runners.record import ROOT
+from schema.submission import MANIFEST, PERFLEDGER, identity, submitter_of
+
+#: A real run of ours, undisturbed.
+SOURCE = ROOT / "raw_logs/resnet50/pytorch/cpu-n1d1-bs16-fp32/3"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine/resnet50/pytorch/case/1"
+    shutil.copytree(SOURCE, folder)
+    return folder
+
+
+def edit(run: Path, **values: Any) -> None:
+    path = run / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | values), "utf-8")
+
+
+def append(run: Path, line: str) -> None:
+    """Add a line to the log, and its new hash to run.json."""
+    log = run / "train.log"
+    log.write_text(log.read_text("utf-8") + line + "\n", "utf-8")
+    data = log.read_bytes()
+    edit(run, files={"train.log": {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}})
+
+
+def states(checks: Any) -> dict[str, str]:
+    return {each.name: each.state for each in checks}
+
+
+def unpacked(packed: submit.Packed, root: Path) -> Path:
+    zipfile.ZipFile(io.BytesIO(submit.bundle(packed))).extractall(root)
+    return root / packed.place
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"] == PERFLEDGER
+
+
+def test_a_sound_run_is_packed_and_accepted(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["submit", str(run), "--submitter", "ada", "--to", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    (path,) = (tmp_path / "out").iterdir()
+    assert "[warn] round" in told
+    assert "[fail]" not in told
+    assert f"python -m zipfile -e {path} ." in told
+    packed = submit.pack([run], "ada")
+    assert path.read_bytes() == submit.bundle(packed), "the same runs give the same bytes"
+    folder = unpacked(packed, tmp_path / "clone")
+    assert "fail" not in states(accept.check(folder)).values()
+    assert {each.relative_to(folder).as_posix() for each in folder.rglob("*.*")} == {
+        MANIFEST, "resnet50/pytorch/case/1/run.json", "resnet50/pytorch/case/1/train.log",
+    }  # fmt: skip
+    assert submitter_of(f"{packed.place}/resnet50/pytorch/case/1/train.log") == "ada"
+
+
+def test_another_file_of_the_name_is_kept(run: Path, tmp_path: Path) -> None:
+    packed = submit.pack([run], "ada")
+    path = submit.save(packed, tmp_path)
+    assert submit.save(packed, tmp_path) == path
+    path.write_bytes(b"mine")
+    with pytest.raises(RunnerError, match="another file has this name"):
+        submit.save(packed, tmp_path)
+    assert path.read_bytes() == b"mine"
+
+
+def test_names_are_taken_out_and_hashes_follow(run: Path, tmp_path: Path) -> None:
+    append(run, "writing to /home/lovelace/checkpoints on 10.1.2.3")
+    packed = submit.pack([run], "ada")
+    assert not packed.refused, packed.checks
+    log = packed.files["resnet50/pytorch/case/1/train.log"]
+    assert b"lovelace" not in log
+    assert b"10.1.2.3" not in log
+    stated = packed.manifest.files["resnet50/pytorch/case/1/train.log"]
+    assert stated.original == hashlib.sha256((run / "train.log").read_bytes()).hexdigest()
+    document = json.loads(packed.files["resnet50/pytorch/case/1/run.json"])
+    assert document["files"]["train.log"] == {"sha256": stated.sha256, "bytes": len(log)}
+
+
+@pytest.mark.parametrize(
+    ("values", "check"),
+    [
+        ({"case": {"model": "X"}}, "run.json"),
+        ({"start": None}, "run.json"),
+        ({"outcome": "failed"}, "run.json"),
+        ({"disturbances": ["GPU 0 is busy: processes on it 7"]}, "disturbed"),
+        ({"smoke": True}, "disturbed"),
+        ({"files": {"train.log": {"sha256": "0" * 64}}}, "figures"),
+    ],
+)
+def test_what_is_refused(run: Path, tmp_path: Path, values: dict[str, Any], check: str) -> None:
+    edit(run, **values)
+    packed = submit.pack([run], "ada")
+    assert packed.refused
+    line = next(each for each in packed.checks if each.name == check)
+    assert line.state == "fail"
+    assert "Remedy: " in line.text
+    assert main(["submit", str(run), "--submitter", "ada", "--to", str(tmp_path / "out")]) == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_key_is_refused_and_never_printed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = "ghp" + "_" + "k3T9" * 9
+    append(run, f"token {key}")
+    # Redaction would take it out; who has it in a log must know, and revoke it.
+    assert main(["submit", str(run), "--submitter", "ada"]) == 2
+    told = capsys.readouterr()
+    assert "[fail] keys: resnet50/pytorch/case/1/train.log:" in told.out
+    assert key not in told.out + told.err
+
+
+def test_wrong_calls(tmp_path: Path) -> None:
+    with pytest.raises(RunnerError, match="no run"):
+        submit.pack([tmp_path], "ada")
+    with pytest.raises(RunnerError, match="--submitter"):
+        submit.pack([SOURCE], "../ada")
+    with pytest.raises(UsageError, match="runners submit"):
+        accept.check(tmp_path)
+
+
+# ---- what a pull request may do ----
+
+
+@pytest.fixture
+def clone(run: Path, tmp_path: Path) -> Path:
+    """Make a repository whose head adds a sound submission to its first commit."""
+    root = tmp_path / "clone"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    (root / "README.md").write_text("x", "utf-8")
+    commit(root)
+    git(root, "tag", "base")
+    unpacked(submit.pack([run], "ada"), root)
+    return root
+
+
+def git(root: Path, *words: str) -> None:
+    named = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["git", *words], cwd=root, check=True, env={**os.environ, **named}, capture_output=True)
+
+
+def commit(root: Path) -> None:
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "x")
+
+
+def submission(root: Path) -> Path:
+    return next(root.rglob(MANIFEST)).parent
+
+
+def accepted(root: Path, *more: str) -> tuple[int, str]:
+    words = [sys.executable, "-m", "ingest", "accept", str(root), "--base", "base", *more]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_sound_pull_request_and_its_preview(clone: Path, tmp_path: Path) -> None:
+    commit(clone)
+    code, told = accepted(clone, "--bring", str(tmp_path / "base"))
+    assert code == 0, told
+    assert (tmp_path / "base" / submission(clone).relative_to(clone) / MANIFEST).is_file()
+
+
+def test_a_pull_request_without_a_submission_is_left_to_others(clone: Path) -> None:
+    shutil.rmtree(clone / "raw_logs")
+    (clone / "code.py").write_text("x", "utf-8")
+    commit(clone)
+    assert accepted(clone)[0] == 0
+
+
+def test_elsewhere(clone: Path) -> None:
+    (clone / "README.md").write_text("y", "utf-8")
+    (clone / "raw_logs/resnet50").mkdir()
+    (clone / "raw_logs/resnet50/train.log").write_text("y", "utf-8")
+    commit(clone)
+    code, told = accepted(clone)
+    assert code == 1
+    assert "README.md: lies elsewhere" in told
+    assert "raw_logs/resnet50/train.log: lies elsewhere" in told
+
+
+def test_an_earlier_submission_stays(clone: Path) -> None:
+    commit(clone)
+    git(clone, "tag", "-f", "base")
+    log = next(submission(clone).rglob("train.log"))
+    log.write_text(log.read_text("utf-8") + "x", "utf-8")
+    commit(clone)
+    code, told = accepted(clone)
+    assert (code, "changes or removes a file" in told) == (1, True)
+
+
+@pytest.mark.parametrize("what", ["link", "extra", "altered", "renamed", "script", "manifest"])
+def test_what_is_not_as_the_manifest_says(clone: Path, what: str) -> None:
+    folder = submission(clone)
+    log = next(folder.rglob("train.log"))
+    if what == "link":
+        log.unlink()
+        log.symlink_to("/etc/hostname")
+    elif what == "extra":
+        log.with_name("more.log").write_text("x", "utf-8")
+    elif what == "altered":
+        log.write_text(log.read_text("utf-8").replace("1", "9", 1), "utf-8")
+    elif what == "renamed":
+        folder.rename(folder.with_name("0" * 12))
+    elif what == "script":
+        add(folder, "a/evil.sh", b"echo")
+    else:
+        (folder / MANIFEST).write_text("{}", "utf-8")
+    commit(clone)
+    code, told = accepted(clone)
+    assert code == 1, told
+    assert "[fail]" in told
+
+
+def add(folder: Path, name: str, data: bytes) -> None:
+    """Add a file that the manifest states, so that its name alone is wrong."""
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(data)
+    path = folder / MANIFEST
+    document = json.loads(path.read_text("utf-8"))
+    document["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    path.write_text(json.dumps(document), "utf-8")
+    folder.rename(folder.with_name(identity({each: one["sha256"] for each, one in document["files"].items()})))
+
+
+def test_the_workflow_runs_nothing_of_the_head() -> None:
+    text = (ROOT / ".github/workflows/submission.yml").read_text("utf-8")
+    assert "pull_request_target" not in text
+    assert "secrets." not in text
+    assert "contents: read" in text
+    assert "working-directory: head" not in text

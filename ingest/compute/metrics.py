@@ -182,7 +182,8 @@ def _is_mixed(precision: str | None) -> bool:
 
     With 8 bits and fewer only the linear layers are; attention and often the last layer have 16.
     """
-    return precision in PRECISIONS and PRECISIONS[precision].family in ("fp8", "nvfp4", "int8")
+    known = PRECISIONS.get(precision or "")
+    return known is not None and known.family in ("fp8", "nvfp4", "int8")
 
 
 def _like(found: MetricFigure, name: str, value: float, arithmetic: str) -> MetricFigure:

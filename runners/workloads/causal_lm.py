@@ -94,7 +94,7 @@ def print_steps(made: Any, arguments: argparse.Namespace) -> None:
 
     begun, of_step = datetime.now(), arguments.batch_size * arguments.accumulation * ranks()
 
-    class StepPrinter(TrainerCallback):  # type: ignore[misc]  # without transformers its classes are Any
+    class PrintedSteps(TrainerCallback):  # type: ignore[misc]  # without transformers its classes are Any
         def on_train_begin(self, *_: Any, **__: Any) -> None:
             stated = {"batch_size_per_device": arguments.batch_size, "global_batch_size": of_step}
             own = {name: value for name, value in vars(arguments).items() if name not in ("batch_size", "iterations")}
@@ -120,7 +120,7 @@ def print_steps(made: Any, arguments: argparse.Namespace) -> None:
             print(dllogger.json_line(datetime.now(), begun, step, data), flush=True)
 
     made.remove_callback(PrinterCallback)
-    made.add_callback(StepPrinter())
+    made.add_callback(PrintedSteps())
 
 
 def trainer(arguments: argparse.Namespace, folder: str) -> Any:

@@ -50,6 +50,7 @@ def test_a_recipe_of_the_users_own_is_written_by_its_path(tmp_path, capsys):
     source = recipes.find("lenet5-mindspore")
     own = tmp_path / "mine.toml"
     own.write_text(source.read_text("utf-8").replace('"../', f'"{source.parent.parent}/'), "utf-8")
+    (tmp_path / "locks").symlink_to(source.parent / "locks")
     assert main(["export", str(own), "lenet5-mindspore", "--to", str(tmp_path / "plans")]) == 0
     assert capsys.readouterr().out.split() == [
         str(tmp_path / "plans" / f"{name}.json") for name in ("mine", "lenet5-mindspore")

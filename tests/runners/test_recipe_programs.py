@@ -29,6 +29,7 @@ PROGRAMS = ("python", "python3", "mpirun", "fleetrun")
 NODE = {
     "node_rank": "1", "master_address": "10.0.0.1", "master_port": "29500", "hosts": "alpha,beta",
     "address": "10.0.0.2", "addresses": "10.0.0.1,10.0.0.2", "host_slots": "alpha:8,beta:8",
+    "gpu_ids": "0,1,2,3,4,5,6,7",
 }  # fmt: skip
 
 

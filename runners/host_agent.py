@@ -26,6 +26,7 @@ import json
 import os
 import platform
 import re
+import resource
 import select
 import shutil
 import signal
@@ -50,6 +51,10 @@ SPACE_NEEDED = 64 * 1024 * 1024
 BUSY_PERCENT = 10
 # How long that load is measured.
 LOAD_SECONDS = 0.5
+# Of a run shorter than this, the time of others is not told: the start of its processes is a large part of it.
+JUDGED_SECONDS = 5
+# How long a driver may take to forget the processes of a run that has ended.
+RELEASE_SECONDS = 5
 # Time limit of everything before the command, which may include pulling an image.
 PREPARE_SECONDS = 7200
 # Time limit of a site's prologue, and of each of its hooks.
@@ -252,16 +257,40 @@ def infiniband_ports() -> "list[str]":
     return lines
 
 
-def processor_times() -> "tuple[int, int] | None":
-    """Return busy and total jiffies, summed over all processors. Source: proc(5), /proc/stat, line `cpu`."""
+def processor_times() -> "tuple[int, int, int] | None":
+    """Return busy, total and stolen jiffies, summed over all processors. Source: proc(5), /proc/stat, line `cpu`.
+
+    Stolen ones were used by other virtual machines.
+    """
     try:
         with open(f"{PROC}/stat") as file:
             values = [int(value) for value in file.readline().split()[1:9]]
         user, nice, system, idle, wait, irq, softirq = values[:7]
     except (OSError, ValueError):
         return None
-    busy = user + nice + system + irq + softirq
-    return busy, busy + idle + wait + (values[7] if len(values) > 7 else 0)
+    busy, stolen = user + nice + system + irq + softirq, values[7] if len(values) > 7 else 0
+    return busy, busy + idle + wait + stolen, stolen
+
+
+def own_seconds() -> float:
+    """Return the processor seconds of this process and of the children that it has waited for, with theirs."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes whose own ends before them, so that their time is known. Source: prctl(2)."""
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+
+
+def wait_for_orphans() -> None:
+    """Wait for all children that have ended."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def utc() -> str:
@@ -1990,6 +2019,48 @@ class Sampler:
 # --- The run ----------------------------------------------------------------------------------------------------------
 
 
+class OtherWork:
+    """Finds what other work ran on this machine during the command, from its processors and its GPUs."""
+
+    def __init__(self, job: NodeJob) -> None:
+        self.job, self.gpus = job, job.gpus
+        container = job.spec["container"]
+        # Processes that a daemon or another launcher started are no children of this one.
+        self.starts_all = not (job.is_observer or (container and container["tool"] in (*WITH_DAEMON, "pyxis")))
+        adopt_orphans()
+        self.began, self.own, self.before = time.monotonic(), own_seconds(), processor_times()
+
+    def found(self) -> "list[str]":
+        """Return sentences on work that was not of the command, which has ended."""
+        wait_for_orphans()
+        after, own = processor_times(), own_seconds() - self.own
+        disturbances = []
+        is_judged = time.monotonic() - self.began >= JUDGED_SECONDS
+        if is_judged and self.before and after and after[1] > self.before[1]:
+            busy, total, stolen = (there - here for here, there in zip(self.before, after))
+            others = (busy - own * os.sysconf("SC_CLK_TCK")) * 100 / total
+            if self.starts_all and others >= BUSY_PERCENT:
+                disturbances.append(
+                    f"other work used {others:.0f} % of the processors of this host during the run (mean)"
+                )
+            if stolen * 100 >= BUSY_PERCENT * total:
+                disturbances.append(
+                    f"other virtual machines took {stolen * 100 // total} % of the time of this host's processors "
+                    "during the run (mean)"
+                )
+        return disturbances + list(filter(None, map(self.on_gpu, self.gpus)))
+
+    def on_gpu(self, gpu: "dict[str, str]") -> str:
+        """Return that others compute on a GPU whose own processes have ended; empty if none do."""
+        if not gpu["index"].isdigit():
+            return ""
+        until, count = time.monotonic() + RELEASE_SECONDS, self.job.accelerators.processes(gpu)
+        while count and time.monotonic() < until:
+            time.sleep(0.5)
+            count = self.job.accelerators.processes(gpu)
+        return f"processes of others on GPU {gpu['index']} at the end of the run: {count}" if count else ""
+
+
 class SignalPipe:
     """Signals as bytes in a pipe, so that one `select` waits for requests to stop and for the end of a child."""
 
@@ -2163,6 +2234,7 @@ class Runner:
         self.sampler = Sampler(job, self.guard)
         for request in self.requests.wait(0):
             self.outcome = self.outcome or request
+        others = OtherWork(job)
         start, began = utc(), time.monotonic()
         if self.outcome:
             self.status = self.status or 143
@@ -2171,6 +2243,7 @@ class Runner:
         wall, end = time.monotonic() - began, utc()
         self.sampler.stop()
         job.kill_leftovers()
+        disturbances = others.found()
         job.take_over_files()
         facts, warnings = self.sampler.slowdowns()
         said, doubts = self.nccl_facts()
@@ -2190,6 +2263,7 @@ class Runner:
             **shown_gpus(job),
             "facts": facts,
             "warnings": warnings,
+            "disturbances": disturbances,
             "source": found,
             "files": self.files(),
         }

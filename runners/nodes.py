@@ -394,6 +394,7 @@ class HostRecord(Struct, frozen=True):
     facts: dict[str, str | int | float] = {}
     source: dict[str, str | bool] = {}
     warnings: tuple[str, ...] = ()
+    disturbances: tuple[str, ...] = ()
 
 
 def digest(path: Path) -> str:

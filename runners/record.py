@@ -308,13 +308,13 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         **({"smoke": True} if is_trial else {}),
         "records": _records(found, launch, is_trial or bool(short) or outcome != "completed"),
         "warnings": [
-            *[published(text, hosts) for text in [*noted.warnings, *_losses(nodes, lost), *_hooked(nodes)]],
+            *[published(text, hosts) for text in [*noted.warnings, *_losses(nodes, lost), *_told(nodes)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, earlier),
             *drift_of_settings(launch.plan, earlier),
         ],
-        "disturbances": [published(text, hosts) for text in noted.disturbances],
+        "disturbances": [published(text, hosts) for text in [*noted.disturbances, *_told(nodes, "disturbances")]],
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
         "files": files,
     }
@@ -378,8 +378,10 @@ def _losses(nodes: Sequence[NodeResult], lost: Lost | None) -> list[str]:
     return [f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.host]
 
 
-def _hooked(nodes: Sequence[NodeResult]) -> list[str]:
-    return [f"node {node.rank}: {text}" for node in nodes if node.host for text in node.host.warnings]
+def _told(nodes: Sequence[NodeResult], kind: Literal["warnings", "disturbances"] = "warnings") -> list[str]:
+    """Return what nodes found during the run, after their numbers where there are several."""
+    found = [(node.rank, text) for node in nodes if node.host for text in getattr(node.host, kind)]
+    return [f"node {rank}: {text}" if len(nodes) > 1 else text for rank, text in found]
 
 
 def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:

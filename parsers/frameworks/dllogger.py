@@ -23,6 +23,7 @@ _COUNTED = {
     "items/s": rb"(?:throughput|(?:items|samples|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
 }  # fmt: skip
 _LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+(?P<loss>' + NUMBER + rb")[,}]"
+_FLOPS = rb'(?:(?=[^\n{}]*?"(?:train\.)?+tflops_per_(?:gpu|device)": ?+(?P<flops>' + NUMBER + rb")[,}])|)"
 _STEPS: dict[Span, bytes] = {
     "interval": rb"(?:\[<epoch>, ?+)?+<step>(?:, ?+[0-9]++)*+\]?+",
     "epoch": rb"\[<epoch>\]",
@@ -54,7 +55,7 @@ def _reading(unit: str, span: Span) -> Reading:
     key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
-    value = rb"<throughput>(?=[,}])"
+    value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     pauses = _EPOCH_ENDS if span == "interval" and unit == "images/s" else ()
     return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span, pauses=pauses)
@@ -114,6 +115,11 @@ FORMAT = Format(
         Sample(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [2, 30], "data": {"tokens_per_sec": 98304.5, "loss": 3.5}}',
             step=30, throughput=98304.5, loss=3.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 3], "data": {"train.loss": 3.5, "train.sequences_per_second": 12.5, '
+            b'"train.tflops_per_device": 410.25}}',
+            step=3, throughput=12.5, loss=3.5, flops=410.25,
         ),
         Sample(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"val.total_ips": 9000.5, "train.total_ips": 2600.5}}',

@@ -88,11 +88,28 @@ def ranks() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def operations_per_token(model: Any, arguments: argparse.Namespace) -> float:
+    """Return the floating-point operations of forward and backward pass per token, without what is computed twice.
+
+    Each weight of a matrix takes 2 forward, 2 for the gradient of its input, and 2 for its own unless it is frozen;
+    attention takes `12 l h s` over s tokens, as if each saw all others. Source: A. Chowdhery et al., "PaLM: Scaling
+    Language Modeling with Pathways", 2022, appendix B.
+    """
+    import torch
+
+    matrices = [each.weight for each in model.modules() if isinstance(each, torch.nn.Linear)]
+    size = MODELS[arguments.model]
+    attention = 12 * size["num_hidden_layers"] * size["hidden_size"] * arguments.sequence_length
+    return float(sum((6 if each.requires_grad else 4) * each.numel() for each in matrices) + attention)
+
+
 def print_steps(made: Any, arguments: argparse.Namespace) -> None:
     """Have a trainer print a line per step, by rank 0, in place of its own words."""
     from transformers import PrinterCallback, TrainerCallback
 
     begun, of_step = datetime.now(), arguments.batch_size * arguments.accumulation * ranks()
+    # Before the trainer wraps the model, which may share its weights among ranks.
+    of_sequence = operations_per_token(made.model, arguments) * arguments.sequence_length
 
     class PrintedSteps(TrainerCallback):  # type: ignore[misc]  # without transformers its classes are Any
         def on_train_begin(self, *_: Any, **__: Any) -> None:
@@ -108,7 +125,11 @@ def print_steps(made: Any, arguments: argparse.Namespace) -> None:
             before, self.ended = self.ended, time.perf_counter()
             if "loss" in logs:
                 rate = of_step / (self.ended - before)
-                say((0, state.global_step), {"train.loss": logs["loss"], "train.sequences_per_second": round(rate, 5)})
+                speeds = {
+                    "train.sequences_per_second": round(rate, 5),
+                    "train.tflops_per_device": round(rate * of_sequence / ranks() / 1e12, 5),
+                }
+                say((0, state.global_step), {"train.loss": logs["loss"], **speeds})
 
         def on_train_end(self, *_: Any, **__: Any) -> None:
             seconds = self.ended - self.started

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import sys
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -14,7 +15,7 @@ from parsers.engine.registry import telemetry_by_id
 from parsers.engine.telemetry import claimant, read_telemetry
 from runners.cli import main
 from tests.runners.home import RECORD
-from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, tool
+from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -162,3 +163,66 @@ def test_a_sampler_ends_with_an_agent_that_was_killed(write_recipe, tmp_path):
         process.kill()
         process.wait()
         assert ended(int((tmp_path / "sampler").read_text()))
+
+
+#: What the kernel says before and after: 1,000 jiffies, of which some were busy and some stolen.
+JIFFIES = "cpu  {busy} 0 0 {idle} 0 0 0 {stolen} 0 0\n"
+
+
+@pytest.fixture
+def disturbed(write_recipe, tmp_path):
+    """Run a program while the kernel counts 1,000 jiffies; return what disturbed it."""
+
+    def run(program, busy, stolen=0, **of_recipe):
+        proc = tmp_path / "proc"
+        proc.mkdir()
+        (proc / "stat").write_text(JIFFIES.format(busy=0, idle=0, stolen=0))
+        after = JIFFIES.format(busy=busy, idle=1000 - busy - stolen, stolen=stolen).strip()
+
+        def judged(agent):
+            text = kernel(proc)(agent).replace("BUSY_PERCENT = 101", "BUSY_PERCENT = 10")
+            return replacing("JUDGED_SECONDS = 5", "JUDGED_SECONDS = 0")(text)
+
+        node = prepared(
+            write_recipe(f"{program}\necho '{after}' >{proc}/stat", **of_recipe), tmp_path / "job", change=judged
+        )
+        assert node.run() == 0
+        return node.host().get("disturbances", [])
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("busy", "stolen", "said"),
+    [
+        (800, 0, ["other work used {share} % of the processors of this host during the run (mean)"]),
+        (90, 90, []),
+        (
+            90,
+            200,
+            ["other virtual machines took 20 % of the time of this host's processors during the run (mean)"],
+        ),
+    ],
+)
+def test_other_work_during_a_run_disturbs_it(disturbed, busy, stolen, said):
+    found = disturbed("true", busy, stolen)
+    # The processes of the run itself took some of the jiffies.
+    assert found in [[each.format(share=share) for each in said] for share in range(60, 81)]
+
+
+def test_the_time_of_what_a_program_leaves_behind_is_its_own(disturbed, tmp_path):
+    burn = f"while time.process_time() < 0.5: pass\nopen('{tmp_path}/burnt', 'w').close()"
+    (tmp_path / "burn.py").write_text(f"import time\n{burn}\n")
+    program = f"(setsid {sys.executable} {tmp_path}/burn.py &)\nuntil [ -e {tmp_path}/burnt ]; do sleep 0.05; done"
+    assert disturbed(f"{program}; sleep 0.3", 130) == []
+
+
+def test_others_on_a_gpu_when_a_run_has_ended_disturb_it(write_recipe, tmp_path):
+    idle = {"name": "NVIDIA T0", "memory.total": "16000 MiB", "utilization.gpu": "0 %", "memory.used": "9 MiB"}
+    gpus = [{**idle, "index": "0"}, {**idle, "index": "1"}]
+    nvidia_smi(tmp_path / "busy", gpus[0], {**gpus[1], "processes": ["4711"]})
+    path = nvidia_smi(tmp_path / "tools", *gpus)
+    program = f"cp {tmp_path}/busy/nvidia-smi {tmp_path}/tools/nvidia-smi"
+    node = prepared(write_recipe(program, device="gpu", shape="1n2d"), tmp_path / "job", PATH=path)
+    assert node.run() == 0
+    assert node.host()["disturbances"] == ["processes of others on GPU 1 at the end of the run: 1"]

@@ -180,7 +180,7 @@ after = ["echo first >>{tmp_path}/order; false", "echo after >>{tmp_path}/order"
     run, _ = run_tiny(f"echo run >>{tmp_path}/order; exit 3", status=1)
     assert (tmp_path / "order").read_text().split() == ["before", "run", "first", "after"]
     assert run["outcome"] == "failed"
-    said = "node 0: `echo first >><path>; false` of the site's `after` failed (exit status 1): it says nothing"
+    said = "`echo first >><path>; false` of the site's `after` failed (exit status 1): it says nothing"
     assert said in run["warnings"]
     assert run["site"]["before"] == ["echo before >><path>"]
 

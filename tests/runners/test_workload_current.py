@@ -24,6 +24,12 @@ def test_a_llama_is_trained_from_its_configuration_and_each_step_is_a_record(tmp
     assert session.format.id == "frameworks.dllogger"
     (records,) = (each for each in session.records if each.reading.span == "interval" and "throughput" in each)
     assert records["step"].tolist() == [1, 2, 3, 4, 5, 6]
+    # Of each token, by hand: q, k, v and o, three matrices of the MLP, and the last layer; frozen ones take less.
+    weights = 4 * (4 * 256 * 256 + 3 * 256 * 688) + 256 * 32000
+    adapters = weights_of_adapters(4) if more[0] == "trl" else 0
+    per_token = (4 if adapters else 6) * weights + 6 * adapters + 12 * 4 * 256 * 32
+    expected = records["throughput"] * 32 * per_token / 1e12
+    assert records["flops"].tolist() == pytest.approx(expected.tolist(), abs=1e-5)
     lines = [line for line in found.log.read_text().splitlines() if line.startswith("DLLL ")]
     stated = json.loads(lines[0].removeprefix("DLLL "))["data"]
     assert (stated["global_batch_size"], stated["max_seq_length"], stated["model"]) == (2, 32, "llama-tiny")
@@ -32,6 +38,15 @@ def test_a_llama_is_trained_from_its_configuration_and_each_step_is_a_record(tmp
     seconds = sum(2 / rate for rate in records["throughput"].tolist())
     assert whole["raw_train_time"] == pytest.approx(seconds, rel=0.02)
     assert whole["raw_train_time"] < found.wall_seconds
+
+
+def weights_of_adapters(rank):
+    """Each adapted matrix gets two more, with `rank` columns."""
+    from runners.workloads.causal_lm import ADAPTED
+
+    shapes = {name: (256, 256) for name in ("q_proj", "k_proj", "v_proj", "o_proj")}
+    shapes |= {name: (256, 688) for name in ("gate_proj", "up_proj", "down_proj")}
+    return 4 * sum(rank * sum(shapes[name]) for name in ADAPTED)
 
 
 def test_a_llama_in_paddleformers_prints_a_record_for_each_step(tmp_path):

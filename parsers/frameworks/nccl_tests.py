@@ -1,0 +1,85 @@
+"""NVIDIA's nccl-tests (`all_reduce_perf` and the like): a row per message size, of which the largest counts.
+
+The figure is the bus bandwidth of the operation that is not in place, in GB/s: the bandwidth that each device needs on
+its slowest link, whatever the number of devices; so it is that of one device. `-N` repeats the table, and its rows of
+the largest size are the records; the tool warms up before each. `Avg bus bandwidth` is the mean over all sizes, depends
+on which were asked for, and is not read. A row whose results were wrong counts for nothing, nor does one whose own
+columns contradict each other. The batch size of a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+
+_NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
+_ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-?+[0-9]++ ++"
+_NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
+_PRECISIONS: Mapping[bytes, str] = {
+    b"float": "fp32", b"half": "fp16", b"bfloat16": "bf16", b"f8e4m3": "fp8", b"f8e5m2": "fp8", b"int8": "int8",
+}  # fmt: skip
+#: Size over time is the algorithm's bandwidth, up to what the columns round.
+_AGREES, _ROUNDED = 0.02, 0.01
+
+
+def _largest(columns: Columns) -> Postprocessed:
+    """Return the rows of the largest size whose results are right and whose columns agree."""
+    size, microseconds, algorithm = (columns[name] for name in ("_size", "_microseconds", "_algorithm"))
+    with np.errstate(all="ignore"):
+        computed = size / microseconds / 1000
+    agrees = np.abs(computed - algorithm) <= _AGREES * computed + _ROUNDED
+    right = ~(columns["_wrong"] > 0)
+    rows = np.flatnonzero((size == size.max()) & agrees & right) if len(size) else np.arange(0)
+    return rows, {"throughput": columns["throughput"][rows]}
+
+
+def _gib(size: bytes) -> int:
+    """Return a number of bytes in GiB; 0 for less than one."""
+    return int(size) >> 30
+
+
+FORMAT = Format(
+    title="nccl-tests",
+    framework="NCCL",
+    marker=b"  ",
+    start=rb"# nThread [0-9]++ nGpus [0-9]++ minBytes ",
+    before_start=rb"^# (?:nccl-tests version|Collective test starting: )",
+    end=rb"^# Avg bus bandwidth ++: [0-9]",
+    unproven=True,
+    readings=(
+        Reading(
+            _ROW % (rb"(?P<_size>[0-9]++)", rb"[a-z][a-z0-9]++")
+            + rb"(?P<_microseconds>%s) ++(?P<_algorithm>%s) ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
+            unit="GB/s",
+            scope="device",
+            where=rb"^# ++size ++count ++type ++redop ++root ++time ++algbw ++busbw ",
+            postprocess=_largest,
+        ),
+    ),
+    facts=(
+        Fact("model", rb"^# Collective test starting: (?:[^\s/]*+/)*+" + _NAME),
+        Fact("model", rb"(?:^|[\s/])" + _NAME + rb" -"),
+        Fact("batch_size", rb"^# nThread [^\n]*? maxBytes ([0-9]++) ", _gib),
+        Fact("devices", rb"^# ++Rank ++([0-9]++) [^\n]*+\n(?!# ++Rank )", lambda last: int(last) + 1),
+        Fact("gpu", rb"^# ++Rank ++0 [^\n]*?\] ([^\r\n]++)"),
+        Fact("precision", _ROW % (rb"[0-9]++", rb"([a-z][a-z0-9]++)") + rb"[0-9]", words=_PRECISIONS),
+    ),
+    samples=(
+        Sample(
+            b"  8589934592    2147483648     float     sum      -1    20299  423.17  834.57      0    20006  429.37  846.80      0",
+            throughput=834.57,
+        ),
+        NearMiss(
+            b"  8589934592    2147483648     float     sum      -1    20299  423.17  834.57     12    20006  429.37  846.80      0",
+            "the result of the operation was wrong",
+        ),
+        NearMiss(
+            b"  8589934592    2147483648     float     sum      -1    20299  523.17  834.57      0    20006  429.37  846.80      0",
+            "size over time is another bandwidth",
+        ),
+        NearMiss(b"# Avg bus bandwidth    : 745.53 ", "the mean over all sizes"),
+    ),
+)  # fmt: skip

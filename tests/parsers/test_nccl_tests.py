@@ -1,0 +1,80 @@
+"""nccl-tests: bus bandwidth is size over time by the formula of the operation, at the largest size alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.compute import rules
+from parsers.engine.read import read
+from schema.records import Figure
+
+DEVICES, GIB = 8, 1 << 30
+HEAD = """# nccl-tests version 2.18.3 nccl-headers=22809 nccl-library=22809
+# Collective test starting: ./build/all_reduce_perf
+# nThread 1 nGpus 1 minBytes 8589934592 maxBytes 8589934592 step: 1048576(bytes) warmup iters: 5 iters: 20 \
+agg iters: 1 validation: 1 graph: 0 unalign: 0
+#
+# Using devices
+{ranks}#
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     {time}   algbw   busbw  #wrong \
+    {time}   algbw   busbw  #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
+"""
+RANK = "#  Rank {n:2d} Group  0 Pid  14840 on      node1 device {n:2d} [0000:0{n}:00] NVIDIA H100 80GB HBM3\n"
+TIMES = [41000.0 + 100 * n for n in range(10)]
+
+
+def row(microseconds: float, size: int = 8 * GIB, wrong: str = "0", faster: float = 1) -> str:
+    algorithm = size / microseconds / 1000 * faster
+    bus = algorithm * 2 * (DEVICES - 1) / DEVICES
+    half = f"  {microseconds:7.0f}  {algorithm:6.2f}  {bus:6.2f}  {wrong:>6}"
+    return f"{size:12d}  {size // 2:12d}  bfloat16     sum      -1{half}{half}\n"
+
+
+@pytest.fixture
+def told(tmp_path):
+    def tell(rows, time="time", tag=""):
+        ranks = "".join(RANK.format(n=n) for n in range(DEVICES))
+        text = HEAD.format(ranks=ranks, time=time) + "".join(rows) + "# Avg bus bandwidth    : 1.5 \n"
+        path = tmp_path / "train.log"
+        path.write_text("".join(tag + line for line in text.splitlines(keepends=True)))
+        return read(path).sessions
+
+    return tell
+
+
+def sustained(session):
+    return rules.figure("sustained", session, {name: each.value for name, each in session.facts.items()})
+
+
+@pytest.mark.parametrize("tag", ["", "[1,0]<stdout>:"])
+def test_the_figure_is_the_bus_bandwidth_of_each_device_at_the_largest_size(told, tag):
+    rows = [text for took in TIMES for text in (row(9999, GIB), row(took))]
+    (session,) = told(rows, tag=tag)
+    facts = {name: each.value for name, each in session.facts.items()}
+    case = {"model": "all_reduce", "devices": DEVICES, "batch_size": 8, "precision": "bf16"}
+    assert facts.items() >= case.items()
+    figure = sustained(session)
+    # Two of ten tables are left out as warm-up; each of the others weighs alike.
+    of_device = sum(8 * GIB / each / 1000 * 14 / 8 for each in TIMES[2:]) / 8
+    assert isinstance(figure, Figure)
+    assert (figure.used, figure.scope) == (8, "job")
+    assert figure.value / DEVICES == pytest.approx(of_device, rel=1e-4)
+
+
+@pytest.mark.parametrize("bad", [{"wrong": "3"}, {"faster": 1.1}])
+def test_rows_that_are_wrong_or_contradict_themselves_do_not_count(told, bad):
+    (session,) = told([row(took, **(bad if n % 2 else {})) for n, took in enumerate(TIMES * 2)])
+    assert [len(each) for each in session.records] == [10]
+    for every in ([row(took, **bad) for took in TIMES], [row(9999, GIB), *(row(took, **bad) for took in TIMES)]):
+        assert not [each for session in told(every) for each in session.records if len(each)]
+
+
+def test_results_that_were_not_checked_count(told):
+    (session,) = told([row(took, wrong="N/A") for took in TIMES])
+    assert sustained(session).used == 8
+
+
+def test_times_of_the_processor_are_no_bandwidth(told):
+    assert not [each for session in told(map(row, TIMES), time="cputime") for each in session.records if len(each)]

@@ -44,8 +44,8 @@ def weights_of_adapters(rank):
     """Each adapted matrix gets two more, with `rank` columns."""
     from runners.workloads.causal_lm import ADAPTED
 
-    shapes = {name: (256, 256) for name in ("q_proj", "k_proj", "v_proj", "o_proj")}
-    shapes |= {name: (256, 688) for name in ("gate_proj", "up_proj", "down_proj")}
+    shapes = dict.fromkeys(("q_proj", "k_proj", "v_proj", "o_proj"), (256, 256))
+    shapes |= dict.fromkeys(("gate_proj", "up_proj", "down_proj"), (256, 688))
     return 4 * sum(rank * sum(shapes[name]) for name in ADAPTED)
 
 

@@ -25,7 +25,8 @@ from runners.record import (
     unfinished,
 )
 from runners.run import STOPPED, UNFINISHED, RunContext, Supervision, complain, launch, pause, resume_run
-from runners.transport import AnyTarget, UnreachableError
+from runners.targets import AnyTarget
+from runners.transport import UnreachableError
 from schema.figures import CaseFigure, FiguresFound
 
 #: Exit status of a command.

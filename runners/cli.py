@@ -34,7 +34,8 @@ from runners.nodes import printable, set_up
 from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
 from runners.record import case_figures, check_ingest, finished_runs, unfinished
 from runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
-from runners.transport import AnyTarget, UnreachableError, parse_target
+from runners.targets import AnyTarget, parse_target
+from runners.transport import UnreachableError
 from schema.figures import FiguresFound
 from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 
@@ -534,9 +535,11 @@ def setup(recipe: str, target: AnyTarget, container: ContainerTool | Literal["no
 @cli.command()
 @case_options
 @settings_options
+@click.option("--host", default="", metavar="NAME", help="The host of the site file that the case is for.")
+@site_option
 @raw_logs_option
 @round_option
-def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> int:
+def script(chosen: Chosen, settings: Settings, host: str, site: str, raw_logs: Path, round: str) -> int:
     """Print one case as a Python file.
 
     The file is for a host that cannot be reached from here and has Python 3.6 or newer: run it there with `python3`,
@@ -547,6 +550,10 @@ def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> in
     if len(cases) > 1:
         choices = "\n".join(f"  --case {_case_option(recipe, case)}" for case in cases)
         raise RunnerError(f"recipe {recipe.name}: a script is of one case, and these are {len(cases)}:\n{choices}")
+    if host:
+        settings, _ = _at_site(recipe, settings, parse_target(f"ssh:{host}"), site)
+    elif site:
+        raise RunnerError(f"--site {site}: a script is for another host than this one; name it with --host, too")
     (one,) = _batch(chosen, settings, raw_logs, round).first_runs()
     print(standalone(one), end="")
     return COMPLETED

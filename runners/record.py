@@ -28,7 +28,8 @@ from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
-from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh, Warnings
+from runners.targets import AnyTarget
+from runners.transport import INCOMING, JobFacts, Ssh, Warnings
 from schema.figures import FiguresFound
 from schema.records import Node, SiteRecord, told_apart
 from schema.redaction.redact import redact, redacted

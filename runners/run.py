@@ -22,7 +22,8 @@ from runners import record
 from runners.job import PlannedRun, RunnerError
 from runners.nodes import LOG, Outcome, agent_source, printable
 from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
-from runners.transport import INCOMING, AnyTarget, Job, JobState, Local
+from runners.targets import AnyTarget
+from runners.transport import INCOMING, Job, JobState, Local
 from schema.figures import FiguresFound
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.

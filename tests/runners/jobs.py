@@ -14,7 +14,8 @@ from runners import nodes, recipe
 from runners.command import Settings, build_run
 from runners.job import JobSpec, PlannedRun
 from runners.recipe import select_cases
-from runners.transport import AnyTarget, Job, JobState, Ssh, Warnings
+from runners.targets import AnyTarget
+from runners.transport import Job, JobState, Ssh, Warnings
 from tests.runners.node import polls, tool
 
 #: Jobs of one process on each kind of device.

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ingest import cli as ingest
-from runners import nodes, record, run, transport
+from runners import nodes, record, run, slurm
 from runners.cli import main
 from schema.figures import FiguresFound
 
@@ -55,7 +55,7 @@ def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     source = agent()
     set_to(nodes, "AGENT", SimpleNamespace(read_text=lambda encoding: source))
     set_to(run, "LONGEST_PAUSE", 0.5)
-    set_to(transport, "SHARED_SECONDS", 0.5)
+    set_to(slurm, "SHARED_SECONDS", 0.5)
     set_to(record, "_ingest", ingested)
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from runners.job import RunnerError
 from runners.record import attended, planned_launch
-from runners.transport import Local, Slurm, Ssh
+from runners.slurm import Slurm
+from runners.transport import Local, Ssh
 from tests.runners.jobs import Placed, change_agent, planned
 from tests.runners.node import ended
 

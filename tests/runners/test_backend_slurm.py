@@ -14,11 +14,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runners import transport as cluster
+from runners import slurm as cluster
 from runners.cli import main
 from runners.command import Settings
 from runners.job import RunnerError
-from runners.transport import Local, Slurm, Warnings
+from runners.slurm import Slurm
+from runners.transport import Local, Warnings
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
 from tests.runners.jobs import CPU, GPU, change_agent, planned

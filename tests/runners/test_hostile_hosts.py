@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runners import nodes, record, transport
+from runners import nodes, record, slurm
 from runners.job import RunnerError
 from runners.nodes import ProgramResult
-from runners.transport import Job, Slurm, Ssh
+from runners.slurm import Slurm
+from runners.transport import Job, Ssh
 from tests.runners.arrivals import arrive, begun, launched, lost
 
 HEAD = b'perfledger {"files": true}\n'
@@ -237,7 +238,7 @@ def test_the_number_of_a_job_is_a_number(text, write_recipe, tmp_path, monkeypat
     lost(folder, 0)
     (job.incoming / "slurm.number").write_text(text)
     answer = ProgramResult(0, "77\n", "")
-    monkeypatch.setattr(transport, "_ask_slurm", lambda argv, text="": asked.append(argv) or answer)
+    monkeypatch.setattr(slurm, "_ask_slurm", lambda argv, text="": asked.append(argv) or answer)
     Slurm().stop(job)
     assert [argv[-1] for argv in asked[1:]] == ["77", "77"]
 
@@ -247,4 +248,4 @@ def test_a_link_in_the_place_of_a_refusal_publishes_no_other_file(write_recipe, 
     job = Job(launched(folder).job, folder)
     (tmp_path / "secret").write_text("secret")
     (lost(folder, 0) / "refused").symlink_to(tmp_path / "secret")
-    assert "secret" not in transport._ended_state(job, "FAILED", "it failed").cause
+    assert "secret" not in slurm._ended_state(job, "FAILED", "it failed").cause

@@ -17,7 +17,7 @@ from runners.command import environment_variables, trainer_words
 from runners.job import RunnerError, texts
 from runners.nodes import SetupSteps, set_up
 from runners.recipe import select_cases
-from runners.transport import parse_target
+from runners.targets import parse_target
 from runners.workloads import wide_deep_hugectr
 from tests.runners.written import filled
 

@@ -16,7 +16,8 @@ from runners.cli import main
 from runners.command import Settings, build_run
 from runners.job import RunnerError, texts
 from runners.recipe import load, select_cases
-from runners.transport import Local, Slurm, Ssh
+from runners.slurm import Slurm
+from runners.transport import Local, Ssh
 from tests.runners.home import RECORD, ROOT, folder_of, until, words
 from tests.runners.home import load as load_json
 from tests.runners.jobs import planned
@@ -328,6 +329,23 @@ def test_runs_of_other_variables_or_prologues_warn_of_it(write_site, write_recip
     warnings = load_json(folder_of(tmp_path) / "2/run.json")["warnings"]
     assert "the variable MINE is 2, and was 1 in repeat 1" in warnings
     assert "the site's prologue is true, and was not set in repeat 1" in warnings
+
+
+def test_a_standalone_run_has_what_the_site_adds_for_its_host(write_recipe, write_site, tmp_path, capsys):
+    site = write_site(
+        '[hosts.far]\nenvironment_variables = { MINE = "far" }\n[hosts.local.environment_variables]\nMINE = "here"\n'
+    )
+    path = write_recipe(f'{RECORD} record 1; echo "it is $MINE"')
+    assert main(["script", str(path), "--site", str(site)]) == 2
+    assert "name it with --host, too" in capsys.readouterr().err
+    for more, said in [([], "it is "), (["--host", "far"], "it is far"), (["--host", "unknown"], "it is ")]:
+        assert main(["script", str(path), "--raw-logs", "raw", *more]) == 0
+        folder = tmp_path / f"on{more}"
+        folder.mkdir()
+        (folder / "job.py").write_text(capsys.readouterr().out)
+        subprocess.run([sys.executable, "job.py"], cwd=folder, check=True, capture_output=True)
+        (log,) = folder.rglob("train.log")
+        assert log.read_text().splitlines()[-1] == said
 
 
 def test_a_standalone_run_asks_for_its_secrets(write_recipe, tmp_path, monkeypatch, capsys):

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from runners.job import RunnerError
-from runners.transport import Local, Slurm, Ssh, parse_target
+from runners.slurm import Slurm
+from runners.targets import parse_target
+from runners.transport import Local, Ssh
 
 
 @pytest.mark.parametrize(

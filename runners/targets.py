@@ -1,0 +1,49 @@
+"""What `--on` names: where the runs of a command go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from runners.job import RunnerError
+from runners.slurm import PARTITION, Slurm
+from runners.transport import HOST, Local, Ssh
+
+FORMS = "it is local, ssh:HOST1,HOST2 or slurm:PARTITION"
+#: The targets that `launch.json` can hold.
+AnyTarget = Local | Ssh | Slurm
+
+
+def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> AnyTarget:
+    """Return the target that `--on` names.
+
+    Raises:
+        RunnerError: there is no such target, or an option is for another kind of target.
+    """
+    kind, _, rest = on.partition(":")
+    if sbatch and kind != "slurm":
+        raise RunnerError(f"--sbatch {sbatch[0]}: it is for --on slurm:PARTITION, and this is --on {on}; leave it out")
+    if ssh_config and kind != "ssh":
+        raise RunnerError(f"--ssh-config {ssh_config}: it is for --on ssh:HOST, and this is --on {on}; leave it out")
+    if on == "local":
+        return Local()
+    if kind == "ssh":
+        # Absolute, since a run may be collected from another folder.
+        return Ssh(_hosts(on, rest), ssh_config and str(Path(ssh_config).absolute()))
+    if kind == "slurm":
+        if rest and not PARTITION.fullmatch(rest):
+            raise RunnerError(f"--on {on}: {rest!r} is not the name of a partition; `sinfo` lists them")
+        return Slurm(rest, tuple(sbatch))
+    raise RunnerError(f"--on {on}: there is no such target; {FORMS}")
+
+
+def _hosts(on: str, text: str) -> tuple[str, ...]:
+    hosts = tuple(text.split(","))
+    for host in hosts:
+        if not HOST.fullmatch(host):
+            raise RunnerError(
+                f"--on {on}: {host!r} is not the name of a host; a port or a key belongs in the ssh configuration"
+            )
+        if hosts.count(host) > 1:
+            raise RunnerError(f"--on {on}: {host} is named twice; one host is one node")
+    return hosts

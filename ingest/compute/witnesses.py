@@ -57,6 +57,13 @@ TOLERANCE: Mapping[str, float] = {
 #: A clock that cannot tell this much, in percent, says nothing. With the tolerance of 6 % a clock that is wrong by a
 #: fifth is always told from one that agrees: (1 - 0.09) × 1.2 > 1 + 0.09.
 _COARSEST = 3.0
+
+
+def _least_alike(kind: str) -> float:
+    """Return the ratio of the smaller to the larger of two values from which on a witness agrees."""
+    return 1 / (1 + TOLERANCE[kind] / 100)
+
+
 #: A contradiction by this factor, over as many of the clock's smallest steps, is plain to a coarse clock too.
 _PLAIN, _FEW = 2.0, 5
 #: Where the printer is known to leave time out, the clock gives the figure from this difference on, in percent.
@@ -445,8 +452,8 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         raise no_figure("other_scope")
     speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
-    if _HOLDS_MORE * min(speeds) <= reported.value < min(speeds) * (1 - TOLERANCE["summary"] / 100):
-        raise no_figure("summary_holds_more", percent=f"{100 * (1 - reported.value / min(speeds)):.3g}")
+    if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     lines = reported.first_line, reported.last_line
     found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines)
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
@@ -504,7 +511,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
 def _compared(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
     """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do."""
     holds = told / value if unit == "s" else value / told
-    if _HOLDS_MORE <= holds < 1 - TOLERANCE["summary"] / 100:
+    if _HOLDS_MORE <= holds < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     first, last = records.lines([0, len(records) - 1])
     return _judged("summary", value, told, unit, arithmetic, (first, last))
@@ -517,7 +524,7 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
     for records in session.records:
         if records.reading.span == "run" and len(records) and "seconds" in records:
             whole, told = float(records["seconds"][-1]), float(np.nansum(_claimed(given)))
-            if _LEAST_SHARE * whole <= told < whole * (1 - TOLERANCE["summary"] / 100):
+            if _LEAST_SHARE * whole <= told < whole * _least_alike("summary"):
                 raise no_figure("summary_holds_more", percent=f"{100 * (1 - told / whole):.3g}")
             line = records.lines([len(records) - 1])[0]
             return _judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line))
@@ -541,7 +548,7 @@ def _framework(session: Session, case: Facts, given: ThroughputSeries, headline:
     )
     if isinstance(found, NoFigure) or found.scope != headline.scope or not (alike or found.unit == headline.unit):
         raise no_figure("other_scope")
-    if _HOLDS_MORE <= (holds := found.value / headline.value) < 1 - TOLERANCE["framework"] / 100:
+    if _HOLDS_MORE <= (holds := found.value / headline.value) < _least_alike("framework"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     lines = found.first_line, found.last_line
     return _judged("framework", found.value, headline.value, headline.unit, found.arithmetic, lines)

@@ -18,6 +18,8 @@ SPARED = (
     "layer4.3.0.2.1.conv1.weight",
     "3.0.2.1",
     "bos_token: '<s>'",
+    " - wandb_api_key                 : None\x1b[0m",
+    '{"hub_token": null, "api_key": null, "password": false}',
     "eos_token='</s>'",
     "/job:localhost/replica:0/task:0/device:GPU:0",
     "127.0.0.1:6379",

@@ -329,7 +329,7 @@ def test_megatrons_log_is_that_of_the_last_node():
     assert "--redirects" not in words("gpt-megatron", "devices=32,pipeline_parallel=2")
 
 
-RUNS = sorted((ROOT / "raw_logs").glob("*/*/*/*/run.json"))
+RUNS = sorted((ROOT / "raw_logs").rglob("run.json"))
 
 
 def of_recipes() -> list[tuple[Path, dict[str, Any]]]:

@@ -21,6 +21,7 @@ from ingest.published import cases
 from ingest.published.declarations import Report
 from ingest.published.publications import Published
 from ingest.site.model import Site, Suite, framework_of, named
+from ingest.site.options import listed
 from ingest.site.render.table import Link
 from ingest.site.run_tables import case_text, source_of
 from schema.plans import EXAMPLE_DATA, DataSet, Plan, PlanCase
@@ -215,7 +216,7 @@ def _facts_of_plan(plan: Plan) -> Iterable[Text]:
     if plan.launcher != "plain":
         yield phrase("reproduce.launcher", launcher=plan.launcher)
     if plan.packages:
-        yield phrase("reproduce.packages", packages=", ".join(plan.packages))
+        yield phrase("reproduce.packages", packages=listed(plan.packages))
     if data := ", ".join(filter(None, _stated(plan.data_set))):
         yield phrase("reproduce.data_set", data=data)
 

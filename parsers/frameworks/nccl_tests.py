@@ -4,7 +4,7 @@ The figure is the bus bandwidth of the operation that is not in place, in GB/s: 
 its slowest link, whatever the number of devices; so it is that of one device. `-N` repeats the table, and its rows of
 the largest size are the records; the tool warms up before each. `Avg bus bandwidth` is the mean over all sizes, depends
 on which were asked for, and is not read. A row whose results were wrong counts for nothing, nor does one whose own
-columns contradict each other. The batch size of a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read.
+columns contradict each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
-_ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-?+[0-9]++ ++"
+_ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
 _NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
 _PRECISIONS: Mapping[bytes, str] = {
     b"float": "fp32", b"half": "fp16", b"bfloat16": "bf16", b"f8e4m3": "fp8", b"f8e5m2": "fp8", b"int8": "int8",
@@ -26,13 +26,20 @@ _AGREES, _ROUNDED = 0.02, 0.01
 
 
 def _largest(columns: Columns) -> Postprocessed:
-    """Return the rows of the largest size whose results are right and whose columns agree."""
+    """Return the rows of the largest size whose results are right and whose columns agree.
+
+    A log that was cut before its first row of that size has none.
+    """
+    asked = columns["_batch_size"]
     size, microseconds, algorithm = (columns[name] for name in ("_size", "_microseconds", "_algorithm"))
     with np.errstate(all="ignore"):
         computed = size / microseconds / 1000
     agrees = np.abs(computed - algorithm) <= _AGREES * computed + _ROUNDED
     right = ~(columns["_wrong"] > 0)
-    rows = np.flatnonzero((size == size.max()) & agrees & right) if len(size) else np.arange(0)
+    largest = size == size.max(initial=0)
+    if len(asked):
+        largest &= np.floor(size / 2**30) == asked[0]
+    rows = np.flatnonzero(largest & agrees & right)
     return rows, {"throughput": columns["throughput"][rows]}
 
 
@@ -44,7 +51,7 @@ def _gib(size: bytes) -> int:
 FORMAT = Format(
     title="nccl-tests",
     framework="NCCL",
-    marker=b"  ",
+    marker=b"   -1  ",
     start=rb"# nThread [0-9]++ nGpus [0-9]++ minBytes ",
     before_start=rb"^# (?:nccl-tests version|Collective test starting: )",
     end=rb"^# Avg bus bandwidth ++: [0-9]",
@@ -57,14 +64,15 @@ FORMAT = Format(
             scope="device",
             where=rb"^# ++size ++count ++type ++redop ++root ++time ++algbw ++busbw ",
             postprocess=_largest,
+            facts=("batch_size",),
         ),
     ),
     facts=(
         Fact("model", rb"^# Collective test starting: (?:[^\s/]*+/)*+" + _NAME),
         Fact("model", rb"(?:^|[\s/])" + _NAME + rb" -"),
-        Fact("batch_size", rb"^# nThread [^\n]*? maxBytes ([0-9]++) ", _gib),
+        Fact("batch_size", rb"^# nThread [0-9]++ nGpus [0-9]++ minBytes [0-9]++ maxBytes ([0-9]++) ", _gib),
         Fact("devices", rb"^# ++Rank ++([0-9]++) [^\n]*+\n(?!# ++Rank )", lambda last: int(last) + 1),
-        Fact("gpu", rb"^# ++Rank ++0 [^\n]*?\] ([^\r\n]++)"),
+        Fact("gpu", rb"^# ++Rank ++0 [^\]\n]++\] ([^\r\n]++)"),
         Fact("precision", _ROW % (rb"[0-9]++", rb"([a-z][a-z0-9]++)") + rb"[0-9]", words=_PRECISIONS),
     ),
     samples=(
@@ -72,14 +80,7 @@ FORMAT = Format(
             b"  8589934592    2147483648     float     sum      -1    20299  423.17  834.57      0    20006  429.37  846.80      0",
             throughput=834.57,
         ),
-        NearMiss(
-            b"  8589934592    2147483648     float     sum      -1    20299  423.17  834.57     12    20006  429.37  846.80      0",
-            "the result of the operation was wrong",
-        ),
-        NearMiss(
-            b"  8589934592    2147483648     float     sum      -1    20299  523.17  834.57      0    20006  429.37  846.80      0",
-            "size over time is another bandwidth",
-        ),
+        NearMiss(b"  8589934592    2147483648     float     sum      -1    20299  423.17  83", "cut inside the number"),
         NearMiss(b"# Avg bus bandwidth    : 745.53 ", "the mean over all sizes"),
     ),
 )  # fmt: skip

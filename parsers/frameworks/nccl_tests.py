@@ -17,6 +17,8 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
+#: The rank that is listed last, up to the head of the table; lines of other programs may stand between them.
+_LAST_RANK = rb"^# ++Rank ++([0-9]++) (?:(?!^# ++Rank )[\s\S]){1,4000}?^# ++size ++count ++type "
 _NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
 _PRECISIONS: Mapping[bytes, str] = {
     b"float": "fp32", b"half": "fp16", b"bfloat16": "bf16", b"f8e4m3": "fp8", b"f8e5m2": "fp8", b"int8": "int8",
@@ -71,7 +73,7 @@ FORMAT = Format(
         Fact("model", rb"^# Collective test starting: (?:[^\s/]*+/)*+" + _NAME),
         Fact("model", rb"(?:^|[\s/])" + _NAME + rb" -"),
         Fact("batch_size", rb"^# nThread [0-9]++ nGpus [0-9]++ minBytes [0-9]++ maxBytes ([0-9]++) ", _gib),
-        Fact("devices", rb"^# ++Rank ++([0-9]++) [^\n]*+\n(?!# ++Rank )", lambda last: int(last) + 1),
+        Fact("devices", _LAST_RANK, lambda last: int(last) + 1),
         Fact("gpu", rb"^# ++Rank ++0 [^\]\n]++\] ([^\r\n]++)"),
         Fact("precision", _ROW % (rb"[0-9]++", rb"([a-z][a-z0-9]++)") + rb"[0-9]", words=_PRECISIONS),
     ),

@@ -251,6 +251,8 @@ SILENT = "the connection broke off or gave no answer; see whether it is up and w
 NO_PYTHON = "python3 is not installed there, and what runs on a host is a Python program (3.6 or newer); install it"
 #: Exit status of ssh if the connection failed, and not the remote program.
 SSH_FAILED = 255
+#: What ssh says where the connection that it was to share has just ended; nothing was asked of the host then.
+_NOT_ASKED = "mux_client_request_session: "
 
 
 def explain(host: str, answer: ProgramResult, config: str = "") -> str:
@@ -477,7 +479,7 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path, config: 
     return None
 
 
-def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: str) -> None:
+def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: str, again: bool = True) -> None:
     with holding(text) as asked, tempfile.TemporaryFile() as errors:
         process = start(argv, asked, subprocess.PIPE, errors)
         assert process.stdout is not None
@@ -491,9 +493,12 @@ def _receive(argv: Sequence[str], host: str, text: str, folder: Path, config: st
             status = _closed(process)
         if fault.startswith(REFUSED):
             raise RunnerError(f"{host}: {fault}; nothing of it was kept here")
+        if again and status == SSH_FAILED and _NOT_ASKED in contents(errors):
+            return _receive(argv, host, text, folder, config, again=False)
         if status or fault:
             answer = ProgramResult(status, "", contents(errors) if status else fault)
             raise RunnerError(f"{explain(host, answer, config)}; nothing of it was kept here")
+    return None
 
 
 def _closed(process: subprocess.Popen[bytes]) -> int:

@@ -67,6 +67,7 @@ def test_precisions_of_one_family_agree(strong: str, weak: str) -> None:
 
 OPTIONAL = {
     "accumulation": (1, 88), "expert_parallel": (1, 4), "context_parallel": (1, 2), "drop_last": ("False", "True"),
+    "lora_rank": (0, 8),
 }  # fmt: skip
 
 

@@ -138,6 +138,16 @@ def test_a_connection_that_fails_while_fetching_names_the_configuration(tmp_path
         nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0", "/some/config")
 
 
+@pytest.mark.parametrize("asked", [1, 2])
+def test_a_shared_connection_that_has_just_ended_is_made_anew_once(asked, tmp_path, bash):
+    ended = "echo 'mux_client_request_session: write packet: Broken pipe' >&2; exit 255"
+    then = "echo 'Connection refused' >&2; exit 255"
+    program = f"echo >>asked; [ $(wc -l <asked) -gt {asked} ] || {{ {ended}; }}; {then}"
+    with pytest.raises(RunnerError, match="no SSH server answers" if asked == 1 else "Broken pipe"):
+        nodes.fetch_files([bash, "-c", f"cd {tmp_path}; {program}"], "first", "", tmp_path / "node0")
+    assert (tmp_path / "asked").read_text() == "\n\n"
+
+
 def test_the_other_nodes_are_fetched_although_one_is_hostile(write_recipe, tmp_path, monkeypatch, bash):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
     sent = {0: REFUSED["parent"][0], 1: archive(member("train.log"))}

@@ -509,6 +509,7 @@ def run(
     _warn_of_unpinned(recipe for recipe, _ in chosen)
     if find_max_batch:
         return max(_search(batch, target, resume, patience, max_batch or 0, wait_idle) for batch in series)
+    _announce(series, wanted, resume)
     return _repeat(series, target, wanted, resume, patience, wait_idle)
 
 
@@ -734,15 +735,27 @@ def _tried(batch: Batch) -> Batch:
 
 
 def _plan(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, with_jobs: bool = False) -> int:
-    firsts = batches.first_runs_of(series)
-    runs = batches.order(firsts, wanted.counts(series, firsts), _seed(series))
+    firsts, runs = _runs(series, wanted)
     target = target.for_series(runs, _cool_down(series))
     # Whole before it is printed: what cannot run is refused, not listed.
     return _print(iter([*_plan_lines(firsts, runs, target, with_jobs), *_order_lines(series, runs, wanted)]))
 
 
+def _runs(series: Sequence[Batch], wanted: Wanted) -> tuple[list[PlannedRun], list[PlannedRun]]:
+    """Return the first run of each case, and all runs in their order."""
+    firsts = batches.first_runs_of(series)
+    return firsts, batches.order(firsts, wanted.counts(series, firsts), _seed(series))
+
+
 def _seed(series: Sequence[Batch]) -> int:
     return next(batch.order_seed for batch in series if batch.order_seed is not None)
+
+
+def _announce(series: Sequence[Batch], wanted: Wanted, resume: bool) -> None:
+    """Say how many runs there will be and how long they may take, before a person waits for hours by mistake."""
+    _, runs = _runs(series, wanted)
+    if len(runs) > 1 and not resume:
+        print(_time(runs, _cool_down(series)), flush=True)
 
 
 def _dry_run(series: Sequence[Batch], target: AnyTarget, wanted: Wanted, resume: bool, find_max_batch: bool) -> int:

@@ -171,7 +171,7 @@ def test_several_recipes_run_in_one_random_order_and_end_with_a_table(two_recipe
         ["1"] * 4, ["2"] * 4,
     ]  # fmt: skip
     assert {name.split("/")[0] for name in names[:4]} == {"pytorch", "other"}
-    assert "in random order, seed 3" in said
+    assert re.match(r"8 runs of 4 cases, at most [^\n]+\nin random order, seed 3\n", said)
     assert len(re.findall(r": completed, [\d.e+]+ images/s$", said, re.M)) == 8
     row = next(line for line in said.splitlines() if line.startswith("pytorch/cpu-n1d1-bs2-fp32 "))
     assert re.fullmatch(r"pytorch/\S+ +2 +[\d.e+]+ images/s +from 5 repeats on +[\d.]+ %\s*", row)

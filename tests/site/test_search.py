@@ -26,14 +26,17 @@ def reader(browser: Any) -> Iterator[Any]:
     opened.close()
 
 
-def type_query(reader: Any, query: str) -> None:
-    reader.locator(".md-search__input").click()
-    reader.keyboard.type(query)
+def ask(reader: Any, query: str) -> None:
+    """Ask for the whole query at once: typed letter by letter, the results of its beginning may be read for its own."""
+    asked = reader.locator(".md-search__input")
+    asked.click()
+    asked.fill(query)
+    asked.press("End")  # the search listens to keys that are let go
 
 
 def first_hit(reader: Any, address: str, query: str) -> str:
     reader.goto(address)
-    type_query(reader, query)
+    ask(reader, query)
     reader.wait_for_selector(".md-search-result__item a", state="attached")
     found: str = reader.locator(".md-search-result__item a").first.evaluate("link => new URL(link.href).pathname")
     return found
@@ -80,7 +83,7 @@ def test_what_one_language_does_not_have_is_looked_for_in_the_other(
     reader: Any, searched: str, language: str, other: str, query: str
 ) -> None:
     reader.goto(searched + language)
-    type_query(reader, query)
+    ask(reader, query)
     link = reader.locator(".pl-search-other a")
     link.wait_for()
     assert query in link.inner_text()
@@ -105,7 +108,7 @@ def test_results_are_found_with_their_answer_and_lead_to_the_model_filtered_alik
     reader: Any, searched: str, language: str, query: str, said: str
 ) -> None:
     reader.goto(searched + language)
-    type_query(reader, query)
+    ask(reader, query)
     hit = reader.locator(".md-search-result__link[href*='devices=1&precision=fp32'][href*='resnet50']").first
     hit.wait_for(state="attached")
     assert said in (hit.text_content() or "").replace("\u200b", "")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from parsers.contract import PauseKind
+from parsers.contract.statistics import median
 from parsers.engine.table import SessionRecords, Stop
 
 if TYPE_CHECKING:
@@ -100,6 +102,8 @@ class StepRows:
         return later, seconds[chosen]
 
 
+# Figures, metrics and signs of a second run all ask for the rows of one session.
+@lru_cache(maxsize=4)
 def one_row_per_step(records: SessionRecords) -> StepRows:
     """Return the rows of some records, which must not be empty."""
     import numpy as np
@@ -158,7 +162,7 @@ def between(records: SessionRecords, steps: Column) -> Column:
     import numpy as np
 
     gaps = np.diff(steps)
-    usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     told = gaps > 0
     if records.reading.counts == "update":
         told &= np.abs(gaps / usual - 1) > _SKIPPED
@@ -189,7 +193,7 @@ def _covered(records: SessionRecords, columns: Mapping[str, Column], steps: Colu
         return np.ones(len(steps))
     gaps = np.diff(steps, prepend=np.nan)
     inside = gaps > 0
-    usual = float(np.median(gaps[inside])) if inside.any() else 1.0
+    usual = median(gaps[inside]) if inside.any() else 1.0
     # Where the steps begin anew, the first step printed by itself is one, and its stall must not count for ten; another
     # record covers as many as usual, some of them of the epoch before it.
     alone = (steps == 0) | ((steps == 1) & (usual > 2))
@@ -253,7 +257,7 @@ def _outside_timer(seconds: Column, trained: Column) -> NDArray[np.bool_]:
     """
     import numpy as np
 
-    if not len(seconds) or not abs(np.median(seconds / trained) - 1) <= _AGREES:
+    if not len(seconds) or not abs(median(seconds / trained) - 1) <= _AGREES:
         return np.zeros(len(seconds), dtype=np.bool_)
     order = np.argsort(trained - seconds, kind="stable")
     left, rest = np.cumsum((seconds - trained)[order][::-1])[::-1], np.cumsum(seconds[order][::-1])[::-1]

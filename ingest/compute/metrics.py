@@ -21,6 +21,7 @@ from ingest.compute.frame import confirmed, increments, one_row_per_step
 from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
 from ingest.compute.window import TOO_FEW, training, warm_up
 from parsers.contract import Reading
+from parsers.contract.statistics import median
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
@@ -198,7 +199,7 @@ def _printed_median(session: Session, name: str) -> MetricFigure | None:
     for records in _steps(session):
         if name in records and np.isfinite(printed := records[name]).any():
             kept = np.flatnonzero(np.isfinite(printed))[warm_up(int(np.isfinite(printed).sum())) :]
-            value = float(np.median(printed[kept]))
+            value = median(printed[kept])
             first, last = records.lines([int(kept[0]), int(kept[-1])])
             return MetricFigure(_digits(value), METRICS[name].unit, "log", first, last, f"median of {len(kept)}")
     return None

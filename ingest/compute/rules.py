@@ -28,6 +28,7 @@ from ingest.compute.series import (
 )
 from ingest.compute.window import training, warm_up
 from parsers.contract import Window
+from parsers.contract.statistics import median
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, NoFigure
@@ -195,7 +196,6 @@ def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
 
 
 def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
-    import numpy as np
 
     used = used_records(rule, given)
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
@@ -206,7 +206,7 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
         value = samples / seconds
         arithmetic = _over_time(given, used, samples, seconds)
     elif rule.statistic == "median":
-        value, arithmetic = float(np.median(values)), f"median of {len(values)}{factor}"
+        value, arithmetic = median(values), f"median of {len(values)}{factor}"
     else:
         value, arithmetic = (
             float(values.mean()),

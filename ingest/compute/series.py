@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step
 from parsers.contract import Reading, Scope
+from parsers.contract.statistics import median
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords, converter, last_digit
 from schema.records import Facts, NoFigure, Reason
@@ -192,7 +193,7 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     exact = float(whole["throughput"][-1] * whole["seconds"][-1]) / batch_of_job
     if not math.isfinite(exact):  # The last summary need not state both.
         raise no_figure("no_accumulation")
-    batches, usual = round(exact), float(np.median(np.diff(lines["clock"])))
+    batches, usual = round(exact), median(np.diff(lines["clock"]))
     if not (0 < batches < 10**7 and usual > 0) or abs(exact - batches) > 1e-4 * batches:
         raise no_figure("no_accumulation")
     expected = float(whole["seconds"][-1]) / usual
@@ -272,7 +273,7 @@ def _samples(frame: StepRows) -> Column | None:
         return None
     consumed = frame["consumed"]
     gaps = np.diff(consumed, prepend=np.nan)
-    usual = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else np.nan
+    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.nan
     # The first record, and one with which the count begins anew, covers as many as usual, or fewer where the run or the
     # epoch began within it.
     return np.where(gaps >= 0, gaps, np.minimum(consumed, usual))
@@ -354,13 +355,13 @@ def rounding(records: SessionRecords, name: str, values: Column) -> float:
     whole = max(0, math.floor(math.log10(some.min())))
     decimals = next((each for each in range(-whole, 6) if (some * 10.0**each % 1 <= 1e-6).all()), 6)
     unit = 10.0**-decimals
-    if unit > _FINE * float(np.median(some)) and name in records.reading.columns:
+    if unit > _FINE * median(some) and name in records.reading.columns:
         # Equal round figures hide their zeros: look at one as it is printed, unless it was computed.
         printed, factor = records.printed(0, name), records.reading.factors.get(name, 1.0)
         if not np.isclose(converter(name)([printed])[0] * factor, records[name][0], rtol=1e-12):
             return 0.0
         unit = last_digit(printed) * factor
-    return 0.5 * unit / float(np.median(some))
+    return 0.5 * unit / median(some)
 
 
 def _lasted(frame: StepRows) -> Column | None:

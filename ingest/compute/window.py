@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ingest.compute.frame import PAUSES
 from ingest.compute.series import ThroughputSeries
+from parsers.contract.statistics import median
 from schema.records import Evenness, Pauses, Reason
 
 if TYPE_CHECKING:
@@ -92,7 +93,6 @@ def _known(value: float) -> float | None:
 
 def evenness(given: ThroughputSeries) -> Evenness | None:
     """Return how even the printed speeds of the training records in the window are; None for fewer than two."""
-    import numpy as np
 
     first = warm_up(len(given))
     values = given.values[first:][given.pauses[first:] == 0]
@@ -101,6 +101,6 @@ def evenness(given: ThroughputSeries) -> Evenness | None:
     half = len(values) // 2
     return Evenness(
         records=len(values),
-        slow=int((values < SLOW * np.median(values)).sum()),
-        change=float(f"{np.median(values[-half:]) / np.median(values[:half]) - 1:.4g}"),
+        slow=int((values < SLOW * median(values)).sum()),
+        change=float(f"{median(values[-half:]) / median(values[:half]) - 1:.4g}"),
     )

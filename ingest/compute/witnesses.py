@@ -32,6 +32,7 @@ from ingest.compute.series import (
     scoped,
 )
 from ingest.compute.window import too_few
+from parsers.contract.statistics import median
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -310,7 +311,7 @@ def _whole_across_epochs(given: ThroughputSeries, steps: Column, epochs: Column)
     inside = (epochs == 0) & (steps > 0)
     if given.records.reading.cumulative_since is not None or not inside.any():
         return np.zeros(len(steps), dtype=np.bool_)
-    return np.asarray((epochs > 0) & (given.covered >= np.median(given.covered[inside])))
+    return np.asarray((epochs > 0) & (given.covered >= median(given.covered[inside])))
 
 
 def _claimed(given: ThroughputSeries) -> Column:
@@ -351,15 +352,14 @@ def _resolution_of(stamps: Column) -> float:
 
 def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
     """Return clock over claimed seconds, as the median over stretches, and the seconds of a stretch without a gap."""
-    import numpy as np
 
-    whole, usual = float(given.took.sum()), float(np.median(given.took))
+    whole, usual = float(given.took.sum()), median(given.took)
     each = max(1, math.ceil(_STRETCH * unit / usual)) if usual > 0 else len(given.took)
     count = len(given.took) // each
     if count < 3:
         return whole / float(given.claimed.sum()), whole / given.pieces
     clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
-    return float(np.median(clock / told)), float(np.median(clock)) / max(1.0, given.pieces / count)
+    return median(clock / told), median(clock) / max(1.0, given.pieces / count)
 
 
 # Arithmetic on the line

@@ -32,6 +32,7 @@ from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input, may_be_log, named_like_log
 from ingest.record import duplicates
 from parsers.contract import Sample, text
+from parsers.contract.statistics import median
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
@@ -267,7 +268,7 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
         return {}
     if not len(products) or not np.isfinite(products).all():
         return {}
-    batch = round(float(np.median(products)))
+    batch = round(median(products))
     if not batch or float(np.max(np.abs(products / batch - 1))) > _ROUNDED:
         return {}
     first, last = session.main.lines([0, len(session.main) - 1])
@@ -559,9 +560,10 @@ def _of_series(series: Callable[[], ThroughputSeries]) -> dict[str, Any]:
 def _trace(given: ThroughputSeries) -> Trace:
     """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
     shown = _bins(given)
+    steps, values = (column[shown].tolist() for column in (given.steps, given.values))
     return Trace(
-        step=tuple(shortened(given.steps[each]) for each in shown),
-        value=tuple(shortened(given.values[each], 6) for each in shown),
+        step=tuple(map(shortened, steps)),
+        value=tuple(shortened(each, 6) for each in values),
         unit=given.unit,
         skipped=sum(each < window.warm_up(len(given)) for each in shown),
     )
@@ -573,9 +575,9 @@ def _bins(given: ThroughputSeries) -> list[int]:
     count = len(given)
     if count <= TRACE_POINTS:
         return list(range(count))
-    edges = np.linspace(0, count, TRACE_POINTS // 2 + 1).astype(int)
-    spans = [range(a, b) for a, b in pairwise(edges)]
-    extremes = {pick(each, key=lambda row: given.values[row]) for each in spans for pick in (min, max)}
+    edges = np.linspace(0, count, TRACE_POINTS // 2 + 1).astype(int).tolist()
+    spans, values = [range(a, b) for a, b in pairwise(edges)], given.values.tolist()
+    extremes = {pick(each, key=values.__getitem__) for each in spans for pick in (min, max)}
     return sorted(extremes)
 
 

@@ -16,7 +16,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.contract.literals import begins_with_a_word, literals
+from parsers.contract.literals import Alternatives, all_in, begins_with_a_word, literals
 from schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -237,13 +237,13 @@ class Reading:
         return regex
 
     @cached_property
-    def words(self) -> tuple[bytes, ...]:
+    def words(self) -> tuple[Alternatives, ...]:
         """Return what stands in every record of the reading."""
-        return (*filter(None, (self.marker,)), *literals(self.regex))
+        return literals(self.regex, self.marker)
 
-    def may_stand_in(self, text: bytes, begin: int = 0, end: int | None = None) -> bool:
-        """Return whether a stretch of text holds all the words of a record; otherwise it holds none."""
-        return all(text.find(each, begin, end) >= 0 for each in self.words)
+    def may_stand_in(self, distinct: bytes) -> bool:
+        """Return whether a text may hold a record, by its distinct lines."""
+        return all_in(self.words, distinct)
 
     @cached_property
     def where_regex(self) -> re.Pattern[bytes] | None:
@@ -269,6 +269,24 @@ def _at_line_starts(pattern: bytes) -> bytes:
     return _LINE_START.sub(lambda found: rb"(?<![^\r\n])" if found[1] else found[0], pattern)
 
 
+#: What looks behind at the beginning of a pattern, and the characters that follow it.
+_BEHIND = re.compile(
+    rb"((?:\(\?[a-zA-Z]++\))?)(?:\(\?<([!=])(\[\^?+\]?+(?:\\.|[^\]\\])*+\]|\\[a-zA-Z])\)|\\(b))"
+    rb"((?:[^\\.^$*+?{}\[\]|()]|\\[^a-zA-Z0-9])++)(?![*+?{])",
+    re.DOTALL,
+)
+
+
+def _word_first(pattern: bytes) -> bytes:
+    """Let a pattern that looks behind begin with the word that follows: `re` finds a word thirty times as fast."""
+    found = _BEHIND.match(pattern)
+    if not found:
+        return pattern
+    flags, sign, behind, _, word = found.groups(b"")
+    looks = rb"(?<%s%s%s)" % (sign or b"=", behind or rb"\b", word)
+    return flags + word + looks + pattern[found.end() :]
+
+
 def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
     """Compile a pattern; raise FormatError with the pattern where it is none.
 
@@ -276,7 +294,7 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
     """
     lines = flags & re.MULTILINE or b"(?m)" in pattern
     try:
-        return re.compile(_at_line_starts(pattern) if lines else pattern, flags)
+        return re.compile(_word_first(_at_line_starts(pattern) if lines else pattern), flags)
     except re.error as error:
         raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
@@ -341,12 +359,12 @@ class Fact:
         return searched(self.pattern)
 
     @cached_property
-    def _held(self) -> tuple[bytes, ...]:
+    def _held(self) -> tuple[Alternatives, ...]:
         return literals(compiled(self.pattern, re.MULTILINE))
 
-    def may_stand_in(self, text: bytes, begin: int = 0) -> bool:
-        """Return whether a text, from `begin` on, holds all the words that a match does."""
-        return all(text.find(each, begin) >= 0 for each in self._held)
+    def may_stand_in(self, distinct: bytes) -> bool:
+        """Return whether a text may state the fact, by its distinct lines."""
+        return all_in(self._held, distinct)
 
     def value(self, printed: bytes) -> int | str | None:
         """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
@@ -446,6 +464,14 @@ class Format:
         """Compile the start pattern, if the printer announces itself."""
         return compiled(self.start) if self.start else None
 
+    @cached_property
+    def _held_by_start(self) -> tuple[Alternatives, ...]:
+        return literals(self.start_regex) if self.start_regex else ()
+
+    def may_start_in(self, distinct: bytes) -> bool:
+        """Return whether the program may start in a text, by its distinct lines."""
+        return self.start_regex is not None and all_in(self._held_by_start, distinct)
+
     def starts(self, text: bytes) -> list[int]:
         """Return where the program starts."""
         return [match.start() for match in self.start_regex.finditer(text)] if self.start_regex else []
@@ -459,6 +485,14 @@ class Format:
     def end_regex(self) -> re.Pattern[bytes] | None:
         """Compile the end pattern, if the printer says that it is done."""
         return searched(self.end) if self.end else None
+
+    @cached_property
+    def _held_by_end(self) -> tuple[Alternatives, ...]:
+        return literals(compiled(self.end, re.MULTILINE)) if self.end else ()
+
+    def may_end_in(self, distinct: bytes) -> bool:
+        """Return whether a text may hold the line that says that it is done, by its distinct lines."""
+        return bool(self.end) and all_in(self._held_by_end, distinct)
 
     @property
     def main(self) -> Reading:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from schema.distinct_lines import distinct_lines
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,11 @@ class Chunk:
     lines: int
     #: (position in text, rank) of every removed tag, in order of position; empty where nothing was tagged.
     tags: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def distinct(self) -> builtins.bytes:
+        """Its lines without digits, each once, for words to be looked for."""
+        return distinct_lines(self.text)
 
     def line_of(self, position: int) -> int:
         """Return the line number of a position in `text`."""

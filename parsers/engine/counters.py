@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from parsers.contract import Column
+from parsers.contract.statistics import median
 from parsers.engine.table import SessionRecords
 
 Unit = Literal["epoch", "step"]
@@ -57,7 +58,7 @@ def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> 
 def _is_last_printed(steps: Column, beyond: float) -> bool:
     """Return whether the next step that a printer of every nth step prints would be `beyond` or later."""
     gaps = np.diff(steps)
-    usual = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 1.0
+    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     return float(steps[-1]) + usual >= beyond
 
 

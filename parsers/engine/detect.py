@@ -19,6 +19,7 @@ from parsers.contract import Format
 from parsers.contract.chunk import Chunk
 from parsers.engine.registry import formats
 from parsers.engine.scan import CHUNK, Noise, clean, open_log
+from schema.distinct_lines import without_digits
 
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
@@ -51,12 +52,13 @@ class _Markers:
     def _automaton(self) -> BytesAhoCorasick:
         from ahocorasick_rs import BytesAhoCorasick
 
-        return BytesAhoCorasick(self.literals)
+        return BytesAhoCorasick(list(map(without_digits, self.literals)))
 
-    def present(self, text: bytes) -> frozenset[bytes]:
-        """Return those that stand in a text."""
-        found = self._automaton.find_matches_as_indexes(text, overlapping=True)
-        return frozenset({b"", *(self.literals[each] for each in {number for number, _, _ in found})})
+    def present(self, chunk: Chunk) -> frozenset[bytes]:
+        """Return those that stand in a chunk: of those in its distinct lines, which are few, digits may be lacking."""
+        found = self._automaton.find_matches_as_indexes(chunk.distinct, overlapping=True)
+        likely = (self.literals[each] for each in {number for number, _, _ in found})
+        return frozenset({b"", *(each for each in likely if each in chunk.text)})
 
 
 @cache
@@ -80,7 +82,7 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     is enough: printers of one family announce themselves alike, and without records nothing could be read differently.
     """
     known = formats()
-    seen = [_Searched(each, _markers().present(each.text)) for each in chunks]
+    seen = [_Searched(each, _markers().present(each)) for each in chunks]
     marked = [each for each in known if any(each.marker in one.markers for one in seen)]
     for weak in (False, True):
         if found := [claim for each in marked if (claim := _reads(each, seen, weak))]:
@@ -119,8 +121,8 @@ def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | Non
     for each in seen if readings else ():
         text = each.chunk.text
         marked = [one for one in readings if one.marker in each.markers] if format.marker in each.markers else ()
-        likely = (one for one in marked if one.may_stand_in(text))
-        if found := [match.start() for one in likely if (match := one.regex.search(text))]:
+        likely = {one.regex for one in marked if one.may_stand_in(each.chunk.distinct)}
+        if found := [match.start() for one in likely if (match := one.search(text))]:
             return Claim(format, each.chunk.line_of(min(found)), records=True)
     return None
 
@@ -129,7 +131,8 @@ def _starts(format: Format, seen: Iterable[_Searched]) -> Claim | None:
     """Return a claim by the start of the program, looked for in the first few MiB."""
     left = HEAD_CHUNKS * CHUNK
     for chunk in (each.chunk for each in seen):
-        if format.start_regex and left > 0 and (match := format.start_regex.search(chunk.text, 0, left)):
+        likely = left > 0 and format.may_start_in(chunk.distinct) and format.start_regex
+        if likely and (match := likely.search(chunk.text, 0, left)):
             return Claim(format, chunk.line_of(match.start()), records=False)
         left -= len(chunk.text)
     return None

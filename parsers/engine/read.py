@@ -9,15 +9,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from parsers.contract import Format
+from parsers.contract import Format, Reading
 from parsers.contract.chunk import Chunk
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.openings import opening
 from parsers.engine.registry import frames
 from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import Session
-from parsers.engine.statements import Piece, StatementCollector, Statements
+from parsers.engine.statements import Piece, StatementCollector, Statements, joined
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
+from schema.distinct_lines import distinct_lines
 
 #: How far before its start a session is looked for; a chunk is held back as a whole.
 _LOOK_BACK = 1 << 16
@@ -151,7 +152,7 @@ class _LogReader:
                     current = _OpenSession(
                         StatementCollector(self.format, closed[-1].stated.next_line), rows_now, started=True
                     )
-                    current.take(Piece(own, own.count(b"\n"), 0))
+                    current.take(Piece(own, own.count(b"\n"), distinct_lines(own)))
                 current.started = True
             self._feed(current, chunk, begin, len(chunk.text), pending)
             for table, rows in zip(self.tables, pending, strict=True):
@@ -163,10 +164,13 @@ class _LogReader:
 
     def _own_text_of_next(self, current: _OpenSession) -> bytes:
         """Return what the session that starts now owns of the text before its start, and take it from `current`."""
-        text, records = b"".join(each.text for each in current.held), sum(each.records for each in current.held)
-        at = opening(self.format, text, self._last_own(text) if any(self._count(current)) or records else 0)
-        current.held = [Piece(text[:at], text.count(b"\n", 0, at), records)]
-        return text[at:]
+        before = joined(current.held)
+        at = opening(
+            self.format, before.text, self._last_own(before.text) if any(self._count(current)) or before.records else 0
+        )
+        kept, own = before.text[:at], before.text[at:]
+        current.held = [before._replace(text=kept, lines=kept.count(b"\n"), found=(), begin=0)]
+        return own
 
     def _rows(self, pending: Sequence[Sequence[object]] = ()) -> list[int]:
         """Return how many rows of each table are read so far."""
@@ -182,7 +186,7 @@ class _LogReader:
 
         Where every rank announces itself, only the first that does so again counts.
         """
-        found = self.format.starts(chunk.text)
+        found = self.format.starts(chunk.text) if self.format.may_start_in(chunk.distinct) else []
         if found and chunk.tags:
             found = [at for at, rank in zip(found, chunk.ranks(found), strict=True) if self._is_first(rank)]
         # The program announces itself on a line, not inside it.
@@ -208,17 +212,23 @@ class _LogReader:
         self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[re.Match[bytes]]]
     ) -> None:
         """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
-        text, most = chunk.text, list[re.Match[bytes]]()
+        text, most, firsts = chunk.text, list[re.Match[bytes]](), list[tuple[Reading, int]]()
+        known: dict[re.Pattern[bytes], list[re.Match[bytes]]] = {}  # some readings differ in their conditions alone
         for table, rows in zip(self.tables, pending, strict=True):
-            if not table.reading.may_stand_in(text, begin, end):
+            reading = table.reading
+            if not reading.may_stand_in(chunk.distinct) or text.find(reading.marker, begin, end) < 0:
                 continue
-            found = list(table.reading.regex.finditer(text, begin, end))
+            if reading.regex not in known:
+                known[reading.regex] = list(reading.regex.finditer(text, begin, end))
+            found = known[reading.regex]
             rows.extend(found)
             most = max(most, found, key=len)
-        if (begin, end) == (0, len(text)):
-            current.take(Piece(text, chunk.lines, len(most), most))
-        elif begin < end:
-            current.take(Piece(text[begin:end], text.count(b"\n", begin, end), len(most), most, begin))
+            if found and reading in self.format.readings:
+                firsts.append((reading, found[0].start() - begin))
+        if begin < end:
+            whole = (begin, end) == (0, len(text))
+            part, lines = (text, chunk.lines) if whole else (text[begin:end], text.count(b"\n", begin, end))
+            current.take(Piece(part, lines, chunk.distinct, len(most), tuple(firsts), most, begin))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""

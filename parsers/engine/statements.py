@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from parsers.contract import Fact, Format, Reading
 from parsers.engine.outcome import Message, message
+from schema.distinct_lines import distinct_lines
 
 HEAD = 1 << 20
 #: A crash shows in the last lines.
@@ -66,14 +68,32 @@ class Statements:
 class Piece(NamedTuple):
     """A stretch of whole lines, with the numbers of its lines and of the records in it.
 
-    `found` are the records, where they are known, in a text in which the stretch begins at `begin`.
+    `distinct` are its distinct lines, perhaps with others around it, and `firsts` says where in it the first record of
+    each reading begins. `found` are the records, where they are known, in a text in which the stretch begins at `begin`.
     """
 
     text: bytes
     lines: int
-    records: int
+    distinct: bytes
+    records: int = 0
+    firsts: tuple[tuple[Reading, int], ...] = ()
     found: Sequence[re.Match[bytes]] = ()
     begin: int = 0
+
+
+def joined(pieces: Sequence[Piece]) -> Piece:
+    """Return pieces that follow each other as one; single records are not known of several any more."""
+    if len(pieces) == 1:
+        return pieces[0]
+    begins = accumulate((len(each.text) for each in pieces), initial=0)
+    firsts = [(one, begin + at) for each, begin in zip(pieces, begins, strict=False) for one, at in each.firsts]
+    return Piece(
+        b"".join(each.text for each in pieces),
+        sum(each.lines for each in pieces),
+        b"\n".join(each.distinct for each in pieces),
+        sum(each.records for each in pieces),
+        tuple(firsts),
+    )
 
 
 class StatementCollector:
@@ -86,7 +106,7 @@ class StatementCollector:
         self._restated: Restated | None = None
         self._unmet: tuple[Reading, ...] = ()
         self._end_line = 0
-        self._head: list[bytes] | None = []
+        self._head: list[Piece] | None = []
         self._tail = b""
         self._trained = False
 
@@ -96,13 +116,13 @@ class StatementCollector:
         self._next += piece.lines
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
         if self._head is not None:
-            self._head.append(text)
+            self._head.append(piece)
         elif self._trained and b"\r" not in text and 2 * len(piece.found) > piece.lines:
-            self._search(*_without_records(piece, line), records=True)
+            self._search(*_without_records(piece, line), piece.distinct, 0)
         else:
-            self._search(text, range(line, self._next + 1), piece.records > 0)
+            self._search(text, range(line, self._next + 1), piece.distinct, self._trained_from(piece))
         self._trained |= piece.records > 0
-        if self._head is not None and sum(map(len, self._head)) >= HEAD:
+        if self._head is not None and sum(len(each.text) for each in self._head) >= HEAD:
             self._search_head()
 
     def statements(self) -> Statements:
@@ -121,31 +141,38 @@ class StatementCollector:
         )
 
     def _search_head(self) -> None:
-        text, self._head = b"".join(self._head or ()), None
+        head, self._head = joined(self._head or []), None
         # Readings of one format share their conditions.
-        holds = {where: each.holds(text) for where, each in {each.where: each for each in self.format.readings}.items()}
-        self._unmet = tuple(each for each in self.format.readings if not holds[each.where])
+        holds = {each.where: each for each in self.format.readings}
+        met = {where: each.holds(head.text) for where, each in holds.items()}
+        self._unmet = tuple(each for each in self.format.readings if not met[each.where])
         trained, self._trained = self._trained, False
-        self._search(text, range(self._line, self._next + 1), trained)
+        self._search(head.text, range(self._line, self._next + 1), head.distinct, self._trained_from(head))
         self._trained = trained
 
-    def _search(self, text: bytes, numbers: Sequence[int], records: bool) -> None:
-        """Search a text whose lines have these numbers; `records` says whether it holds any."""
-        again, after = self._trained or records, 0 if self._trained else None
+    def _trained_from(self, piece: Piece) -> int | None:
+        """Return where in a piece the first record of training begins, its length if it is of none; None before any."""
+        if self._trained or not piece.records:
+            return 0 if self._trained else None
+        found = [at for each, at in piece.firsts if each.span != "run" and each not in self._unmet]
+        return min(found, default=len(piece.text))
+
+    def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
+        """Search a text whose lines have these numbers; from `after` on it is of a run that trains."""
+        later: bytes | None = None
         for fact in self.format.facts:
-            if not fact.may_stand_in(text):
+            if not fact.may_stand_in(distinct):
                 continue
-            begin = 0
             if fact.name not in self._facts and (found := _quoted(fact, text, numbers)):
-                begin, self._facts[fact.name] = found[0], (fact, found[1])
+                self._facts[fact.name] = (fact, found)
             known = self._facts.get(fact.name)
-            # Where the first record is, is only looked for where a fact is stated again.
-            stated = again and known and known[0] is fact and not self._restated and fact.may_stand_in(text, begin)
-            if stated and fact.regex.search(text, begin):
-                after = self._first_record(text) if after is None else after
+            if after is None or not known or known[0] is not fact or self._restated:
+                continue
+            later = (distinct_lines(text[after:]) if after else distinct) if later is None else later
+            if fact.may_stand_in(later):
                 self._restate(fact, text, numbers, after)
-        end = self.format.end_regex.search(text) if self.format.end_regex and not self._end_line else None
-        if end:
+        likely = not self._end_line and self.format.may_end_in(distinct) and self.format.end_regex
+        if likely and (end := likely.search(text)):
             self._end_line = numbers[text.count(b"\n", 0, end.start())]
 
     def _restate(self, fact: Fact, text: bytes, numbers: Sequence[int], after: int) -> None:
@@ -156,12 +183,6 @@ class StatementCollector:
                 second = Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
                 self._restated = Restated(fact.name, known, second)
                 return
-
-    def _first_record(self, text: bytes) -> int:
-        """Return where the first record of training begins, the length of the text where there is none."""
-        readings = (each for each in self.format.readings if each.span != "run" and each not in self._unmet)
-        found = (each.regex.search(text) for each in readings if each.may_stand_in(text))
-        return min((each.start() for each in found if each), default=len(text))
 
 
 def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
@@ -177,10 +198,10 @@ def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
     return b"\n".join(piece.text[begin:end] for begin, end in spans), (others + line).tolist()
 
 
-def _quoted(fact: Fact, text: bytes, numbers: Sequence[int]) -> tuple[int, Quoted] | None:
-    """Return a fact as a text states it first, and where that ends."""
+def _quoted(fact: Fact, text: bytes, numbers: Sequence[int]) -> Quoted | None:
+    """Return a fact as a text states it first."""
     match = fact.regex.search(text)
     value = fact.value(match[1]) if match else None
     if match is None or value is None:
         return None
-    return match.end(), Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
+    return Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,8 @@ _LENGTH = re.compile(rb"(?:([0-9]{1,6}) days?, )?(?:([0-9]{1,6}):(?=[0-9]{2}:))?
 #: `1,234,567.8`; anything else with a comma is no number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
+#: Columns of so many records, and so many line numbers asked for at once, are kept for the next question.
+_FEW_RECORDS, _FEW_LINES = 100_000, 10
 #: Letters of `contract.SHORT_NUMBER`.
 _SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 
@@ -94,6 +97,8 @@ class ReadingTable:
     #: In the order of the rows; of several that follow one another without a row between, one of each kind.
     stops: list[Stop] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
+    #: Lines that were asked for: every figure asks for its first and its last again.
+    _lines: dict[int, int] = field(default_factory=dict)
 
     def postprocessed(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
         """Apply the reading's `postprocess` to some rows: return which of them are records, and their columns.
@@ -124,8 +129,8 @@ class ReadingTable:
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Return the line numbers of some rows; their chunks are read again."""
-        found: dict[int, int] = {}
-        for number, group in groupby(sorted(set(rows)), key=self._stretch_of):
+        found = self._lines if len(rows) <= _FEW_LINES else {}
+        for number, group in groupby(sorted({*rows} - found.keys()), key=self._stretch_of):
             (first, stretch), own = self.stretches[number], list(group)
             places = self.places[number][[row - first for row in own]]
             found |= zip(own, self.source.chunk(stretch).lines_of(places), strict=True)
@@ -168,11 +173,11 @@ class ReadingTable:
         self.rows += len(rows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class SessionRecords:
     """One session's records of one reading: rows of a table, or what the reading's `postprocess` makes of them.
 
-    `facts`: the numbers that the session states.
+    `facts`: the numbers that the session states. Columns are read-only; two sets of records are equal if they are one.
     """
 
     table: ReadingTable
@@ -204,13 +209,11 @@ class SessionRecords:
 
     def __getitem__(self, name: str) -> Column:
         """Return a column, one float64 per record, in file order; clocks run on over midnight."""
-        column = self._column(name) if self._processed is None else self._processed[1][name]
-        return self._in_order(column) if name == "clock" else column
+        return self._kept(name, self._column)
 
     def ranks(self) -> Column:
         """Return the rank that printed each record."""
-        ranks = self.table.rank(slice(self.first, self.last))
-        return ranks if self._processed is None else ranks[self._processed[0]]
+        return self._kept("of rank", self._ranks)
 
     def stops(self) -> list[Stop]:
         """Return the lines of pauses between the first record and the last; their rows are records here."""
@@ -224,8 +227,7 @@ class SessionRecords:
 
     def stamps(self) -> Column:
         """Return the clock of each record's line in seconds, running on over midnight; NaN where there is none."""
-        stamps = self._in_order(self.table.stamp(slice(self.first, self.last)))
-        return stamps if self._processed is None else stamps[self._processed[0]]
+        return self._kept("of line", self._stamps)
 
     def lines(self, indices: Sequence[int]) -> list[int]:
         """Return the line numbers of some records, counted from 0 within the session."""
@@ -241,10 +243,34 @@ class SessionRecords:
         """Return clocks that run on over midnight; a length of time that falls was begun anew, not at midnight."""
         return clock if "elapsed" in self.reading.columns else unwrapped(clock)
 
-    def _column(self, name: str) -> Column:
-        return self.table.column(name, slice(self.first, self.last))
+    def _kept(self, name: str, make: Callable[[str], Column]) -> Column:
+        """Return what was made before, or else make it."""
+        if name in self._columns:
+            return self._columns[name]
+        made = make(name)
+        made.flags.writeable = False
+        if len(made) <= _FEW_RECORDS:
+            self._columns[name] = made
+        return made
 
-    @property
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {}
+
+    def _column(self, name: str) -> Column:
+        rows = slice(self.first, self.last)
+        column = self.table.column(name, rows) if self._processed is None else self._processed[1][name]
+        return self._in_order(column) if name == "clock" else column
+
+    def _ranks(self, _name: str) -> Column:
+        ranks = self.table.rank(slice(self.first, self.last))
+        return ranks if self._processed is None else ranks[self._processed[0]]
+
+    def _stamps(self, _name: str) -> Column:
+        stamps = self._in_order(self.table.stamp(slice(self.first, self.last)))
+        return stamps if self._processed is None else stamps[self._processed[0]]
+
+    @cached_property
     def _processed(self) -> Postprocessed | None:
         """Return the rows that are records and their columns, where the reading has a `postprocess`."""
         if self.reading.postprocess is None or self.last == self.first:
@@ -285,7 +311,7 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
         part[max(0, rows.start - first) : rows.stop - first]
         for part, (first, _) in zip(parts[begin:end], stretches[begin:end], strict=True)
     ]
-    return np.concatenate(touched) if touched else np.empty(0)
+    return touched[0] if len(touched) == 1 else np.concatenate(touched) if touched else np.empty(0)
 
 
 def converter(name: str) -> Callable[[Sequence[bytes]], Column]:

@@ -31,7 +31,7 @@ FORMAT = Format(
     end=rb"Final validation metrics: ",
     readings=(
         Reading(
-            rb"(?:(?<=\s)|\A)step:<step> - " + up_to(rb"perf/total_num_tokens:", rb"(?<=\s)step:[0-9]++ - ")
+            rb"step:(?<!\Sstep:)<step> - " + up_to(rb"perf/total_num_tokens:", rb"(?<=\s)step:[0-9]++ - ")
             + rb"[^\r\n ]++ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - " + _value(rb"perf/throughput", rb"<throughput>"),
             unit="tokens/s",
             scope="device",

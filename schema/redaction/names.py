@@ -80,7 +80,7 @@ def _named(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield place, kind and name of what a text names; nothing of a text that takes too long."""
     found = []
     try:
-        for rule in naming_rules().likely(text):
+        for rule in naming_rules().naming(text):
             for match in rule.regex.finditer(text, timeout=_TIMEOUT_SECONDS):
                 found += [(match.start(kind), kind, name) for kind, name in match.groupdict().items() if name]
     except TimeoutError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
+
+from schema.distinct_lines import distinct_lines
 
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
@@ -33,6 +36,7 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     by: str = "<token>"
     needs: tuple[str, ...] = ()
     hint: str = ""
+    outline: str = ""
 
     @cached_property
     def regex(self) -> Any:
@@ -49,6 +53,15 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     def hinted(self, text: str) -> bool:
         """Return whether a text holds the hint of the rule."""
         return not self.hint or bool(self.hint_regex.search(text))
+
+    @cached_property
+    def outline_regex(self) -> re.Pattern[str]:
+        """The outline, compiled."""
+        return re.compile(self.outline)
+
+    def outlined(self, distinct: str) -> bool:
+        """Return whether the distinct lines of a text, in small letters, hold the outline of the rule."""
+        return not self.outline or bool(self.outline_regex.search(distinct))
 
     def hidden(self, match: Any) -> int:
         """Return where in the text the part of a match begins that is taken out."""
@@ -131,11 +144,19 @@ class RuleSet:
 
     def likely(self, text: str) -> list[RedactionRule]:
         """Return the rules that may match a text, in their order: most texts hold the literals of few."""
-        data = text.lower().encode("utf-8", "replace")
+        return [rule for rule in self._needing(text.lower().encode("utf-8", "replace")) if rule.hinted(text)]
+
+    def naming(self, text: str) -> list[RedactionRule]:
+        """Return the same for rules whose literals hold no digit, in a tenth of the time for a whole log."""
+        distinct = distinct_lines(text.lower().encode("utf-8", "replace"))
+        outline = distinct.decode()
+        return [rule for rule in self._needing(distinct) if rule.outlined(outline) and rule.hinted(text)]
+
+    def _needing(self, data: bytes) -> Iterator[RedactionRule]:
+        """Yield the rules of which a literal stands in a text, in their order."""
         numbers = {number for number, _, _ in self._automaton.find_matches_as_indexes(data, overlapping=True)}
         by_literal = list(self._literals.values())
-        found = self._always.union(*(by_literal[each] for each in numbers))
-        return [rule for rule in map(self.rules.__getitem__, sorted(found)) if rule.hinted(text)]
+        return map(self.rules.__getitem__, sorted(self._always.union(*(by_literal[each] for each in numbers))))
 
 
 @cache

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis.strategies import floats, lists
 
-from parsers.contract import Columns, Fact, Format, FormatError, Pause, Postprocessed, Reading, up_to
+from parsers.contract import Columns, Fact, Format, FormatError, Pause, Postprocessed, Reading, compiled, up_to
 from parsers.contract.chunk import Chunk
 from parsers.contract.literals import literals
+from parsers.contract.statistics import median
 from parsers.engine import registry
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
+from schema.distinct_lines import distinct_lines
 
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
 
@@ -34,17 +39,24 @@ def records_of(lines: bytes, reading: Reading) -> SessionRecords:
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        (rb"step: (\d++) loss: ", (b" loss: ", b"step: ")),
-        (rb"(?:epoch|batch) (\d++) of", (b" of",)),
-        (rb"(?:speed: )?+(?:, lr: )++it", (b", lr: ",)),
-        (rb"(?<=before )(?=after: )x", (b"after: ",)),
-        (rb"(?!never )(?>always )[abc]def", (b"always ", b"def")),
+        (rb"step: (\d++) loss: ", ((b"step:  loss: ",),)),
+        (rb"step: ([0-9.]++) loss: ", ((b" loss: ",), (b"step: ",))),
+        (rb"epoch(?:[0-9]++-)?(?P<last>[0-9]++) of", ((b"epoch",), (b" of",))),
+        (rb"(?:epoch|batch) (\d++) of", ((b"  of",), (b"batch", b"epoch"))),
+        (rb"(?:img|images)/s|ips", ((b"images", b"img", b"ips"),)),
+        (rb"(?:speed: )?+(?:, lr: )++it", ((b", lr: ",),)),
+        (rb"(?<=before )(?=after: )x", ((b"after: ",),)),
+        (rb"Run\b(?! again) of", ((b"Run of",),)),
+        (rb"(?!never )(?>always )[abc]def", ((b"always ",), (b"def",))),
+        (rb"fp16 on\nv100 x", ((b"fp on",),)),
         (rb"(?i)speed: ", ()),
-        (rb"(?i:speed): in", (b": in",)),
+        (rb"(?i:speed): in", ((b": in",),)),
         (rb"ab\d|cdef", ()),
     ],
 )
-def test_the_words_of_a_pattern_stand_in_all_of_its_matches(pattern: bytes, words: tuple[bytes, ...]) -> None:
+def test_the_words_of_a_pattern_stand_in_all_of_its_matches(
+    pattern: bytes, words: tuple[tuple[bytes, ...], ...]
+) -> None:
     assert literals(re.compile(pattern)) == words
 
 
@@ -53,15 +65,39 @@ def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:
     readings = [reading for each in registry.formats() for reading in each.readings]
     found = [(each, line) for each in readings for line in lines if each.regex.search(line)]
     assert len(found) > len(readings)
-    assert all(reading.may_stand_in(line) for reading, line in found if reading.marker in line)
+    assert all(reading.may_stand_in(distinct_lines(line)) for reading, line in found)
 
 
-def test_a_record_is_looked_for_within_a_stretch_alone() -> None:
-    reading = Reading(rb"ips: <throughput> images")
-    text = b"ips: 1 images\nips: 2\n"
-    assert reading.may_stand_in(text)
-    assert not reading.may_stand_in(text, 14)
-    assert not reading.may_stand_in(text, 0, 8)
+def test_distinct_lines_hold_every_word_and_each_line_once() -> None:
+    text = b"epoch 1, step 10: ips 3.5\nepoch 1, step 20: ips 12.5\nDone in 7 s\nepoch 2, step 10: ips 3.25"
+    assert distinct_lines(text) == b"epoch , step : ips .\nDone in  s"
+    assert Chunk(text, 1, 0, len(text), 3).distinct == distinct_lines(text)
+    reading = Reading(rb"step <step>: ips <throughput>")
+    assert reading.may_stand_in(distinct_lines(text))
+    assert not reading.may_stand_in(distinct_lines(b"step 10, ips 3.5"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "places"),
+    [
+        (rb"(?m)^Namespace\(a", b"Namespace(a\n Namespace(a\rNamespace(a\n\nNamespace(b", [0, 25]),
+        (rb"(?<!\S)step:[0-9]", b"step:1 x.step:2 step:3\nstep:4", [0, 16, 23]),
+        (rb"\bips: [0-9]", b"ips: 1 tips: 2 -ips: 3", [0, 16]),
+        (rb"(?<=\s)cat|dog", b"cat cat dog", [4, 8]),
+        (rb"(?<![^\r\n])ips*", b"ip xip\nipss", [0, 7]),
+    ],
+)
+def test_a_pattern_that_looks_behind_matches_the_same_with_its_word_first(
+    pattern: bytes, text: bytes, places: list[int]
+) -> None:
+    assert [match.start() for match in compiled(pattern).finditer(text)] == places
+
+
+@given(lists(floats(allow_nan=True, allow_infinity=True), max_size=50))
+def test_the_median_is_that_of_numpy(values: list[float]) -> None:
+    column = np.array(values)
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        assert np.array_equal(median(column), np.median(column), equal_nan=True)
 
 
 def test_lines_of_records_are_counted_in_the_whole_file() -> None:

@@ -114,7 +114,7 @@ def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
 
 
 #: A text in a document of JSON, as it is written there.
-_TEXT = re.compile(rb'"((?:[^"\\]|\\.)*+)(?:"|\Z)')
+_TEXT = re.compile(rb'"((?:[^"\\]|\\.?+)*+)"?+', re.DOTALL)
 
 
 def _is_harmless(record: Struct) -> bool:

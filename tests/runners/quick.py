@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from ingest import cli as ingest
-from runners import nodes, record, run, slurm
+from runners import nodes, record, run, slurm, submit
 from runners.cli import main
 from schema.figures import FiguresFound
+from schema.submission import SubmissionCheck
 
 #: The process that `python -m ingest` is, for tests of it.
 INGEST = record._ingest
@@ -38,16 +39,22 @@ def agent() -> str:
     return text
 
 
+def printed(folder: Path, *words: str) -> str:
+    """Return what `python -m ingest` prints in a folder, without the second that its start takes."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()), contextlib.chdir(folder):
+        ingest.main(words)
+    return output.getvalue()
+
+
 def ingested(folder: Path) -> FiguresFound:
-    """Return what `python -m ingest figures --json` prints, without the second that its start takes."""
-    printed = io.StringIO()
-    with (
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(io.StringIO()),
-        contextlib.chdir(folder.parent),
-    ):
-        assert ingest.main(["figures", "--json", folder.name]) == 0
-    return msgspec.json.decode(printed.getvalue(), type=FiguresFound)
+    """Return what `python -m ingest figures --json` prints."""
+    return msgspec.json.decode(printed(folder.parent, "figures", "--json", folder.name), type=FiguresFound)
+
+
+def checked(folder: Path) -> list[SubmissionCheck]:
+    """Return what `python -m ingest accept --json` prints."""
+    return msgspec.json.decode(printed(folder, "accept", "--json", str(folder)), type=list[SubmissionCheck])
 
 
 def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
@@ -57,6 +64,7 @@ def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     set_to(run, "LONGEST_PAUSE", 0.5)
     set_to(slurm, "SHARED_SECONDS", 0.5)
     set_to(record, "_ingest", ingested)
+    set_to(submit, "_checked", checked)
 
 
 if __name__ == "__main__":

@@ -171,16 +171,20 @@ def test_a_second_interrupt_kills_the_command(write_recipe, tmp_path, only_run):
 
 
 def test_a_third_interrupt_leaves_a_run_that_can_be_collected(write_recipe, tmp_path, only_run):
-    path = write_recipe("trap '' TERM; echo deaf; while :; do sleep 0.1; done")
+    path = write_recipe("trap 'echo asked' TERM; echo deaf; while :; do sleep 0.1; done")
     with running(path, tmp_path) as process:
-        for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        (log,) = tmp_path.rglob("train.log")
+        until(lambda: "asked" in log.read_text())
+        for _ in range(2):
             process.send_signal(signal.SIGINT)
             time.sleep(0.1)  # the kernel makes one of those that come together
         process.communicate(timeout=60)
     assert process.returncode == 130
-    # Asked once more, it does not wait until the script has lost its patience.
+    # Asked once more, the command is killed, and nobody waits for it.
     assert main(["collect", str(tmp_path / "raw"), "--abandon"]) in (0, 1)
-    assert (folder_of(tmp_path) / "1/run.json").exists()
+    _, run = only_run()
+    assert (run["outcome"], run["exit_status"]) == ("stopped", 137)
 
 
 def test_two_signals_are_counted_and_the_third_interrupts():

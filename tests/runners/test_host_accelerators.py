@@ -366,7 +366,7 @@ REASONS = "clocks_event_reasons.active"
             "GPU 0 was slowed down in {n} of {n} samples: by its hardware, by a power brake",
             0,
         ),
-        # As drivers before 535 call it.
+        # As older drivers call it.
         (
             "clocks_throttle_reasons.active",
             "0x0000000000000024",

@@ -134,6 +134,17 @@ def test_recipes_clone_what_does_not_move():
     assert [name for name in MOVING if load(name).source.commit] == []
 
 
+def test_recipes_of_one_folder_of_sources_fetch_the_same():
+    """A folder that is there is not cloned again, so that the second recipe would run what the first one fetched."""
+    fetched: dict[str, set[tuple[str, ...]]] = {}
+    for name in NAMES:
+        steps = load(name).setup.steps
+        for folder in (step.rpartition(" ")[2] for step in steps if " git clone " in step):
+            own = tuple(step for step in steps if re.search(rf"(test|git) -[dC] {re.escape(folder)} ", step))
+            fetched.setdefault(folder, set()).add(own)
+    assert {folder: ways for folder, ways in fetched.items() if len(ways) > 1} == {}
+
+
 @pytest.mark.parametrize("name", OF_THE_SOURCES)
 def test_recipes_say_what_the_folder_of_data_holds(name):
     recipe = load(name)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from uuid import uuid4
 
+from runners.cli import main
 from tests.runners.node import polls
 
 ROOT = Path(__file__).parents[2]
@@ -43,21 +47,65 @@ def until(wanted: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def words(path: Path, tmp_path: Path, *more: str) -> list[str]:
-    """Return the command line that runs a recipe into `raw`."""
-    return [sys.executable, "-m", "tests.runners.quick", "run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]
+    """Return the arguments that run a recipe into `raw`."""
+    return ["run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]
+
+
+class Runner:
+    """`python -m runners run` in a session of its own, forked from this process so that it need not import anything."""
+
+    def __init__(self, path: Path, tmp_path: Path, *more: str) -> None:
+        self.returncode: int | None = None
+        self._printed = [tmp_path / f"{uuid4().hex}.{name}" for name in ("out", "err")]
+        with warnings.catch_warnings():
+            # Of threads, which pytest-xdist has: none of them holds what we use.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.pid = os.fork()
+        if not self.pid:
+            self._run(words(path, tmp_path, *more))
+
+    def _run(self, arguments: Sequence[str]) -> NoReturn:
+        code = 99
+        try:
+            os.setsid()
+            for number, printed in enumerate(self._printed, start=1):
+                os.dup2(os.open(printed, os.O_WRONLY | os.O_CREAT), number)
+            sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
+            code = main(arguments)
+        finally:
+            os._exit(code)
+
+    def poll(self) -> int | None:
+        """Return the exit status, minus the signal that ended it; None while it runs."""
+        if self.returncode is None:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if ended else None
+        return self.returncode
+
+    def wait(self) -> int:
+        """Wait for its end, and return its exit status."""
+        until(lambda: self.poll() is not None)
+        assert self.returncode is not None
+        return self.returncode
+
+    def said(self) -> tuple[str, str]:
+        """Return what it has printed so far, and its messages."""
+        output, messages = (path.read_text(encoding="utf-8") if path.exists() else "" for path in self._printed)
+        return output, messages
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
 
 @contextmanager
-def running(path: Path, tmp_path: Path, *more: str, nodes: int = 1) -> Iterator[subprocess.Popen[str]]:
-    """`python -m runners run` as a process of its own, from when its command has printed a line on so many nodes."""
-    with subprocess.Popen(
-        words(path, tmp_path, *more), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:  # fmt: skip
-        try:
-            until(lambda: sum(log.stat().st_size > 0 for log in tmp_path.rglob("train.log")) == nodes)
-            yield process
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.communicate(timeout=60)
+def running(path: Path, tmp_path: Path, *more: str, nodes: int = 1) -> Iterator[Runner]:
+    """Run a recipe in a process of its own, from when its command has printed a line on so many nodes."""
+    process = Runner(path, tmp_path, *more)
+    try:
+        until(lambda: sum(log.stat().st_size > 0 for log in tmp_path.rglob("train.log")) == nodes)
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()

@@ -93,7 +93,7 @@ def planned(
 
 def change_agent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str) -> None:
     """Has hosts run an agent that is changed in the one place where something stands."""
-    text = nodes.agent_source()
+    text = nodes.AGENT.read_text(encoding="utf-8")
     assert text.count(old) == 1
     (tmp_path / "agent.py").write_text(text.replace(old, new), encoding="utf-8")
     monkeypatch.setattr(nodes, "AGENT", tmp_path / "agent.py")

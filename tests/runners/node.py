@@ -19,6 +19,7 @@ from runners import nodes, recipe
 from runners.command import Settings, build_run
 from runners.recipe import select_cases
 from runners.transport import Reply
+from tests.runners.quick import compiled
 
 #: What runs the agent: the Python of these tests, or an older one that a variable names.
 PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)
@@ -111,7 +112,7 @@ def prepared(
     """Make a node with a job of the first case of a recipe, and the agent, which `change` may change."""
     chosen = recipe.load(path)
     spec = build_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
-    agent = change(nodes.AGENT.read_text(encoding="utf-8"))
+    agent = compiled(change(nodes.AGENT.read_text(encoding="utf-8")))
     about = {"identity": jobs.name, "rank": rank, "hosts": list(hosts), "master_address": hosts[0], "master_port": port}
     node = Node({"jobs": str(jobs), "agent": agent, "spec": msgspec.to_builtins(spec), **about}, variables)
     node.job.mkdir(parents=True, exist_ok=True)

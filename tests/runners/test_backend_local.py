@@ -12,10 +12,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from runners import nodes
 from runners.job import RunnerError
 from runners.record import attended, planned_launch
 from runners.slurm import Slurm
 from runners.transport import Local, Ssh
+from tests.runners import quick
 from tests.runners.jobs import Placed, change_agent, planned
 from tests.runners.node import ended
 
@@ -28,7 +30,8 @@ def host(started):
     return json.loads((started.node(0) / "host.json").read_text(encoding="utf-8"))
 
 
-def test_the_state_of_a_job_follows_it(write_recipe, tmp_path):
+def test_the_state_of_a_job_follows_it(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(nodes, "agent_source", quick.SOURCE)
     started = planned(write_recipe(WAIT), LOCAL, tmp_path)
     started.start()
     state = started.printing()

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from runners import transport
+from runners import nodes, transport
 from runners.job import RunnerError
 from runners.transport import Local, Ssh
+from tests.runners import quick
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
 from tests.runners.jobs import CPU, change_agent, host_python, planned
 from tests.runners.node import ended, polls
@@ -76,7 +77,8 @@ def host_json(started, rank=0):
     return json.loads((started.node(rank) / "host.json").read_text(encoding="utf-8"))
 
 
-def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_path, one_host):
+def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_path, one_host, monkeypatch):
+    monkeypatch.setattr(nodes, "agent_source", quick.SOURCE)
     started = planned(write_recipe('echo "\u4e2d\u6587 $1"; echo "$PERFLEDGER_JOB"'), place(one_host), tmp_path)
     started.start()
     assert started.over().kind == "ended"

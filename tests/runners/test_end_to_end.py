@@ -84,16 +84,18 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "raw_logs"
 
 
-def ingested(raw: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ingest", str(raw), *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def site(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
+    """Build the pages of these logs; return their folder, and the lines of the same build about the runs."""
+    out = tmp_path_factory.mktemp("site") / "docs"
+    command = [sys.executable, "-m", "ingest", str(raw), "--out", str(out), "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return out, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_every_run_is_claimed_with_the_case_of_its_recipe_and_no_problem(raw):
-    done = ingested(raw, "--json")
-    runs: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.stderr == ""
-    assert done.returncode == 0
+def test_every_run_is_claimed_with_the_case_of_its_recipe_and_no_problem(raw, site):
+    _, runs = site
     assert len(runs) == 4
     for run in runs:
         written = load(raw.parent / Path(run["path"]).parent / "run.json")
@@ -103,26 +105,17 @@ def test_every_run_is_claimed_with_the_case_of_its_recipe_and_no_problem(raw):
             assert run["case"][key] == written["case"][key]
 
 
-def test_the_figures_that_were_measured_are_on_the_pages(raw, site):
+def test_the_figures_that_were_measured_are_on_the_pages(site):
+    pages, runs = site
     cases: dict[str, list[float]] = {}
-    for line in ingested(raw, "--json").stdout.splitlines():
-        run = json.loads(line)
+    for run in runs:
         speed = float(run["figures"]["sustained"]["value"])
         cases.setdefault(run["path"].split("/")[3], []).append(speed)
-        assert said(site / f"en/runs/{run['id']}.md", speed)
+        assert said(pages / f"en/runs/{run['id']}.md", speed)
     assert len(cases) == 2
     for speeds in cases.values():
-        assert said(site / "en/models/resnet50/index.md", statistics.median(speeds))
-        assert said(site / "zh/models/resnet50/index.md", statistics.median(speeds))
-
-
-@pytest.fixture(scope="module")
-def site(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the pages of these logs."""
-    out = tmp_path_factory.mktemp("site") / "docs"
-    done = ingested(raw, "--out", str(out))
-    assert done.returncode == 0, done.stderr
-    return out
+        assert said(pages / "en/models/resnet50/index.md", statistics.median(speeds))
+        assert said(pages / "zh/models/resnet50/index.md", statistics.median(speeds))
 
 
 def said(page: Path, figure: float) -> bool:

@@ -17,6 +17,7 @@ import pytest
 from runners import nodes, transport
 from runners.job import RunnerError
 from runners.transport import Ssh
+from tests.runners import quick
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import host_python, planned
 from tests.runners.node import ended
@@ -226,7 +227,8 @@ def test_a_line_without_end_is_not_held_in_memory(tmp_path):
     assert stream.longest <= nodes.LONGEST_LINE
 
 
-def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_path, host):
+def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_path, host, monkeypatch):
+    monkeypatch.setattr(nodes, "agent_source", quick.SOURCE)  # which does not fit there
     with small_disk(host.jobs, "8k"):
         started = planned(write_recipe("true"), place(host), tmp_path)
         with pytest.raises(RunnerError, match=r"first: the job's folder .* cannot be written: No space left on device"):

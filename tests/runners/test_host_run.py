@@ -19,6 +19,7 @@ import pytest
 
 from runners import host_agent, nodes
 from runners.command import Settings
+from tests.runners import quick
 from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -28,7 +29,7 @@ RETRIED = "Allocator ran out of memory trying to allocate 2.25GiB. The caller in
 
 def test_the_agent_is_python_of_3_6_and_fits_an_argument():
     """Containers get it as one argument, which Linux limits to 128 KiB."""
-    source = nodes.agent_source()
+    source = quick.SOURCE()
     ast.parse(source, feature_version=(3, 6))
     packed = host_agent.as_argument(source)
     assert len(packed.encode()) < 1 << 16

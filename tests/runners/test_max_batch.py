@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 
 import pytest
 
@@ -12,7 +11,7 @@ from runners import recipe
 from runners.batch import largest_fitting, next_size, smallest_sizes
 from runners.cli import main
 from runners.recipe import select_cases
-from tests.runners.home import RECORD, ROOT, folder_of, load, running, words
+from tests.runners.home import RECORD, Runner, folder_of, load, running, until
 
 
 def tried(smallest: int, border: int) -> tuple[list[int], int]:
@@ -130,13 +129,12 @@ def test_resume_waits_for_an_attempt_that_still_runs(write_recipe, tmp_path):
     with running(path, tmp_path, "--find-max-batch") as process:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    again = [*words(path, tmp_path, "--find-max-batch", "--resume")]
-    with subprocess.Popen(again, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().rstrip().endswith("cpu-n1d1-bs4-fp32/1")
-        (tmp_path / "go").touch()
-        assert "the largest batch size that completed is 4;" in process.communicate(timeout=60)[0]
-    assert process.returncode == 0
+    again = Runner(path, tmp_path, "--find-max-batch", "--resume")
+    until(lambda: "\n" in again.said()[0])
+    assert again.said()[0].splitlines()[0].endswith("cpu-n1d1-bs4-fp32/1")
+    (tmp_path / "go").touch()
+    assert again.wait() == 0
+    assert "the largest batch size that completed is 4;" in again.said()[0]
     assert [path.name for path in folder_of(tmp_path, "cpu-n1d1-bs4-fp32").iterdir()] == ["1"]
 
 

@@ -321,7 +321,7 @@ def test_nvidias_bert_is_started_as_its_logs_say(precision):
         re.search(r"^\+ python3 -m torch.distributed.launch .*run_pretraining.py (.*)$", log, re.MULTILINE)[1].split()
     )
     own = set(arguments(recipe, case, "/workspace/bert/data/pretrain/phase1/unbinned/parquet/")[2:])
-    where = ("--output_dir", "--json-summary", "/workspace/bert/results/dllogger.json")
+    where = ("--output_dir", "--json-summary", "/workspace/bert/results/dllogger.json", "--config_file")
     assert {word for word in printed ^ own if not word.startswith(where)} == {"--skip_checkpoint"}
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,39 @@ def test_recipes_state_source_setup_and_repeats(name):
     if recipe.source.commit:
         checkouts = [step for step in recipe.setup.steps if re.search(rf"checkout {recipe.source.commit}$", step)]
         assert len(checkouts) == 1
+
+
+#: Recipes that follow a branch: that of a release, or the newest where no commit is known whose source has their
+#: arguments.
+MOVING = {
+    "bert-ngc-tensorflow", "bert-paddle-models", "bert-tensorflow-models", "insightface-classes-oneflow",
+    "insightface-r100-oneflow", "insightface-y1-oneflow", "resnet50-paddle-models", "resnet50-tensorflow-models",
+    "wide-deep-oneflow-models",
+}  # fmt: skip
+#: How the tags begin that recipes name.
+TAG = re.compile(r" --branch (?:v|core_v)\d")
+
+
+def moving(steps: Sequence[str]) -> list[str]:
+    """Return the folders that setup steps clone without a tag, and check out at nothing."""
+    cloned = [step.rpartition(" ")[2] for step in steps if " git clone " in step and not TAG.search(step)]
+    return [folder for folder in cloned if not any(step.startswith(f"git -C {folder} checkout ") for step in steps)]
+
+
+def test_recipes_clone_what_does_not_move():
+    assert {name for name in NAMES if moving(load(name).setup.steps)} == MOVING
+    assert [name for name in MOVING if load(name).source.commit] == []
+
+
+def test_recipes_of_one_folder_of_sources_fetch_the_same():
+    """A folder that is there is not cloned again, so that the second recipe would run what the first one fetched."""
+    fetched: dict[str, set[tuple[str, ...]]] = {}
+    for name in NAMES:
+        steps = load(name).setup.steps
+        for folder in (step.rpartition(" ")[2] for step in steps if " git clone " in step):
+            own = tuple(step for step in steps if re.search(rf"(test|git) -[dC] {re.escape(folder)} ", step))
+            fetched.setdefault(folder, set()).add(own)
+    assert {folder: ways for folder, ways in fetched.items() if len(ways) > 1} == {}
 
 
 @pytest.mark.parametrize("name", OF_THE_SOURCES)

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from runners.job import PlannedRun, RunnerError
 from runners.recipe import select_cases
 from runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
-from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
+from tests.runners.home import RECORD, Runner, folder_of, load, running, until
 from tests.runners.jobs import CPU
 from tests.runners.node import ended, nvidia_smi
 
@@ -41,7 +40,7 @@ def test_resume_finishes_the_run_of_a_killed_runner(write_recipe, tmp_path, capf
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done; record 2")
     with running(path, tmp_path, "--repeats", "2") as process:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.wait()
     folder = folder_of(tmp_path)
     assert not (folder / "1/run.json").exists()
     (tmp_path / "go").touch()
@@ -58,7 +57,7 @@ def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe,
     path = write_recipe('echo "$$"; sleep 300')
     with running(path, tmp_path) as process:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.wait()
     folder = folder_of(tmp_path) / "1"
     script = int((folder / "incoming/node0/pid").read_text())
     os.killpg(script, signal.SIGKILL)
@@ -73,15 +72,13 @@ def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe,
 def test_a_run_that_another_runner_attends_is_left_alone(write_recipe, tmp_path):
     path = write_recipe("echo begun; sleep 300")
     with running(path, tmp_path) as process:
-        second = subprocess.run(
-            words(path, tmp_path, "--resume"), cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        assert second.returncode == 0
-        assert "another runner attends this run" in second.stderr
+        second = Runner(path, tmp_path, "--resume")
+        assert second.wait() == 0
+        assert "another runner attends this run" in second.said()[1]
         assert sorted(folder.name for folder in folder_of(tmp_path).iterdir()) == ["1"]
         assert main(["collect", str(tmp_path / "raw")]) == 2
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.wait()
     assert load(folder_of(tmp_path) / "1/run.json")["outcome"] == "stopped"
 
 
@@ -151,7 +148,7 @@ def test_collect_leaves_a_run_that_still_goes_on_and_abandon_stops_it(write_reci
     path = write_recipe("echo begun; sleep 300")
     with running(path, tmp_path) as process:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.wait()
     assert main(["collect", str(tmp_path / "raw")]) == 1
     assert "unfinished: running" in capfd.readouterr().out
     assert main(["collect", str(tmp_path / "raw"), "--abandon"]) == 1
@@ -246,7 +243,7 @@ def test_on_a_host_with_two_kinds_of_gpus_a_smaller_case_is_made_once(write_reci
 
 def test_two_runners_at_once_use_different_numbers(write_recipe, tmp_path):
     path = write_recipe(f"{RECORD} record 1")
-    both = [subprocess.Popen(words(path, tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
-    assert [process.wait(60) for process in both] == [0, 0]
+    both = [Runner(path, tmp_path) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
     until(lambda: len(list(folder_of(tmp_path).iterdir())) == 2)
     assert [load(folder_of(tmp_path) / number / "run.json")["repeat"] for number in ("1", "2")] == [1, 2]

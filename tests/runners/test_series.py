@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -303,7 +304,7 @@ def test_a_real_host_is_asked_whether_it_is_idle(write_recipe, tmp_path):
     (run,) = planned(write_recipe, tmp_path, batches="1")
     with home.running(write_recipe("echo begun; sleep 300"), tmp_path) as process:
         assert "another run measures here" in transport.Local().busy(run)
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.wait()
     home.until(lambda: "another run" not in transport.Local().busy(run))
 
@@ -330,7 +331,7 @@ def test_a_live_line_says_where_the_log_grows(write_recipe, tmp_path, capfd, mon
 
 def test_stop_ends_an_orphaned_run_and_collects_it(write_recipe, tmp_path, capfd):
     with home.running(write_recipe(f"{RECORD} record 1; sleep 300"), tmp_path) as process:
-        process.kill()
+        process.send_signal(signal.SIGKILL)
         process.wait()
     assert main(["stop", str(tmp_path / "raw")]) == 0
     (path,) = (tmp_path / "raw").rglob("run.json")

@@ -18,7 +18,7 @@ from runners.job import RunnerError, texts
 from runners.recipe import load, select_cases
 from runners.slurm import Slurm
 from runners.transport import Local, Ssh
-from tests.runners.home import RECORD, ROOT, folder_of, until, words
+from tests.runners.home import RECORD, folder_of, running, until
 from tests.runners.home import load as load_json
 from tests.runners.jobs import planned
 from tests.runners.node import tool
@@ -198,12 +198,12 @@ def test_a_before_that_fails_starts_nothing(write_site, run_tiny, tmp_path):
 def test_after_runs_when_the_agent_is_killed(write_site, write_recipe, tmp_path):
     write_site(f'[hosts.local]\nafter = ["touch {tmp_path}/after"]\n')
     path = write_recipe(f"{RECORD} record 1; echo $PPID >{tmp_path}/agent; sleep 300")
-    with subprocess.Popen(words(path, tmp_path), cwd=ROOT, start_new_session=True) as runner:
+    with running(path, tmp_path) as runner:
         until(lambda: (tmp_path / "agent").is_file() and (tmp_path / "agent").read_text().endswith("\n"))
         assert not (tmp_path / "after").exists()
         os.kill(int((tmp_path / "agent").read_text()), signal.SIGKILL)
         until((tmp_path / "after").exists)
-        assert runner.wait(60) == 1
+        assert runner.wait() == 1
 
 
 def test_secrets_reach_the_command_and_stand_nowhere_else(write_recipe, tmp_path, monkeypatch, capfd):

@@ -184,9 +184,14 @@ def grouped(names: Mapping[str, str], folders: Sequence[str]) -> dict[str, list[
     return found
 
 
+def in_order(runs: Sequence[Run]) -> list[Run]:
+    """Return runs in the order of the lines of a file."""
+    return sorted(runs, key=lambda each: (each.path, each.session))
+
+
 def content(name: str, runs: Sequence[Run]) -> bytes:
     """Return the content of a file with these runs, in the form that its name says."""
-    ordered = sorted(runs, key=lambda each: (each.path, each.session))
+    ordered = in_order(runs)
     lines = [text_of(each).encode() for each in ordered]
     return _part(ordered, lines) if name.endswith(PART) else b"".join(each + b"\n" for each in lines)
 

@@ -55,6 +55,7 @@ from schema.records import (
     text_of,
     to_json,
 )
+from schema.redaction.names import NO_NAMES, may_name
 from schema.redaction.redact import redact_record
 from schema.vocabulary import METRICS, UNITS
 
@@ -110,7 +111,7 @@ def _read(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str])
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
         return _not_understood(empty, given, _unclaimed(log, given), run_json, told)
-    names = names_of(given.path, sha256)
+    names = NO_NAMES if log.distinct and not may_name(log.distinct) else names_of(given.path, sha256)
     return [redact_record(_run(empty, given, log, each, run_json, told, extra_rules), names) for each in log.sessions]
 
 

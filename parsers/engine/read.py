@@ -37,6 +37,8 @@ class Log:
     lines: int
     #: Number of a last line that was cut while a record was being written, 0 where none was.
     cut_line: int = 0
+    #: The distinct lines (`schema.distinct_lines`) of its first chunks; None where tags were taken off them.
+    distinct: tuple[bytes, ...] | None = None
 
 
 def read(path: Path, format: Format | None = None) -> Log:
@@ -60,7 +62,8 @@ def read(path: Path, format: Format | None = None) -> Log:
     sessions = tuple(reader.sessions(chain(head, stream)))
     if format is None:
         sessions = _viewed(path, sessions, found[0].beneath)
-    return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
+    distinct = None if reader.tagged else tuple(reader.distinct)
+    return Log(path, found, sessions, noise, reader.last_line, reader.cut_line(), distinct)
 
 
 def _viewed(path: Path, sessions: tuple[Session, ...], beneath: Sequence[Format]) -> tuple[Session, ...]:
@@ -114,6 +117,8 @@ class _LogReader:
         self.source = LogSource(path)
         self.tables = tuple(ReadingTable(self.source, each) for each in (*format.readings, *frames(format.id)))
         self.last_line = 0
+        self.distinct: list[bytes] = []
+        self.tagged = False
         self._last_text = b""
         #: How often each rank has announced itself, and how many starts of the program that made.
         self._started: Counter[int] = Counter()
@@ -157,6 +162,9 @@ class _LogReader:
             self._feed(current, chunk, begin, len(chunk.text), pending)
             for table, rows in zip(self.tables, pending, strict=True):
                 table.store(chunk, rows)
+            if len(self.distinct) < HEAD_CHUNKS:
+                self.distinct.append(chunk.distinct)
+            self.tagged |= bool(chunk.tags)
             self._last_text = chunk.text
             self.last_line = chunk.first_line + chunk.lines - chunk.text.endswith(b"\n")
         closed.append(self._close(current, len(closed) + 1, self._rows()))

@@ -76,6 +76,11 @@ def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
     return Names(tuple(hosts.items()), tuple((name, by) for name, by in words.items() if _tells(name)))
 
 
+def may_name(distinct: Iterable[bytes]) -> bool:
+    """Return whether texts may name anybody, by their distinct lines (`schema.distinct_lines`)."""
+    return any(naming_rules().outlined(each.lower()) for each in distinct)
+
+
 def _named(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield place, kind and name of what a text names; nothing of a text that takes too long."""
     found = []

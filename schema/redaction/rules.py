@@ -149,8 +149,12 @@ class RuleSet:
     def naming(self, text: str) -> list[RedactionRule]:
         """Return the same for rules whose literals hold no digit, in a tenth of the time for a whole log."""
         distinct = distinct_lines(text.lower().encode("utf-8", "replace"))
-        outline = distinct.decode()
-        return [rule for rule in self._needing(distinct) if rule.outlined(outline) and rule.hinted(text)]
+        return [rule for rule in self.outlined(distinct) if rule.hinted(text)]
+
+    def outlined(self, distinct: bytes) -> list[RedactionRule]:
+        """Return those of which a literal and the outline stand in the distinct lines of a text, in small letters."""
+        outline = distinct.decode("utf-8", "replace")
+        return [rule for rule in self._needing(distinct) if rule.outlined(outline)]
 
     def _needing(self, data: bytes) -> Iterator[RedactionRule]:
         """Yield the rules of which a literal stands in a text, in their order."""

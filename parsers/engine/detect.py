@@ -92,7 +92,8 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     """
     known = formats()
     seen = [_Searched(each, _markers().present(each)) for each in chunks]
-    marked = [each for each in known if any(each.marker in one.markers for one in seen)]
+    present = frozenset[bytes]().union(*(each.markers for each in seen))
+    marked = [each for each in known if each.marker in present]
     for weak in (False, True):
         if found := [claim for each in marked if (claim := _reads(each, seen, weak))]:
             highest = (each for each in found if not any(_outranks(other.format, each.format) for other in found))

@@ -117,15 +117,24 @@ def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
 _TEXT = re.compile(rb'"((?:[^"\\]|\\.?+)*+)"?+', re.DOTALL)
 
 
+#: Texts, as JSON writes them, that hold nothing to be redacted; forgotten together when they are many.
+_harmless: set[bytes] = set()
+_MOST_HARMLESS = 1 << 16
+
+
 def _is_harmless(record: Struct) -> bool:
     """Return whether nothing in a record is to be redacted, keys included: most records say what others said before."""
     try:
-        written = b",".join(map(b'"%s"'.__mod__, {*_TEXT.findall(msgspec.json.encode(record))}))
-        texts: list[str] = msgspec.json.decode(b"[%s]" % written)
+        new = {*_TEXT.findall(msgspec.json.encode(record))} - _harmless
     except UnicodeEncodeError:  # lone surrogates
         return False
-    together = "\n".join(texts)
-    return not naming_rules().naming(together) and all(redact(each) == each for each in texts)
+    texts: list[str] = msgspec.json.decode(b"[%s]" % b",".join(map(b'"%s"'.__mod__, new)))
+    if naming_rules().naming("\n".join(texts)) or any(redact(each) != each for each in texts):
+        return False
+    if len(_harmless) > _MOST_HARMLESS:
+        _harmless.clear()
+    _harmless.update(new)
+    return True
 
 
 #: Members of records that hold text as it was said.

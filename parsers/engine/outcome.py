@@ -61,6 +61,11 @@ def message(tail: bytes, next_line: int) -> Message | None:
     return None
 
 
+def may_say(distinct: bytes) -> bool:
+    """Return whether a text may hold such a message, by its distinct lines (`schema.distinct_lines`)."""
+    return bool(_found(distinct))
+
+
 def last_message(text: bytes) -> int:
     """Return where the last message of an end that was not meant begins in a text, 0 where there is none."""
     return max((at for _, at in _found(text)), default=0)

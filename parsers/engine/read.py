@@ -16,7 +16,7 @@ from parsers.engine.openings import opening
 from parsers.engine.registry import frames
 from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import Session
-from parsers.engine.statements import Piece, StatementCollector, Statements, joined
+from parsers.engine.statements import LikelyStatements, Piece, StatementCollector, Statements, joined
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 from schema.distinct_lines import distinct_lines
 
@@ -142,7 +142,8 @@ class _LogReader:
 
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
         """Yield the sessions in order; the tables are complete only when the iterator is exhausted."""
-        current = _OpenSession(StatementCollector(self.format, 1), self._rows(), started=False)
+        likely = LikelyStatements(self.format)
+        current = _OpenSession(StatementCollector(self.format, 1, likely), self._rows(), started=False)
         closed: list[Session] = []
         for chunk in stream:
             pending: list[list[re.Match[bytes]]] = [[] for _ in self.tables]
@@ -155,7 +156,7 @@ class _LogReader:
                     own = self._own_text_of_next(current)
                     closed.append(self._close(current, len(closed) + 1, rows_now))
                     current = _OpenSession(
-                        StatementCollector(self.format, closed[-1].stated.next_line), rows_now, started=True
+                        StatementCollector(self.format, closed[-1].stated.next_line, likely), rows_now, started=True
                     )
                     current.take(Piece(own, own.count(b"\n"), distinct_lines(own)))
                 current.started = True

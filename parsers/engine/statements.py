@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from parsers.contract import Fact, Format, Reading
-from parsers.engine.outcome import Message, message
+from parsers.engine.outcome import Message, may_say, message
 from schema.distinct_lines import distinct_lines
 
 HEAD = 1 << 20
@@ -96,11 +97,25 @@ def joined(pieces: Sequence[Piece]) -> Piece:
     )
 
 
+class LikelyStatements:
+    """What texts may state, by their distinct lines; many sessions of a chunk ask for the same."""
+
+    def __init__(self, format: Format) -> None:
+        self._facts, self._may_end = format.facts, format.may_end_in
+        self.facts = lru_cache(maxsize=2)(self._facts_in)
+        self.ends = lru_cache(maxsize=2)(self._may_end)
+        self.says = lru_cache(maxsize=2)(may_say)
+
+    def _facts_in(self, distinct: bytes) -> tuple[Fact, ...]:
+        return tuple(each for each in self._facts if each.may_stand_in(distinct))
+
+
 class StatementCollector:
     """Collects the statements of a session from its text, which is handed over piece by piece."""
 
-    def __init__(self, format: Format, first_line: int) -> None:
+    def __init__(self, format: Format, first_line: int, likely: LikelyStatements) -> None:
         self.format = format
+        self._likely = likely
         self._line = self._next = first_line
         self._facts: dict[str, tuple[Fact, Quoted]] = {}
         self._restated: Restated | None = None
@@ -108,19 +123,21 @@ class StatementCollector:
         self._end_line = 0
         self._head: list[Piece] | None = []
         self._tail = b""
+        self._says = False
         self._trained = False
 
     def add(self, piece: Piece) -> None:
         """Take the next piece of text."""
         text, line = piece.text, self._next
         self._next += piece.lines
+        self._says = self._likely.says(piece.distinct) or (self._says and len(text) < TAIL)
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
         if self._head is not None:
             self._head.append(piece)
-        elif self._trained and b"\r" not in text and 2 * len(piece.found) > piece.lines:
-            self._search(*_without_records(piece, line), piece.distinct, 0)
-        else:
-            self._search(text, range(line, self._next + 1), piece.distinct, self._trained_from(piece))
+        elif self._likely.facts(piece.distinct) or (not self._end_line and self._likely.ends(piece.distinct)):
+            mostly_records = self._trained and b"\r" not in text and 2 * len(piece.found) > piece.lines
+            searched = _without_records(piece, line) if mostly_records else (text, range(line, self._next + 1))
+            self._search(*searched, piece.distinct, self._trained_from(piece))
         self._trained |= piece.records > 0
         if self._head is not None and sum(len(each.text) for each in self._head) >= HEAD:
             self._search_head()
@@ -137,7 +154,7 @@ class StatementCollector:
             self._unmet,
             self._end_line,
             self._restated,
-            message(self._tail, self._next),
+            message(self._tail, self._next) if self._says else None,
         )
 
     def _search_head(self) -> None:
@@ -160,9 +177,7 @@ class StatementCollector:
     def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
         """Search a text whose lines have these numbers; from `after` on it is of a run that trains."""
         later: bytes | None = None
-        for fact in self.format.facts:
-            if not fact.may_stand_in(distinct):
-                continue
+        for fact in self._likely.facts(distinct):
             if fact.name not in self._facts and (found := _quoted(fact, text, numbers)):
                 self._facts[fact.name] = (fact, found)
             known = self._facts.get(fact.name)
@@ -171,7 +186,7 @@ class StatementCollector:
             later = (distinct_lines(text[after:]) if after else distinct) if later is None else later
             if fact.may_stand_in(later):
                 self._restate(fact, text, numbers, after)
-        likely = not self._end_line and self.format.may_end_in(distinct) and self.format.end_regex
+        likely = not self._end_line and self._likely.ends(distinct) and self.format.end_regex
         if likely and (end := likely.search(text)):
             self._end_line = numbers[text.count(b"\n", 0, end.start())]
 
@@ -191,7 +206,9 @@ def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
     held = np.searchsorted(ends, [each.start() - piece.begin for each in piece.found])
     if (held != np.searchsorted(ends, [each.end() - 1 - piece.begin for each in piece.found])).any():
         return piece.text, range(line, line + piece.lines + 1)
-    others = np.setdiff1d(np.arange(len(ends) + 1), held)
+    free = np.ones(len(ends) + 1, dtype=np.bool_)
+    free[held] = False
+    others = np.flatnonzero(free)
     begins = np.append(-1, ends)[others] + 1
     stops = np.append(ends, len(piece.text))[others]
     spans = zip(begins.tolist(), stops.tolist(), strict=True)

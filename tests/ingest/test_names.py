@@ -11,9 +11,11 @@ from made_logs import run_json, seg
 from made_trees import Called, contents, write_run
 from msgspec.structs import replace
 
+from schema.distinct_lines import distinct_lines
 from schema.records import Problem
-from schema.redaction.names import NO_NAMES, names_in
+from schema.redaction.names import NO_NAMES, may_name, names_in
 from schema.redaction.redact import redact_record, redacted, redacted_lines
+from schema.redaction.rules import naming_rules
 
 NCCL = "{}:4242:4299 [0] NCCL INFO NET/IB : Using"
 
@@ -40,6 +42,43 @@ def test_a_user_who_is_named_once_is_gone_everywhere() -> None:
         "data of <user>, <user>'s and zoltan_2",
     ]
     assert through("/home/zoltan/.local/lib/x.py: zoltan", "C zoltan")[1] == "C <user>"
+
+
+#: Texts that name somebody, by rule, as far from the usual form as the rule goes: names that are digits but for one
+#: letter, line breaks in between, quotes, capitals.
+NAMING = {
+    "user-at-host": ["5@a1b", "zoltan@zgx-b7"],
+    "host-of-nccl": ["b7:1:2 [0] NCCL INFO"],
+    "user-of-a-batch-system": ["USER=42", "LOGNAME\n=\n'zoltan'", '"SUDO_USER": "zoltan"', "1 SLURM_JOB_USER = z", "USERNAME\n:z"],
+    "host-of-a-batch-system": ["HOSTNAME\n=\n'7'", "SLURMD_NODENAME:b7"],
+    "machine-by-its-name": ["node\n=\na1", "Host: 'B7'", '"hostname":"b-7"', "node_name=a1", "NODELIST=a1", "machine :\nb7"],
+    "internal-host": ["7.local", "b7.x1.cluster.internal:80"],
+    "host-of-a-socket": ["[b7]:29500", "[a-1.x]:80"],
+    "path": ["/home/7/.local/x", "/Users/z/miniconda3/lib"],
+}  # fmt: skip
+
+
+def test_every_rule_that_names_somebody_is_tried() -> None:
+    assert NAMING.keys() == {each.id for each in naming_rules().rules}
+
+
+@pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in NAMING.items() for text in texts])
+@pytest.mark.parametrize("around", ["{}", "step 12\n{}\nstep 13", "loss 0.5 \r{}\n"])
+def test_the_distinct_lines_of_a_text_that_names_somebody_tell(rule: str, text: str, around: str) -> None:
+    whole = around.format(text)
+    named = next(each for each in naming_rules().rules if each.id == rule)
+    assert named.regex.search(whole)
+    assert named in naming_rules().naming(whole)
+    assert may_name([distinct_lines(whole.encode())])
+
+
+def test_distinct_lines_without_names_need_no_second_look() -> None:
+    lines = b"gpus_per_node: 8\nlocalhost: 29500\nusers: 5\nacc@1: 0.5\n--nnodes=2\n/data/x\n[rank 0]: ok"
+    assert not may_name([distinct_lines(lines)])
+
+
+def test_no_literal_of_a_rule_that_names_somebody_holds_a_digit() -> None:
+    assert not [need for each in naming_rules().rules for need in each.needs if any(map(str.isdigit, need))]
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,20 @@ def answers(site: Site, suite: Suite, hardware: str, level: Level = DEFAULT) -> 
 
     At the level `everything`, one per variant and number of devices.
     """
+    return site.once(_all_answers).get((suite.id, hardware, level), ())
+
+
+def _all_answers(site: Site) -> Mapping[tuple[str, str, Level], tuple[Answer, ...]]:
+    """Return all answers: the pages of models, of hardware and of frameworks and the front page share them."""
+    return {
+        (suite.id, hardware, level): _answers(site, suite, hardware, level)
+        for suite in site.shown
+        for hardware in dict.fromkeys(hardware for hardware, _, _ in sections(site, suite))
+        for level in LEVELS
+    }
+
+
+def _answers(site: Site, suite: Suite, hardware: str, level: Level) -> tuple[Answer, ...]:
     found = []
     for rows in _groups(site, suite, hardware, level):
         keys = sorted({_place(suite, row, level) for row in rows})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ingest.common import numbers
@@ -132,6 +133,7 @@ def _model(site: Site, suite: Suite) -> Page:
         },
         order=suite.order,
         scripts=("assets/js/panels.js",),
+        basis=partial(site.basis, suite),
         boost=RANKED_FIRST if any(map(counts, site.runs_of(suite))) else RANKED_NEXT,
     )
 
@@ -150,6 +152,7 @@ def _all_results(site: Site, suite: Suite) -> Page:
             "slices": slices(site, suite),
             "summaries": source_form.summaries(site, suite),
         },
+        basis=partial(site.basis, suite),
         boost=0,
     )
 
@@ -315,9 +318,12 @@ ENOUGH = 6  # distinct values of one item that a cell lists
 
 def machines(runs: Sequence[Run]) -> Table | None:
     """Return the machines of the runs: a column per hardware, with its distinct values."""
-    hardware = sorted({hardware_of(run) for run in runs})
+    by_hardware: dict[str, list[Run]] = {}
+    for run in runs:
+        by_hardware.setdefault(hardware_of(run), []).append(run)
+    hardware = sorted(by_hardware)
     found = [
-        (item, [_distinct(r.environment.get(item) for r in runs if hardware_of(r) == each) for each in hardware])
+        (item, [_distinct(run.environment.get(item) for run in by_hardware[each]) for each in hardware])
         for item in ENVIRONMENT
     ]
     body = tuple(

@@ -321,6 +321,7 @@ class Page:
     Its context may hold `hits`: what the search finds besides.
     `log` is the run of which it shows the log; `picture` is what the page is shared with, instead of the site's.
     `basis` returns what all of the context follows from, where that costs much less than the context itself.
+    `filed` says whether its tables are offered as files too; what is on the pages of one run is in its record.
     """
 
     path: str
@@ -335,6 +336,7 @@ class Page:
     log: Run | None = None
     picture: Callable[[Words], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None
+    filed: bool = True
 
 
 def framework_of(run: Run) -> str:

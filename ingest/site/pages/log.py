@@ -151,6 +151,7 @@ def _log(site: Site, run: Run) -> Page:
         boost=0,
         scripts=("assets/js/log.js",),
         log=run,
+        filed=False,
         # The lines follow from the bytes of the log, of which the run states the hash.
         basis=lambda: {**known, "state": _file_as_read(site.logs.get(run.path, ()), run.sha256)[1]},
     )

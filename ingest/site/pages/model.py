@@ -51,6 +51,8 @@ RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 #: Rows that the tables of results have on a model's page, all together and each at least: scripts load the others.
 ROWS_SHOWN, ROWS_AT_LEAST = 14, 3
 VERDICTS_SHOWN = 6  # of a hardware; the others are folded
+#: Hardware of which a model's page has charts, scaling and other metrics; a page of its own has those of others.
+HARDWARE_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,12 @@ class Verdicts:
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the page of each model, and the page with all rows of its tables, if it has runs."""
+    """Return the page of each model; if it has runs, that of all rows of its tables, and that of further hardware."""
     found = []
     for suite in site.shown:
-        measured = any(counts(run) for run in site.runs_of(suite))
-        found += [_model(site, suite), *([_all_results(site, suite)] if measured else [])]
+        hardware = {hardware_of(run) for run in site.runs_of(suite) if counts(run)}
+        found += [_model(site, suite), *([_all_results(site, suite)] if hardware else [])]
+        found += [_further(site, suite)] if len(hardware) > HARDWARE_SHOWN else []
     return found
 
 
@@ -157,6 +160,25 @@ def _all_results(site: Site, suite: Suite) -> Page:
     )
 
 
+def _further(site: Site, suite: Suite) -> Page:
+    title = phrase("title.further", title=suite.title)
+    return Page(
+        addresses.further(suite),
+        "further",
+        title,
+        phrase("describe.further", title=suite.title),
+        lambda: {
+            "title": title,
+            "suite_title": suite.title,
+            "model_page": addresses.model_page(suite),
+            "slices": (far := _near_and_far(slices(site, suite))[1]),
+            **_charts(site, suite, far),
+        },
+        basis=partial(site.basis, suite),
+        boost=0,
+    )
+
+
 def slices(site: Site, suite: Suite) -> list[ModelSlice]:
     """Return the results of a model by hardware and precision group: first the hardware with most to compare."""
     ranked = answers.hardware_by_coverage([run for run in site.runs_of(suite) if counts(run)])
@@ -179,14 +201,30 @@ def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
     """Return what the tabs of results and of scaling show."""
     found, everything = slices(site, suite), addresses.all_results(suite)
     by_hardware = dict.fromkeys(each.hardware for each in found)
+    near, far = _near_and_far(found)
     return {
-        "slices": found,
+        "slices": near,
+        "several": any(each.several for each in found),
+        "further": (len({each.hardware for each in far}), addresses.further(suite)) if far else None,
+        "further_scaling": any(each.scaling for each in far),
         "filters": _filters(suite, found),
         "verdicts": [each for hardware in by_hardware for each in _verdicts(site, suite, hardware)],
         **answers.levels(),
         **answers.LIMITS,
         "compared": list(zip(found, _shortened([each.compared for each in found], everything), strict=True)),
         "all_results": everything,
+        **_charts(site, suite, near),
+    }
+
+
+def _near_and_far(found: Sequence[ModelSlice]) -> tuple[list[ModelSlice], list[ModelSlice]]:
+    """Return the slices that a model's page shows whole, and those of which it shows the comparison alone."""
+    shown = list(dict.fromkeys(each.hardware for each in found))[:HARDWARE_SHOWN]
+    return [each for each in found if each.hardware in shown], [each for each in found if each.hardware not in shown]
+
+
+def _charts(site: Site, suite: Suite, found: Sequence[ModelSlice]) -> Mapping[str, Any]:
+    return {
         "charts": [
             (each.hardware, chart)
             for each in _charted(found)

@@ -109,7 +109,7 @@ def build(folder: Path, runs: list[Run]) -> Path:
 
     builder.build(runs[:_REPEATS], [], folder / "docs", cache=folder / "cache.sqlite")
     words, site = words_module.load(), Site(tuple(sorted(runs, key=lambda run: run.id)), (), suites(), results)
-    files = data.files(site, words)
+    files = data.files(site, words, lambda _, make: make())
     for language, rendered in zip(LANGUAGES, jinja.rendered(words, page.pages(site)[0]), strict=True):
         files[f"{language}/{addresses.RUNS}"] = rendered.text.encode()
     shutil.rmtree(folder / "docs" / data.FOLDER)

@@ -89,6 +89,12 @@ class Audited:
     closest: LogFigure | None = None
     other: LogFigure | None = None
 
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that the verdict follows from."""
+        figures = (self.house, self.closest, self.other)
+        return [*([self.run] if self.run else []), *(each.run for each in figures if each)]
+
 
 @dataclass(frozen=True)
 class Disagreement:

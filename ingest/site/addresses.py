@@ -69,6 +69,11 @@ def all_results(suite: Suite) -> str:
     return f"{model_folder(suite)}all-results.md"
 
 
+def further(suite: Suite) -> str:
+    """Return the page with what the page of a model has no room for, of much hardware."""
+    return f"{model_folder(suite)}further.md"
+
+
 def scorecard_page(site: Site, framework: str) -> str:
     """Return the page of a framework over all models."""
     return f"frameworks/{site.framework_slugs[framework]}.md"

@@ -152,6 +152,20 @@ def answers(site: Site, suite: Suite, hardware: str, level: Level = DEFAULT) -> 
 
     At the level `everything`, one per variant and number of devices.
     """
+    return site.once(_all_answers).get((suite.id, hardware, level), ())
+
+
+def _all_answers(site: Site) -> Mapping[tuple[str, str, Level], tuple[Answer, ...]]:
+    """Return all answers: the pages of models, of hardware and of frameworks and the front page share them."""
+    return {
+        (suite.id, hardware, level): _answers(site, suite, hardware, level)
+        for suite in site.shown
+        for hardware in dict.fromkeys(hardware for hardware, _, _ in sections(site, suite))
+        for level in LEVELS
+    }
+
+
+def _answers(site: Site, suite: Suite, hardware: str, level: Level) -> tuple[Answer, ...]:
     found = []
     for rows in _groups(site, suite, hardware, level):
         keys = sorted({_place(suite, row, level) for row in rows})
@@ -172,19 +186,13 @@ def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
 
     Of these, that with most frameworks and then most runs comes first.
     """
-    names = {hardware_of(run) for run in published}
+    runs = Counter(map(hardware_of, published))
+    frameworks = Counter(hardware for hardware, _ in {(hardware_of(run), framework_of(run)) for run in published})
 
     def weight(name: str) -> tuple[bool, bool, int, int, str]:
-        several = frameworks_on(published, name)
-        runs = sum(hardware_of(run) == name for run in published)
-        return (several < 2, not is_accelerator(name), -several, -runs, name)
+        return (frameworks[name] < 2, not is_accelerator(name), -frameworks[name], -runs[name], name)
 
-    return sorted(names, key=weight)
-
-
-def frameworks_on(published: Sequence[Run], hardware: str) -> int:
-    """Return how many frameworks ran on a hardware."""
-    return len({framework_of(run) for run in published if hardware_of(run) == hardware})
+    return sorted(runs, key=weight)
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:

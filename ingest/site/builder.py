@@ -10,7 +10,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache as once
 from functools import partial
@@ -149,7 +149,11 @@ def build(
         records = results.records(site, words)
         files = {**_pages(site, words, cached, code), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
-        files |= {**columnar.files(site, records), **explorer.files(site, words), **hardware_tables.files(site, words)}
+        files |= {
+            **columnar.files(site, records),
+            **explorer.files(site, words, partial(_made_once, cached, code)),
+            **hardware_tables.files(site, words),
+        }
         built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
         if built.lasting:
             cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
@@ -219,6 +223,12 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
     return files
 
 
+def _made_once(cached: Cache, code: str, basis: str, make: Callable[[], bytes]) -> bytes:
+    """Return a file for scripts as an earlier build made it of the same; otherwise make it."""
+    found = cached.get_or_make(key_of("data", code, basis), make)
+    return found if found.startswith(b"{") else make()
+
+
 def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:
     """Return a page in both languages, with the files of its tables and its charts, and the lines of its log."""
     from ingest.site.render import jinja
@@ -244,7 +254,7 @@ def _page_key(page: Page, code: str) -> str:
             told.update(msgspec.msgpack.encode(each, enc_hook=_as_mapping))
     except (TypeError, ValueError, NotImplementedError, RecursionError):
         return ""
-    return key_of("page", code, told.hexdigest()) if page.picture is None else ""
+    return key_of("page", code, told.hexdigest())
 
 
 def _parts(value: object, depth: int = 4) -> Iterator[object]:
@@ -290,7 +300,8 @@ def _inputs(site: Site, code: str) -> str:
     told = hashlib.sha256()
     for name, paths in sorted(site.logs.items()):
         told.update(repr([name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]).encode())
-    for each in (*site.runs, *site.problems, *site.plans.by_recipe.values()):
+    told.update("".join(site.hashes.values()).encode())
+    for each in (*site.problems, *site.plans.by_recipe.values()):
         told.update(msgspec.json.encode(each))
     shown = (
         site.limits,

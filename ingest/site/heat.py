@@ -20,7 +20,7 @@ from ingest.published import cases
 from ingest.published.publications import Published
 from ingest.site import addresses, answers, published_tables
 from ingest.site.answers import APART, LEADS, Answer, Bar, Mark, Part
-from ingest.site.hardware_names import product, raw
+from ingest.site.hardware_names import is_accelerator, product, raw
 from ingest.site.model import Hit, Row, Site, Suite, group_name, hardware_of, named, ordered
 from ingest.site.options import listed
 from ingest.site.render import colours
@@ -155,6 +155,11 @@ class Heat:
     alone: tuple[LoneCase, ...]
 
     @property
+    def is_accelerator(self) -> bool:
+        """Whether the hardware is an accelerator."""
+        return is_accelerator(self.hardware)
+
+    @property
     def usual_devices(self) -> int | None:
         """The number of devices that a table longer than a screen begins with: that of most comparisons."""
         counted = Counter(each.place.devices for each in self.rows if DEFAULT in each.levels)
@@ -244,9 +249,10 @@ def _merged(found: Iterable[_AtLevels]) -> tuple[_AtLevels, ...]:
     return tuple(replace(each, levels=tuple(named)) for each, named in levels.items())
 
 
-def groups(found: Iterable[Heat]) -> Mapping[str, None]:
-    """Return the groups of precisions that some tables have lines of, each once."""
-    return dict.fromkeys(place.group for each in found for place in each.places if place.group)
+def groups(found: Iterable[Heat]) -> Mapping[str, Text]:
+    """Return the groups of precisions that some tables have lines of, each once with its name."""
+    there = dict.fromkeys(place.group for each in found for place in each.places if place.group)
+    return {each: group_name(each) for each in there}
 
 
 def hits(found: Heat) -> Iterator[Hit]:

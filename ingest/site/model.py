@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b, sha256
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import to_builtins
 
 from ingest.common import numbers
@@ -148,6 +150,17 @@ class Site:
         return {each.id: each for each in self.runs}
 
     @cached_property
+    def hashes(self) -> Mapping[str, str]:
+        """A hash of each run and of where it is shown, by its id."""
+        return {run.id: self._hash(run) for run in self.runs}
+
+    def basis(self, suite: Suite) -> Mapping[str, Any]:
+        """Return what the pages of a suite follow from: its runs and results, and what all pages share."""
+        rows = self.rows.get(suite.id, ())
+        runs = sorted({*self._ids_by_suite.get(suite.id, ()), *(each for row in rows for each in row.run_ids)})
+        return {"suite": suite, "runs": [self.hashes[each] for each in runs], "rows": rows, "shared": self._shared}
+
+    @cached_property
     def by_path(self) -> Mapping[str, Run]:
         """The first run of each log."""
         return {each.path: each for each in reversed(self.runs)}
@@ -199,7 +212,7 @@ class Site:
 
     def frameworks(self, suite: Suite) -> list[str]:
         """Return the frameworks of the runs of a suite that count, in the suite's order."""
-        return ordered({framework_of(run) for run in self.runs_of(suite) if counts(run)}, suite.frameworks)
+        return ordered(self._frameworks.get(suite.id, ()), suite.frameworks)
 
     @cached_property
     def all_problems(self) -> tuple[Problem, ...]:
@@ -238,6 +251,25 @@ class Site:
         for row in self.results(self.runs):
             found.setdefault(self.suite_of[row.run_ids[0]].id, []).append(row)
         return {name: tuple(rows) for name, rows in found.items()}
+
+    @cached_property
+    def _shared(self) -> str:
+        """A hash of what all pages share: names and addresses, and what was read beside the runs."""
+        names = (self.framework_slugs, self.hardware_slugs, [(each.id, each.title) for each in self.shown])
+        beside = (self.published.digest, self.accelerators, self.changes.notes, self.plans.by_recipe)
+        found = [(each.verdict, *(self.hashes.get(run.id) for run in each.runs)) for each in self.audited]
+        return sha256(repr((names, beside, found)).encode()).hexdigest()
+
+    def _hash(self, run: Run) -> str:
+        place = (self.page(run), self.log_page(run), self.shards.get(run.id), self.suite_of[run.id].id)
+        return blake2b(repr(place).encode() + msgspec.json.encode(run), digest_size=16).hexdigest()
+
+    @cached_property
+    def _frameworks(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for run in self.counted:
+            found.setdefault(self.suite_of[run.id].id, set()).add(framework_of(run))
+        return found
 
     @cached_property
     def _ids_by_suite(self) -> Mapping[str, list[str]]:
@@ -289,6 +321,7 @@ class Page:
     Its context may hold `hits`: what the search finds besides.
     `log` is the run of which it shows the log; `picture` is what the page is shared with, instead of the site's.
     `basis` returns what all of the context follows from, where that costs much less than the context itself.
+    `filed` says whether its tables are offered as files too; what is on the pages of one run is in its record.
     """
 
     path: str
@@ -303,6 +336,7 @@ class Page:
     log: Run | None = None
     picture: Callable[[Words], Picture] | None = None
     basis: Callable[[], Mapping[str, Any]] | None = None
+    filed: bool = True
 
 
 def framework_of(run: Run) -> str:

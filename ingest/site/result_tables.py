@@ -36,18 +36,25 @@ RUNS_NAMED = 20  # repeats that a table's files name
 DEVICES = Column(phrase("table.devices"), True)
 BATCH_SIZE = Column(phrase("table.batch_size"), True)
 OPTIONS = Column(phrase("table.options"))
+#: A hardware, a precision group, and their rows.
+Section = tuple[str, str, tuple[Row, ...]]
 
 
-def sections(site: Site, suite: Suite) -> list[tuple[str, str, tuple[Row, ...]]]:
+def sections(site: Site, suite: Suite) -> Sequence[Section]:
     """Return rows of a suite by hardware and precision group, in the order of the page."""
-    rows = site.rows.get(suite.id, ())
+    return site.once(_sections).get(suite.id, ())
+
+
+def _sections(site: Site) -> Mapping[str, Sequence[Section]]:
+    return {suite.id: _sections_of(suite, site.rows.get(suite.id, ())) for suite in site.shown}
+
+
+def _sections_of(suite: Suite, rows: Sequence[Row]) -> Sequence[Section]:
     groups = [*suite.groups, "unknown"]
-    return [
-        (hardware, group, chosen)
-        for hardware in sorted({row.hardware or "" for row in rows})
-        for group in groups
-        if (chosen := tuple(r for r in rows if (r.hardware or "") == hardware and suite.group(r.precision) == group))
-    ]
+    found: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.hardware or "", groups.index(suite.group(row.precision))), []).append(row)
+    return [(hardware, groups[place], tuple(found[hardware, place])) for hardware, place in sorted(found)]
 
 
 def units(rows: Sequence[Row]) -> str:
@@ -157,7 +164,13 @@ def metric_title(name: str) -> Text:
 
 def representative(site: Site, row: Row) -> Run:
     """Return the run whose figure is nearest to the row's median."""
-    return representative_of([site.by_id[each] for each in row.run_ids])
+    return site.once(_representatives)[row.run_ids]
+
+
+def _representatives(site: Site) -> Mapping[tuple[str, ...], Run]:
+    """Return the run that stands for each result, by the ids of its runs."""
+    found = (row.run_ids for rows in site.rows.values() for row in rows)
+    return {ids: representative_of([site.by_id[each] for each in ids]) for ids in found}
 
 
 def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:

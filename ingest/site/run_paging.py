@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from ingest.compute.results import counts, repeats, representative
 from ingest.site.render.text import file_slug
@@ -54,7 +53,7 @@ def run_page(identifier: str) -> str:
 
 def run_on_demand(identifier: str) -> str:
     """Return the address at which the page of all runs shows a run that has no page of its own."""
-    return f"runs/index.md?{urlencode({'run': file_slug(identifier)})}"
+    return f"runs/index.md?run={file_slug(identifier)}"
 
 
 def log_page(run: Run) -> str:

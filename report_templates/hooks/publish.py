@@ -36,6 +36,13 @@ NO_CHANGE = "1970-01-01"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+#: Files of the theme that no page asks for: maps for those who mend it, and words of languages that the site has not.
+_UNUSED = re.compile(
+    r"assets/(?:.*\.map|javascripts/lunr/(?:wordcut|tinyseg)\.js"
+    r"|javascripts/lunr/min/lunr\.(?!(?:multi|stemmer\.support|zh)\.)\w+\.min\.js)"
+)
+
+
 @event_priority(100)
 def on_config(config: Any) -> Any:
     """Read the words, once per build; extend the navigation; before the theme's plugin, give it its offline shim."""
@@ -108,6 +115,13 @@ LISTED: Mapping[str, Callable[[Path], list[Any]]] = {
 def _order(path: Path) -> tuple[int, str]:
     stated = re.search(r"^order: (\d+)$", path.read_text("utf-8"), re.MULTILINE)
     return (int(stated[1]) if stated else 10_000, str(path))
+
+
+def on_files(files: Any, **_: Any) -> Any:
+    """Leave out what no page asks for: two megabytes."""
+    for file in [each for each in files if _UNUSED.fullmatch(each.src_uri)]:
+        files.remove(file)
+    return files
 
 
 def on_nav(nav: Any, files: Any, **_: Any) -> Any:

@@ -50,6 +50,13 @@ def test_links_to_pages_and_files_are_resolved_and_others_left_alone(caplog: pyt
     assert warned == []
 
 
+def test_blanks_around_line_ends_are_left_out_but_where_they_show() -> None:
+    kept = '<pre class="pl-log">a\n\n    b\n</pre>', "<textarea>\n  c  \n</textarea>"
+    given = f'<p>\n    one  \n\n   two</p>\n\n{kept[0]}\n  {kept[1]}\n<div data-block="0"></div>'
+    page = SimpleNamespace(blocks=["<pre>\n  d\n</pre>"])
+    assert BLOCKS.on_post_page(given, page) == f"<p>\none\ntwo</p>\n{kept[0]}\n{kept[1]}\n<pre>\n  d\n</pre>"
+
+
 def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     """With --strict, warnings of loggers below `mkdocs` fail the build."""
     made, warned = resolved('<a href="../runs/none.md">x</a>', caplog)

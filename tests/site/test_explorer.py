@@ -5,14 +5,14 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ingest.common import words
-from ingest.common.words import LANGUAGES
+from ingest.common.words import LANGUAGES, coded, phrase
 from ingest.site import run_tables
 from ingest.site.addresses import served
 from ingest.site.data import explorer
@@ -30,8 +30,12 @@ WORDS = words.load()
 Rows = list[dict[str, Any]]
 
 
+def made(_: str, make: Callable[[], bytes]) -> bytes:
+    return make()
+
+
 def files(site: Site) -> dict[str, bytes]:
-    return explorer.files(site, WORDS)
+    return explorer.files(site, WORDS, made)
 
 
 def column(given: Any, count: int) -> list[Any]:
@@ -44,8 +48,18 @@ def column(given: Any, count: int) -> list[Any]:
 def rows_of(document: Mapping[str, Any]) -> Rows:
     count = len(document["id"]) if isinstance(document["id"], list) else 1
     columns = {name: column(each, count) for name, each in document.items()}
+    if "problems" in columns:
+        columns["problems"] = [each and sentences(document["problems"]["said"], each) for each in columns["problems"]]
     assert {len(each) for each in columns.values()} == {count}
     return [{name: each[index] for name, each in columns.items()} for index in range(count)]
+
+
+def sentences(known: list[list[str]], entries: list[list[Any]]) -> list[list[str]]:
+    """Return sentences as the page's script says them, each in both languages."""
+    return [
+        [known[place][at].format(*(said(each, language) for each in values)) for at, language in enumerate(LANGUAGES)]
+        for place, *values in entries
+    ]
 
 
 def rows(found: Mapping[str, bytes], *, details: bool = False) -> dict[str, dict[str, Any]]:
@@ -139,12 +153,32 @@ def test_a_run_without_a_page_leads_to_where_it_is_shown() -> None:
         assert found[run.id]["page"].replace("*", run.id) == served(site.page(run))
 
 
+def test_after_a_change_only_the_parts_that_show_it_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in (("SIZE", 20), ("MOST", 30), ("DETAILED", 10), ("MOST_DETAILED", 15)):
+        monkeypatch.setattr(explorer, name, size)
+    runs, known, again = many(200), dict[str, bytes](), list[str]()
+
+    def kept(basis: str, make: Callable[[], bytes]) -> bytes:
+        if basis not in known:
+            known[basis] = make()
+            again.append(basis)
+        return known[basis]
+
+    before = explorer.files(site_of(runs), WORDS, kept)
+    again.clear()
+    changed = site_of(builders.with_speed(runs, runs[-1].id, 555.0))
+    after = explorer.files(changed, WORDS, kept)
+    assert after == files(changed)
+    assert len(before) > 20
+    assert len(again) == sum(before.get(name) != content for name, content in after.items()) == 2
+
+
 # ---- what is shown on demand ----
 
 
 def shown(site: Site) -> dict[str, dict[str, Any]]:
     """Return the details of all runs that have some, by the run's id."""
-    return rows(explorer.files(site, WORDS), details=True)
+    return rows(files(site), details=True)
 
 
 def test_details_are_of_the_runs_without_a_page_and_of_no_others() -> None:
@@ -178,7 +212,11 @@ def test_details_say_what_leads_from_a_figure_to_the_lines_of_its_log() -> None:
 
 def test_details_of_a_run_without_a_figure_say_why_and_what_is_wrong() -> None:
     path = "raw_logs/a b/train.log"
-    troubles = ({"code": "empty", "path": path, "args": {}}, {"code": "binary", "path": path, "line": 3, "args": {}})
+    args = {"fact": "devices", "first": 8, "first_source": "run.json", "second": 16, "second_source": "log"}
+    troubles = (
+        {"code": "empty", "path": path, "args": {}},
+        {"code": "contradiction", "path": path, "line": 3, "args": args},
+    )
     run = builders.run(
         "z-last", figures={"sustained": builders.absent("no_reported_figure")}, problems=list(troubles), path=path,
         session=2, sessions=3, published=False,
@@ -189,9 +227,11 @@ def test_details_of_a_run_without_a_figure_say_why_and_what_is_wrong() -> None:
     assert row["session"] == ["session 2 of 3", "第 2 个会话（共 3 个）"]
     assert row["command"] == f"python -m ingest explain '{path}'"
     for language in LANGUAGES:
-        first, second = said(row["problems"], language).split("\n")
-        assert first.startswith(path)
-        assert second.startswith(f"{path}:3")
+        told = [
+            WORDS.say(language, phrase("explorer.problem", place=run_tables.place(each), said=coded("problem", each)))
+            for each in run.problems
+        ]
+        assert [said(each, language) for each in row["problems"]] == told
         assert said(row["why"], language) == WORDS.say(language, run_tables.why_absent(run) or "")
     assert said(row["tables"], "en") == "not included"
 

@@ -12,7 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ingest.site import addresses, builder
+from ingest.common import words
+from ingest.common.words import coded
+from ingest.site import addresses, builder, run_tables
 from ingest.site.data import explorer
 from tests import builders
 from tests.site.conftest import BLANK, html, served
@@ -23,6 +25,13 @@ ODD = builders.run(
     "test-net-7-odd", model="Test net 7", outcome="failed", session=2, sessions=3, published=False, precision="amp",
     figures={"sustained": builders.absent("no_reported_figure")}, path="raw_logs/odd one/train.log",
     options={"case": 99},
+    problems=[
+        {
+            "code": "contradiction", "path": "raw_logs/odd one/train.log", "line": 7,
+            "args": {"fact": "devices", "first": 8, "first_source": "run.json", "second": 16, "second_source": "log"},
+        },
+        {"code": "empty", "path": "raw_logs/odd one/train.log", "args": {}},
+    ],
 )  # fmt: skip
 RUNS = [*many(130), *builders.runs(), ODD]
 SHARDS = {run.id: "made-up.jsonl" for run in RUNS}
@@ -343,6 +352,12 @@ def test_an_address_opens_a_run_and_the_other_language_shows_the_same(view: Any,
     found = until_open(view)
     assert found["id"] == ODD.id
     assert found["log"].split("\n") == [ODD.path, said]
+    known, folder = words.load(), language.strip("/") or "en"
+    told = [(run_tables.place(each), known.say(folder, coded("problem", each))) for each in ODD.problems]
+    assert [
+        line.startswith(place) and line.endswith(sentence)
+        for line, (place, sentence) in zip(found["problems"].split("\n"), told, strict=True)
+    ] == [True, True]
     assert found["command"] == f"python -m ingest explain '{ODD.path}'"
     assert found["throughput"].startswith("—")
     assert len(found["throughput"]) > 10  # it says why

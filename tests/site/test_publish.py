@@ -127,9 +127,17 @@ def test_titles_and_descriptions_are_in_the_language_of_their_page(site: Path) -
         assert found.say("og:title")
         assert found.title.strip().startswith(found.say("og:title")), page
         assert is_chinese(found.say("description")) == chinese, page
-        assert found.say("description") == found.say("og:description") == found.say("twitter:description")
+        assert found.say("description") == found.say("og:description")
         assert chinese or not is_chinese(found.title), page
     assert [title for title, count in titles.items() if count > 2] == [], "two languages may share a title, pages not"
+
+
+def test_files_of_the_theme_that_no_page_asks_for_are_left_out(site: Path) -> None:
+    assets = {path.relative_to(site / "assets").as_posix() for path in (site / "assets").rglob("*") if path.is_file()}
+    assert not [each for each in assets if each.endswith(".map")]
+    words = {Path(each).name for each in assets if "lunr" in each}
+    assert words == {f"lunr.{each}.min.js" for each in ("multi", "stemmer.support", "zh")}
+    assert [each for each in assets if re.fullmatch(r"javascripts/(bundle|workers/search)\.\w+\.min\.js", each)]
 
 
 def test_the_front_pages_are_titled_by_what_the_site_is(site: Path) -> None:

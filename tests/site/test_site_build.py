@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from msgspec.structs import replace
 
 from ingest.common import words
 from ingest.common.cache import Cache
-from ingest.site import builder
-from ingest.site.model import Site
+from ingest.site import builder, result_tables
+from ingest.site.model import Row, Site, Suite
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart
+from ingest.site.render.table import Table
 from ingest.site.run_paging import LIMITS, Limits
 from schema.records import Problem, Run
 from tests import builders
@@ -52,6 +54,35 @@ def test_a_build_from_the_cache_and_one_without_are_the_same_bytes(copied: Path,
     assert build(runs, copied).written
     build(runs, tmp_path)
     assert files(copied / "docs") == files(tmp_path / "docs")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_builds_after_one_change_each_and_one_of_all_changes_are_the_same_bytes(copied: Path, tmp_path: Path) -> None:
+    runs = builders.runs()
+    first_of = {(run.case.model, run.case.framework, run.outcome): run.id for run in reversed(runs) if run.headline}
+    for speed, identifier in enumerate(first_of.values(), 300):
+        runs = builders.with_speed(runs, identifier, float(speed))
+        assert build(runs, copied).written
+    assert len(first_of) == 5
+    build(runs, tmp_path)
+    pages = {name: content for name, content in files(copied / "docs").items() if not name.startswith("charts/")}
+    assert pages == {name: each for name, each in files(tmp_path / "docs").items() if not name.startswith("charts/")}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_after_a_change_of_one_run_no_tables_of_other_models_are_made(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    comparison = result_tables.comparison
+
+    def noted(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+        made.append(suite.id)
+        return comparison(site, suite, rows)
+
+    monkeypatch.setattr(result_tables, "comparison", noted)
+    build(builders.with_speed(builders.runs(), "bert-pytorch-1", 99.0), copied)
+    assert set(made) == {"bert"}
 
 
 def test_charts_are_drawn_again_only_for_other_data_or_by_other_code(

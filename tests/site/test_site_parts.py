@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -29,7 +30,18 @@ from ingest.site.render.chart import (
     framed,
 )
 from ingest.site.render.html_table import Writer
-from ingest.site.render.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs, title
+from ingest.site.render.text import (
+    code_block,
+    command,
+    escape,
+    file_slug,
+    front_matter,
+    logged,
+    plain,
+    slug,
+    slugs,
+    title,
+)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +100,13 @@ def test_code_keeps_lines_and_says_nothing_else() -> None:
     assert command(["a b", "$c"]) == (
         '<pre class="pl-code" data-search-exclude><code>&#39;a b&#39; &#39;&#36;c&#39;</code></pre>'
     )
+
+
+def test_a_line_of_a_log_is_shown_as_it_stands_and_is_no_markup() -> None:
+    line = "|██| [3/9] <b> & \"x\" 'y' *z* \x07"
+    said = str(logged(line))
+    assert said == "|██| [3/9] &#60;b&#62; &#38; &#34;x&#34; &#39;y&#39; *z* \\u0007"
+    assert html.unescape(said) == line.replace("\x07", "\\u0007")
 
 
 def test_slugs_are_safe_and_apart() -> None:
@@ -159,6 +178,17 @@ def test_a_chart_is_said_in_the_words_of_each_language_with_its_links_from_the_p
         assert known.text(language, "front.batch", n=8) in made.described(known, language)
 
 
+@pytest.mark.parametrize(("draw", "data"), DRAWN)
+def test_a_drawing_holds_nothing_idle(draw: object, data: object) -> None:
+    assert callable(draw)
+    drawn = draw(data)
+    root = ElementTree.fromstring(drawn)
+    assert 'opacity:0"' not in drawn
+    assert not re.search(r"stroke-linecap:butt|text-anchor:start|[:;] ", "".join(re.findall(r' style="[^"]*"', drawn)))
+    assert all(len(each) > 1 or each.attrib for each in root.iter("{http://www.w3.org/2000/svg}g"))
+    assert not re.search(r" C (?:[-\d.]+ ){20}", drawn)
+
+
 def test_ids_differ_between_charts_on_one_page() -> None:
     drawn = drawing.trace(TRACE)
     one, two = (set(re.findall(r' id="([^"]+)"', framed(drawn, name, "", ""))) for name in "ab")
@@ -174,9 +204,7 @@ def test_the_figures_of_an_axis_are_inside_the_chart() -> None:
     for most in (9.0, 39_000.0, 4_500_000.0):
         points = tuple(Point(x=x, y=most * x, text="") for x in (0.5, 1.0))
         svg = drawing.lines(Lines(title="T", unit="words/s", x=Axis("x"), series=(ChartLine("A", "", points),)))
-        ends = [
-            (float(at), text) for at, text in re.findall(r'text-anchor: end[^>]* x="([-0-9.]+)"[^>]*>([^<]+)<', svg)
-        ]
+        ends = [(float(at), text) for at, text in re.findall(r'text-anchor:end[^>]* x="([-0-9.]+)"[^>]*>([^<]+)<', svg)]
         assert ends
         assert all(at > 5 * len(text) for at, text in ends), most
 

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ingest.common.words import LANGUAGES, load, phrase
 from ingest.site import table_metrics
 from ingest.site.render import prose, table_files
 from ingest.site.render.html_table import Writer
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, TableError, View, absent, cell
+from ingest.site.render.table import Cell, Column, Entry, Link, Rest, Table, TableError, View, absent, cell
 from ingest.site.result_tables import comparison, scaling
 from schema.records import Run
 from tests import builders
@@ -332,26 +333,47 @@ def test_files_lie_beside_the_page() -> None:
     assert '<table class="pl-grid" aria-labelledby="table-1-caption" data-name="table-1" id="table-1">' in page
 
 
-def test_every_table_of_the_site_lies_beside_its_page(site: Path) -> None:
-    tables = 0
-    for page in site.rglob("*.html"):
+def test_tables_on_the_pages_of_a_run_have_no_files_of_their_own(site: Path) -> None:
+    pages = [page for page in site.rglob("runs/*/**/index.html") if 'class="pl-grid"' in page.read_text("utf-8")]
+    assert len(pages) > 10
+    assert not [page for page in pages if "pl-files" in page.read_text("utf-8")]
+    assert not [*site.rglob("runs/*/**/tables")]
+
+
+def test_a_table_with_rows_on_another_page_has_the_files_of_that_one() -> None:
+    writer = Writer(load(), "en", str, "models/a/index.md")
+    rows = tuple((cell(str(each)),) for each in range(5))
+    table = Table((Column("a"),), rows, rest=Rest(3, "models/a/all-results.md"))
+    page = writer.table(table)
+    assert 'href="all-results/tables/table-1.csv" download' in page
+    assert writer.filed == {}
+    assert 'href="tables/table-2.csv" download' in writer.table(replace(table, rest=None))
+    assert list(writer.filed) == ["table-2"]
+
+
+def test_every_table_of_the_site_lies_beside_its_page_or_the_one_that_has_all_of_it(site: Path) -> None:
+    tables = elsewhere = 0
+    for page in (each for each in site.rglob("*.html") if "runs" not in each.parent.parts[:-1]):
         text = page.read_text("utf-8")
         names = re.findall(r'<table class="pl-grid"[^>]* data-name="([^"]+)"', text)
         shares = text.count('<table class="pl-shares"')  # of the front page: shares of figures that results.csv has
         assert len(names) == len(set(names)) == text.count("<table") - shares, page
         for name in names:
             for kind in KINDS:
-                assert f'href="tables/{name}.{kind}" download' in text
-                assert (page.parent / "tables" / f"{name}.{kind}").is_file()
+                found = re.search(rf'href="((?:all-results/)?tables/{name}.{kind})" download', text)
+                assert found
+                assert (page.parent / found[1]).is_file()
+                elsewhere += found[1].startswith("all-results")
         tables += len(names)
     assert tables > 40
+    assert elsewhere
 
 
 def test_files_say_what_the_page_shows(site: Path) -> None:
     page = (site / "models" / "resnet50" / "index.html").read_text("utf-8")
     page = "<table" + page.partition('data-name="comparison-1"')[2].partition("</table>")[0] + "</table>"
     rows = {row[0] + row[1]: row for row in tables_in(page)[0]}
-    file = site / "models" / "resnet50" / "tables" / "comparison-1.csv"
+    file = site / "models" / "resnet50" / "all-results" / "tables" / "comparison-1.csv"
     seen = 0
     for line in csv.DictReader(io.StringIO(file.read_text("utf-8"))):
         row = rows[line["devices"] + line["batch_size"]]

@@ -27,13 +27,13 @@ _COLOUR, _DIVERGED = "blue", "orange"
 def badges(site: Site, words: Words) -> dict[str, bytes]:
     """Return every badge by its path below the site's folder; badges are in English."""
     places = _places(site)
-    return {path(row): _content(row, words, places.get(identity(row))) for _, row in _with_badge(site)}
+    return {path(row): _content(row, words, places.get(identity(row))) for _, row in site.once(_with_badge)}
 
 
 def listed(site: Site) -> list[tuple[Text, list[Mapping[str, Any]]]]:
     """Return the badges by page of a model: what each is about, and its path."""
     found: dict[str, tuple[Text, list[Mapping[str, Any]]]] = {}
-    for suite, row in _with_badge(site):
+    for suite, row in site.once(_with_badge):
         _, there = found.setdefault(suite.id, (suite.title, []))
         there.append({"about": (*_framework(row), *_case(row)), "path": path(row)})
     return list(found.values())

@@ -2,7 +2,8 @@
 
 A column is a list with an entry per run, or `{"of": [...], "at": [...]}` where many are equal: `at` holds the place of
 each run's entry in `of`, and is left out where all are the same. A text that differs by language is `[en, zh]`. Figures
-are as pages write them, and sorted by the number that readers see.
+are as pages write them, and sorted by the number that readers see. Sentences that many runs share but for names and
+numbers are in `said`, with places `{0}` for these; an entry is then a list of `[place in said, *values]`.
 
 What is shown on demand of the runs that have no page lies in parts of its own: the same columns and more, by the names
 of the runs in addresses, so that a reader who opens one run loads one small part.
@@ -14,9 +15,10 @@ import json
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
+from ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
 from ingest.site import addresses, run_names, run_tables
 from ingest.site.data.measured import date_of
 from ingest.site.model import Site, written
@@ -54,6 +56,11 @@ class RunPart:
     def first(self) -> str:
         """The name in addresses of the first run: runs of details are sorted by it."""
         return file_slug(self.runs[0].id)
+
+    def basis(self, site: Site) -> str:
+        """Return what the part follows from: its runs, and the pages of their models that there are."""
+        pages = dict.fromkeys(addresses.model_page_of(site, run) for run in self.runs)
+        return " ".join((*map(str, pages), *(site.hashes[run.id] for run in self.runs)))
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -95,14 +102,26 @@ def model_of(run: Run) -> str:
     return run.case.model or ""
 
 
-def files(site: Site, words: Words) -> dict[str, bytes]:
-    """Return the parts by their paths."""
-    table = {each.name: _document(_columns(site, words, each.runs)) for each in site.once(parts)}
+#: Returns a document as an earlier build made it of the same basis, or otherwise makes it.
+Kept = Callable[[str, Callable[[], bytes]], bytes]
+
+
+def files(site: Site, words: Words, kept: Kept) -> dict[str, bytes]:
+    """Return the parts by their paths; a part follows from its runs, and from nothing else of the site."""
+    table = {each.name: kept(each.basis(site), partial(_table, site, words, each)) for each in site.once(parts)}
     more = {
-        each.details: _document({**_columns(site, words, each.runs), **_details(site, words, each.runs)})
+        each.details: kept(f"details {each.basis(site)}", partial(_with_details, site, words, each))
         for each in site.once(details)
     }
     return {f"{FOLDER}/{name}.json": document for name, document in (table | more).items()}
+
+
+def _table(site: Site, words: Words, part: RunPart) -> bytes:
+    return _document(_columns(site, words, part.runs))
+
+
+def _with_details(site: Site, words: Words, part: RunPart) -> bytes:
+    return _document({**_columns(site, words, part.runs), **_details(site, words, part.runs)})
 
 
 def _document(columns: Mapping[str, Any]) -> bytes:
@@ -149,7 +168,6 @@ def _details(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]
         "window": (_window(run) for run in runs),
         "rule": (phrase(f"rule.{run.rule}") if each else None for run, each in zip(runs, found, strict=True)),
         "session": map(_session, runs),
-        "problems": (tuple(map(_problem, run.problems)) or None for run in runs),
     }
     names: Mapping[str, Iterable[str | None]] = {
         "report": (addresses.served(addresses.model_page_of(site, run)) for run in runs),
@@ -158,7 +176,8 @@ def _details(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]
         "shard": (site.shards.get(run.id) for run in runs),
         "command": (shlex.join(("python", "-m", "ingest", "explain", run.path)) for run in runs),
     }
-    return {name: _column(each, _shown) for name, each in names.items()} | _in_words(words, texts)
+    told = {name: _column(each, _shown) for name, each in names.items()} | _in_words(words, texts)
+    return {**told, "problems": _problems(words, runs)}
 
 
 def _window(run: Run) -> Text | None:
@@ -171,8 +190,29 @@ def _session(run: Run) -> Text | None:
     return phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else None
 
 
-def _problem(found: Problem) -> Text:
-    return phrase("explorer.problem", place=run_tables.place(found), said=coded("problem", found))
+def _problems(words: Words, runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the problems of each run: in both languages each sentence would be most of a file."""
+    said: dict[tuple[str, ...], int] = {}
+
+    def entry(found: Problem) -> tuple[Any, ...]:
+        told = coded("problem", found)
+        names = [name for name, _ in told.args]
+        open_args = {name: f"{{{number}}}" for number, name in enumerate(names, 1)}
+        sentence = phrase("explorer.problem", place="{0}", said=phrase(told.key, **open_args))
+        place = said.setdefault(tuple(words.say(each, sentence) for each in LANGUAGES), len(said))
+        return (place, plain(run_tables.place(found)), *(_value(words, value) for _, value in told.args))
+
+    entries = [tuple(map(entry, run.problems)) or None for run in runs]
+    column = _column(entries, lambda each: each)
+    return {**(column if isinstance(column, dict) else {"of": column, "at": [*range(len(runs))]}), "said": [*said]}
+
+
+def _value(words: Words, value: object) -> str | tuple[str, ...]:
+    """Return what stands in a sentence, in each language where it differs."""
+    if not isinstance(value, Phrase | Bilingual):
+        return plain(value)
+    told = tuple(plain(words.say(language, value)) for language in LANGUAGES)
+    return told[0] if len(set(told)) == 1 else told
 
 
 def _machines(run: Run) -> Text | None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
@@ -69,10 +70,11 @@ def date_of(run: Run) -> str | None:
 
     A clock that does not say its zone is taken as it stands.
     """
-    clock = run.clock[0] if run.clock else ""
-    return next((day for stated in (run.start or "", clock) if (day := _day(stated))), None)
+    stated = run.start, run.clock[0] if run.clock else None
+    return next((day for each in stated if each and (day := _day(each))), None)
 
 
+@lru_cache(1 << 16)
 def _day(stated: str) -> str | None:
     with suppress(ValueError, OverflowError):
         at = datetime.fromisoformat(stated)

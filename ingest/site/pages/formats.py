@@ -21,6 +21,8 @@ def pages(site: Site) -> list[Page]:
         phrase("nav.formats"),
         phrase("describe.formats"),
         lambda: {"formats": _described_formats(runs), "telemetry": _described_telemetry()},
+        # All else follows from the code.
+        basis=lambda: {"runs": runs},
     )
     return [page]
 

@@ -10,8 +10,8 @@ from ingest.common import numbers
 from ingest.common.words import phrase
 from ingest.site import addresses, answers, hardware_tables, heat, scorecards
 from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import is_accelerator, product, raw
-from ingest.site.model import Page, Site, framework_of, group_name, named
+from ingest.site.hardware_names import product, raw
+from ingest.site.model import Page, Site, framework_of, named
 from ingest.site.pages.model import machines
 from ingest.site.published_figures import source_anchors
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
@@ -90,8 +90,6 @@ def _hardware(site: Site, hardware: str) -> Page:
             "others_only": (),
             "with_others": any(row.hardware == hardware for row in site.published.rows),
             "groups": heat.groups(found),
-            "group_name": group_name,
-            "is_accelerator": is_accelerator,
             **answers.levels(),
             "machines": machines(runs),
             "sources": _sources(site, hardware),

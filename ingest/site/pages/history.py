@@ -41,6 +41,7 @@ def pages(site: Site) -> list[Page]:
             phrase("history.title", title=suite.title),
             phrase("history.description", title=suite.title),
             partial(_context, site, suite),
+            basis=partial(site.basis, suite),
         )
         for suite in site.shown
         if history.has(site, suite)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ingest.common import numbers
@@ -50,6 +51,8 @@ RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 #: Rows that the tables of results have on a model's page, all together and each at least: scripts load the others.
 ROWS_SHOWN, ROWS_AT_LEAST = 14, 3
 VERDICTS_SHOWN = 6  # of a hardware; the others are folded
+#: Hardware of which a model's page has charts, scaling and other metrics; a page of its own has those of others.
+HARDWARE_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -105,11 +108,12 @@ class Verdicts:
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the page of each model, and the page with all rows of its tables, if it has runs."""
+    """Return the page of each model; if it has runs, that of all rows of its tables, and that of further hardware."""
     found = []
     for suite in site.shown:
-        measured = any(counts(run) for run in site.runs_of(suite))
-        found += [_model(site, suite), *([_all_results(site, suite)] if measured else [])]
+        hardware = {hardware_of(run) for run in site.runs_of(suite) if counts(run)}
+        found += [_model(site, suite), *([_all_results(site, suite)] if hardware else [])]
+        found += [_further(site, suite)] if len(hardware) > HARDWARE_SHOWN else []
     return found
 
 
@@ -132,6 +136,7 @@ def _model(site: Site, suite: Suite) -> Page:
         },
         order=suite.order,
         scripts=("assets/js/panels.js",),
+        basis=partial(site.basis, suite),
         boost=RANKED_FIRST if any(map(counts, site.runs_of(suite))) else RANKED_NEXT,
     )
 
@@ -150,6 +155,26 @@ def _all_results(site: Site, suite: Suite) -> Page:
             "slices": slices(site, suite),
             "summaries": source_form.summaries(site, suite),
         },
+        basis=partial(site.basis, suite),
+        boost=0,
+    )
+
+
+def _further(site: Site, suite: Suite) -> Page:
+    title = phrase("title.further", title=suite.title)
+    return Page(
+        addresses.further(suite),
+        "further",
+        title,
+        phrase("describe.further", title=suite.title),
+        lambda: {
+            "title": title,
+            "suite_title": suite.title,
+            "model_page": addresses.model_page(suite),
+            "slices": (far := _near_and_far(slices(site, suite))[1]),
+            **_charts(site, suite, far),
+        },
+        basis=partial(site.basis, suite),
         boost=0,
     )
 
@@ -176,14 +201,30 @@ def _results(site: Site, suite: Suite) -> Mapping[str, Any]:
     """Return what the tabs of results and of scaling show."""
     found, everything = slices(site, suite), addresses.all_results(suite)
     by_hardware = dict.fromkeys(each.hardware for each in found)
+    near, far = _near_and_far(found)
     return {
-        "slices": found,
+        "slices": near,
+        "several": any(each.several for each in found),
+        "further": (len({each.hardware for each in far}), addresses.further(suite)) if far else None,
+        "further_scaling": any(each.scaling for each in far),
         "filters": _filters(suite, found),
         "verdicts": [each for hardware in by_hardware for each in _verdicts(site, suite, hardware)],
         **answers.levels(),
         **answers.LIMITS,
         "compared": list(zip(found, _shortened([each.compared for each in found], everything), strict=True)),
         "all_results": everything,
+        **_charts(site, suite, near),
+    }
+
+
+def _near_and_far(found: Sequence[ModelSlice]) -> tuple[list[ModelSlice], list[ModelSlice]]:
+    """Return the slices that a model's page shows whole, and those of which it shows the comparison alone."""
+    shown = list(dict.fromkeys(each.hardware for each in found))[:HARDWARE_SHOWN]
+    return [each for each in found if each.hardware in shown], [each for each in found if each.hardware not in shown]
+
+
+def _charts(site: Site, suite: Suite, found: Sequence[ModelSlice]) -> Mapping[str, Any]:
+    return {
         "charts": [
             (each.hardware, chart)
             for each in _charted(found)
@@ -315,9 +356,12 @@ ENOUGH = 6  # distinct values of one item that a cell lists
 
 def machines(runs: Sequence[Run]) -> Table | None:
     """Return the machines of the runs: a column per hardware, with its distinct values."""
-    hardware = sorted({hardware_of(run) for run in runs})
+    by_hardware: dict[str, list[Run]] = {}
+    for run in runs:
+        by_hardware.setdefault(hardware_of(run), []).append(run)
+    hardware = sorted(by_hardware)
     found = [
-        (item, [_distinct(r.environment.get(item) for r in runs if hardware_of(r) == each) for each in hardware])
+        (item, [_distinct(run.environment.get(item) for run in by_hardware[each]) for each in hardware])
         for item in ENVIRONMENT
     ]
     body = tuple(

@@ -127,6 +127,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "original": (run_names.name(site, original), site.page(original)) if original else None,
         },
         boost=0,
+        filed=False,
     )
 
 

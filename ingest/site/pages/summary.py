@@ -15,7 +15,7 @@ from ingest.site import addresses, answers, hardware_tables, heat, published_fig
 from ingest.site.data import changes
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
-from ingest.site.model import Page, Row, Site, group_name, named, precision_name
+from ingest.site.model import Page, Row, Site, named, precision_name
 from ingest.site.options import in_words
 from ingest.site.render.table import Link
 
@@ -52,9 +52,7 @@ def _context(site: Site) -> Mapping[str, Any]:
         "others_figures": sum(row.value is not None for row in site.published.rows),
         "others_only": [each.hardware for each in published_there if each.hardware not in names],
         **answers.levels(),
-        "is_accelerator": is_accelerator,
         "groups": heat.groups(found),
-        "group_name": group_name,
         **answers.LIMITS,
     }
 

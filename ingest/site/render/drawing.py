@@ -444,4 +444,26 @@ def _themed(svg: str) -> str:
     # Only within tags: a place needs two decimals, what is written keeps all of its own.
     svg = re.sub(r"<[^>]*>", lambda found: re.sub(r"(\d+\.\d{2})\d+", r"\1", found[0]), svg)
     svg = svg.replace("<svg ", '<svg class="pl-chart-still" fill="currentColor" ', 1)
-    return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"
+    return _slim("\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n")
+
+
+#: What shows nothing: areas without ink, and lines that end where they begin.
+_IDLE = re.compile(r"""<path [^>]*style="fill: none; opacity: 0"/>\n|<path d="M [-\d.]+ [-\d.]+"[^>]*/>\n""")
+#: A dot, of which matplotlib writes eight curves; a group of one thing or of none; and what all of a drawing has.
+_DOT = re.compile(r'<path id="([^"]+)" d="M 0 ([\d.]+) C [^"]*"')
+_LONE = re.compile(r"<g>\n((?:(?!</?g[ >]).*\n)?)</g>\n")
+_USUAL = frozenset({"stroke-linecap: butt", "text-anchor: start", "fill: currentColor"})
+_STYLED = re.compile(r'(<[^<>]*?) style="([^"]*)"')
+
+
+def _slim(svg: str) -> str:
+    """Return a drawing, a tag per line, without what is idle in it: a fifth."""
+    svg, left = _DOT.sub(r'<circle id="\1" r="\2"', _IDLE.sub("", svg)), 1
+    while left:
+        svg, left = _LONE.subn(r"\1", svg)
+    return _STYLED.sub(_with_style, svg)
+
+
+def _with_style(found: re.Match[str]) -> str:
+    style = ";".join(each.replace(": ", ":") for each in found[2].split("; ") if each not in _USUAL)
+    return f'{found[1]} style="{style}"' if style else found[1]

@@ -73,20 +73,22 @@ class Writer:
     """Writes tables in one language; `link` turns a page of ours into a link target relative to the present page.
 
     One writer writes one page: it counts the tables, so that their names and the ids of their notes are unique there,
-    and keeps them by name, so that their files can be written too. `page` is the page's path.
+    and keeps by name those whose files lie beside it, so that these can be written too. `page` is the page's path.
     """
 
     words: Words
     language: str
     link: Callable[[str], str]
     page: str = "index.md"
-    tables: dict[str, Table] = field(default_factory=dict)
+    with_files: bool = True
+    filed: dict[str, Table] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def table(self, table: Table) -> Markup:
         """Return a table as HTML, a line per row, followed by the notes that explain absent figures."""
         name = self._name(table.name)
-        self.tables[name] = table
+        if self.with_files and not table.rest:
+            self.filed[name] = table
         notes = _notes(table, name)
         # Cells come first: they find out which reference a note leads back to.
         rooms = self._rooms(table)
@@ -104,7 +106,7 @@ class Writer:
                 "heads": list(self._heads(table)),
                 "rows": list(itertools.zip_longest(map(attributes, table.facets[: len(rows)]), rows, fillvalue="")),
                 "rest": self._rest(table, name),
-                "files": list(self._files(name)),
+                "files": list(self._files(table, name)) if self.with_files else (),
                 "footnotes": list(self._footnotes(notes)),
                 "back": self.say(phrase("table.back")),
                 "notes": [self.say(each) for each in table.notes],
@@ -129,9 +131,11 @@ class Writer:
         self._counts[name] = self._counts.get(name, 0) + 1
         return f"{slug(name)}-{self._counts[name]}"
 
-    def _files(self, name: str) -> Iterator[Mapping[str, object]]:
-        """Yield links to the table's files, which lie in a folder beside the page."""
-        folder = posixpath.relpath(table_files.folder(self.page), posixpath.dirname(self.page) or ".")
+    def _files(self, table: Table, name: str) -> Iterator[Mapping[str, object]]:
+        """Yield links to the table's files, which lie in a folder beside the page that has all of its rows."""
+        folder = posixpath.relpath(
+            table_files.folder(table.rest.page if table.rest else self.page), posixpath.dirname(self.page) or "."
+        )
         for kind in ("CSV", "JSON"):
             label = self.say(phrase("ui.table_file", kind=kind))
             yield {"kind": kind, "label": label, "address": Markup(f"{folder}/{name}.{kind.lower()}")}

@@ -40,7 +40,7 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
     """Yield a page in each language, as Markdown with front matter, from one context."""
     context = page.context()
     for language in LANGUAGES:
-        writer = Writer(words, language, partial(relative, page.path), page.path)
+        writer = Writer(words, language, partial(relative, page.path), page.path, page.filed)
         shown: dict[str, Chart] = {}
         names = {**_tools(words, language, writer, shown), **context}
         with located(file := f"{page.template}.md.j2", names):
@@ -52,14 +52,14 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
 
 
 def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
-    """Return each table as CSV and as JSON, by its path below the language's folder."""
+    """Return the tables whose files lie beside this page as CSV and as JSON, by path below the language's folder."""
     address = page.path.removesuffix(".md").removesuffix("index").rstrip("/")
     about = {
         "page": ("" if language == LANGUAGES[0] else f"{language}/") + (f"{address}/" if address else ""),
         "title": title(words.say(language, page.title)),
     }
     files: dict[str, bytes] = {}
-    for name, table in writer.tables.items():
+    for name, table in writer.filed.items():
         flat = table_files.flat(table, words, language)
         at = f"{table_files.folder(page.path)}/{name}"
         files |= {f"{at}.csv": flat.csv(), f"{at}.json": flat.json({"name": name, **about})}

@@ -102,7 +102,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Rest:
-    """How many rows a page shows of a table, and the page that has all of them, under the same name."""
+    """How many rows a page shows of a table, and the page that has all of them and its files, under the same name."""
 
     shown: int
     page: str

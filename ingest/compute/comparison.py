@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from msgspec import UNSET
@@ -140,7 +141,7 @@ class Candidate:
         """The framework's name; empty where it is not known."""
         return self.result.framework or ""
 
-    @property
+    @cached_property
     def statement(self) -> Statement:
         """What is stated about the figure."""
         return statement(self.result, self.figure, conditions_of(self.runs))

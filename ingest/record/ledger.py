@@ -226,17 +226,19 @@ def collect(
     logs = len(inputs) + sum(len(each.runs) for each in remote.by_folder.values())
     names = ledger_files.part_names(folders, logs) if slimmer else ledger_files.file_names(folders)
     files = _previous_files(cached.get(whole) if whole else None, set(names.values()), place)
-    read_logs = remote.read_logs
+    read_logs, by_file = remote.read_logs, dict[str, list[Run]]()
     if files is None:
         by_folder, read_here = _runs_by_folder(shards, hashes, cached, read, progress, slimmer)
         read_logs += read_here
         by_folder = _with_previous({**by_folder, **remote.by_folder}, place, slimmer)
-        files = _marked(by_folder, names, place, cached)
+        files, marked = _marked(by_folder, names, place, cached)
+        by_file = marked if slimmer else {}
         if whole and not any(passes(each.runs) for each in by_folder.values()):
             cached.put(whole, json.dumps({name: _sha256(data) for name, data in files.items()}).encode())
         del by_folder
-    # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
-    by_file = {name: _slim(ledger_files.runs_in(name, data), slimmer) for name, data in files.items()}
+    # Every run is what its line says, whether it was read just now or was cached: the order of keys as well. Slim ones
+    # are that already.
+    by_file = by_file or {name: _slim(ledger_files.runs_in(name, data), slimmer) for name, data in files.items()}
     everything = [run for runs in by_file.values() for run in runs]
     owners = {run.id: name for name, runs in by_file.items() for run in runs}
     paths = {run.path for run in everything}
@@ -318,16 +320,17 @@ def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
 
 def _marked(
     by_folder: Mapping[str, FolderRuns], names: Mapping[str, str], place: LedgerPlace, cached: Cache
-) -> dict[str, bytes]:
-    """Return the files of the ledger: each run with its id, and marked where it is recorded twice."""
+) -> tuple[dict[str, bytes], dict[str, list[Run]]]:
+    """Return the files of the ledger, and the runs of each: with ids, and marked where they are recorded twice."""
     folders = sorted(by_folder)
     marked = iter(identify(duplicates.mark([run for each in folders for run in by_folder[each].runs])))
     told = {each: [next(marked) for _ in by_folder[each].runs] for each in folders}
-    files = dict[str, bytes]()
+    files, by_file = dict[str, bytes](), dict[str, list[Run]]()
     for name, mine in ledger_files.grouped(names, folders).items():
         if runs := [run for each in mine for run in told[each]]:
             files[name] = _content(name, [by_folder[each] for each in mine], runs, place, cached)
-    return files
+            by_file[name] = ledger_files.in_order(runs)
+    return files, by_file
 
 
 def _content(

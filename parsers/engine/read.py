@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 from parsers.contract import Format, Reading
@@ -14,12 +14,14 @@ from parsers.contract.chunk import Chunk
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.openings import opening
 from parsers.engine.registry import frames
-from parsers.engine.scan import Noise, chunks
+from parsers.engine.scan import CHUNK, Noise, chunks
 from parsers.engine.session import Session
 from parsers.engine.statements import LikelyStatements, Piece, StatementCollector, Statements, joined
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 from schema.distinct_lines import distinct_lines
 
+#: Bytes by which a log is told apart, with probes of what comes later.
+_HEAD = HEAD_CHUNKS * CHUNK
 #: How far before its start a session is looked for; a chunk is held back as a whole.
 _LOOK_BACK = 1 << 16
 #: How much of the end of a text is searched for its last record, before all of it is.
@@ -53,8 +55,8 @@ def read(path: Path, format: Format | None = None) -> Log:
     """
     noise = Noise()
     stream = chunks(path, noise)
-    head = list(islice(stream, HEAD_CHUNKS))
-    rest = probes(path) if len(head) == HEAD_CHUNKS else ()
+    head = list(_head(stream))
+    rest = probes(path) if sum(each.bytes for each in head) >= _HEAD else ()
     found = tuple(claims(chain(head, rest)))
     if format is None and len(found) != 1:
         return Log(path, found, (), noise, sum(each.lines for each in head))
@@ -64,6 +66,14 @@ def read(path: Path, format: Format | None = None) -> Log:
         sessions = _viewed(path, sessions, found[0].beneath)
     distinct = None if reader.tagged else tuple(reader.distinct)
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line(), distinct)
+
+
+def _head(stream: Iterator[Chunk]) -> Iterator[Chunk]:
+    """Yield the first chunks; fewer where lines are so long that chunks are larger than usual."""
+    size = 0
+    while size < _HEAD and (chunk := next(stream, None)):
+        size += chunk.bytes
+        yield chunk
 
 
 def _viewed(path: Path, sessions: tuple[Session, ...], beneath: Sequence[Format]) -> tuple[Session, ...]:

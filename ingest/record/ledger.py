@@ -37,7 +37,7 @@ from ingest.record.run import identify, runs_of
 from ingest.record.slim import Slimmer
 from parsers.engine.registry import formats, telemetry_formats
 from parsers.engine.telemetry import claimant
-from schema.records import Problem, Run, from_text, text_of, to_json
+from schema.records import Problem, Run, from_text, to_json
 from schema.redaction.redact import redact_record, redacted
 
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
@@ -95,12 +95,15 @@ class FolderRuns:
     lines: tuple[bytes, ...] = ()
 
     @classmethod
-    def of(cls, runs: Sequence[Run], slimmer: Slimmer | None, lines: bytes = b"") -> FolderRuns:
+    def of(cls, runs: Sequence[Run], slimmer: Slimmer | None) -> FolderRuns:
         """Return runs as they are, or slim, and then as their lines say: so are those that a later call reads."""
-        if slimmer is None:
-            return cls(list(runs))
-        lines = lines or _lines(runs)
-        return cls(_slim(_runs_of_lines(lines), slimmer), (packed(lines),))
+        return cls.of_lines(_lines(runs), slimmer) if slimmer else cls(list(runs))
+
+    @classmethod
+    def of_lines(cls, lines: bytes, slimmer: Slimmer | None) -> FolderRuns:
+        """Return the runs of some lines."""
+        runs = _slim(_runs_of_lines(lines), slimmer)
+        return cls(runs, (packed(lines),) if slimmer else ())
 
     def __add__(self, other: FolderRuns) -> FolderRuns:
         """Return both."""
@@ -285,32 +288,34 @@ def _runs_by_folder(
     concerned = format_changes.Concerned(cached)
     found = dict[str, FolderRuns]()
     for each in shards:
-        if each.key and (runs := _known_runs(each, cached, concerned)) is not None:
-            found[each.folder] = FolderRuns.of(runs, slimmer)
+        if each.key and (known := _known_runs(each, cached, concerned, slimmer)):
+            found[each.folder] = known
     missing = [each for each in shards if each.folder not in found]
     for shard, told in zip(missing, (read or one_by_one)(missing), strict=True):
         runs = _without_changed(told, shard, hashes, cached)
         lines = _lines(runs)
         if shard.key and not passes(runs):
             cached.put(shard.key, concerned.mark + lines)
-        found[shard.folder] = FolderRuns.of(runs, slimmer, lines)
+        found[shard.folder] = FolderRuns.of_lines(lines, slimmer) if slimmer else FolderRuns(list(runs))
         if progress:
             progress(len(shard.inputs))
     return found, sum(len(each.inputs) for each in missing)
 
 
-def _known_runs(shard: Shard, cached: Cache, concerned: format_changes.Concerned) -> list[Run] | None:
+def _known_runs(
+    shard: Shard, cached: Cache, concerned: format_changes.Concerned, slimmer: Slimmer | None
+) -> FolderRuns | None:
     """Return the runs that an earlier call read; None if none did, or formats have changed that concern the logs."""
     mark, _, lines = (cached.get(shard.key) or b"").partition(b"\n")
-    runs = _runs_known(lines) if mark else None
-    if runs is None or mark + b"\n" == concerned.mark:
-        return runs
+    found = _runs_known(lines, slimmer) if mark else None
+    if found is None or mark + b"\n" == concerned.mark:
+        return found
     # Without records, the start of a program tells the format, which need not hold a marker.
-    told = bool(runs) and all(run.format and run.observations for run in runs)
+    told = bool(found.runs) and all(run.format and run.observations for run in found.runs)
     if not told or concerned.by_changes(mark, [each.path for each in shard.inputs]):
         return None
     cached.put(shard.key, concerned.mark + lines)
-    return runs
+    return found
 
 
 def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
@@ -339,8 +344,8 @@ def _content(
     """Return the content of a file; of a dataset, that which is there if it says the same."""
     if not any(each.lines for each in folders):
         return ledger_files.content(name, marked)
-    marks = [[each.id, each.published, each.duplicate_of, *map(text_of, each.problems)] for each in marked]
-    key = key_of("part", json.dumps(marks), *(_sha256(lines) for each in folders for lines in each.lines))
+    marks = _WRITER.encode([[each.id, each.published, each.duplicate_of, each.problems] for each in marked])
+    key = key_of("part", marks.decode(), *(_sha256(lines) for each in folders for lines in each.lines))
     known = cached.get(key)
     if known and (there := place.get(name)) and _sha256(there).encode() == known:
         return there
@@ -368,10 +373,10 @@ def _runs_of_lines(data: bytes) -> Iterator[Run]:
     return (from_text(each, Run) for each in data.splitlines())
 
 
-def _runs_known(data: bytes) -> list[Run] | None:
+def _runs_known(data: bytes, slimmer: Slimmer | None) -> FolderRuns | None:
     """Return the runs that a call before this one wrote; None if they cannot be read."""
     try:
-        return list(_runs_of_lines(data))
+        return FolderRuns.of_lines(data, slimmer)
     except (ValueError, msgspec.MsgspecError, RecursionError):
         return None
 

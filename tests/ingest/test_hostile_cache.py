@@ -19,6 +19,7 @@ import pytest
 from ingest.common import below
 from ingest.common.cache import _TABLE, Cache, _checksum, packed
 from ingest.record import ledger
+from ingest.record.slim import Slimmer
 from ingest.site import builder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,7 +228,8 @@ def test_hashes_of_files_that_are_not_ours_are_not_followed(known: bytes) -> Non
 
 @pytest.mark.parametrize("content", [b"\xff", b"{}\n", b"[" * 99999, b'{"id": "../x"}'])
 def test_a_ledger_that_cannot_be_read_counts_as_none(content: bytes) -> None:
-    assert ledger._runs_known(content) is None
+    assert ledger._runs_known(content, None) is None
+    assert ledger._runs_known(content, Slimmer()) is None
 
 
 def test_nothing_is_read_that_could_run_code() -> None:

@@ -16,7 +16,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.contract.literals import Alternatives, all_in, begins_with_a_word, literals
+from parsers.contract.literals import Alternatives, all_in, begins_with_a_word, literals, refused
 from schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -250,9 +250,21 @@ class Reading:
         """Compile the condition, if there is one, in multi-line mode: `^` is the start of a line."""
         return compiled(self.where, re.MULTILINE) if self.where else None
 
-    def holds(self, head: bytes) -> bool:
-        """Return whether the head of a session meets the condition."""
-        return self.where_regex is None or self.where_regex.search(head) is not None
+    @cached_property
+    def _held_by_where(self) -> tuple[Alternatives, ...]:
+        return literals(self.where_regex) if self.where_regex else ()
+
+    @cached_property
+    def _refused_by_where(self) -> tuple[tuple[Alternatives, ...], ...] | None:
+        return refused(self.where_regex) if self.where_regex else None
+
+    def holds(self, head: bytes, distinct: bytes) -> bool:
+        """Return whether the head of a session meets the condition; its distinct lines most often tell."""
+        if self.where_regex is None or not all_in(self._held_by_where, distinct):
+            return self.where_regex is None
+        if self._refused_by_where and not any(all_in(each, distinct) for each in self._refused_by_where):
+            return True
+        return self.where_regex.search(head) is not None
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ class StatementCollector:
         head, self._head = joined(self._head or []), None
         # Readings of one format share their conditions.
         holds = {each.where: each for each in self.format.readings}
-        met = {where: each.holds(head.text) for where, each in holds.items()}
+        met = {where: each.holds(head.text, head.distinct) for where, each in holds.items()}
         self._unmet = tuple(each for each in self.format.readings if not met[each.where])
         trained, self._trained = self._trained, False
         self._search(head.text, range(self._line, self._next + 1), head.distinct, self._trained_from(head))

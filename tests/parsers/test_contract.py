@@ -13,7 +13,7 @@ from hypothesis.strategies import floats, lists
 
 from parsers.contract import Columns, Fact, Format, FormatError, Pause, Postprocessed, Reading, compiled, up_to
 from parsers.contract.chunk import Chunk
-from parsers.contract.literals import literals
+from parsers.contract.literals import literals, refused
 from parsers.contract.statistics import median
 from parsers.engine import registry
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
@@ -58,6 +58,41 @@ def test_the_words_of_a_pattern_stand_in_all_of_its_matches(
     pattern: bytes, words: tuple[tuple[bytes, ...], ...]
 ) -> None:
     assert literals(re.compile(pattern)) == words
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (rb"\A(?![\s\S]*?--actor_model )", (((b"--actor_model ",),),)),
+        (
+            rb"\A(?![\s\S]*?gpt3?\")(?!(?=[\s\S]*?llama3)(?=[\s\S]*?length: [0-9]))",
+            (((b'gpt"',),), ((b"length: ",), (b"llama",))),
+        ),
+        (rb"\A(?![\s\S]*?[ab]x)", ((),)),
+        (rb"\A(?=[\s\S]*?horovod)", None),
+        (rb"horovod(?!=no)", None),
+    ],
+)
+def test_the_words_of_what_a_pattern_refuses(pattern: bytes, words: object) -> None:
+    assert refused(re.compile(pattern)) == words
+
+
+@pytest.mark.parametrize(
+    ("where", "head", "met"),
+    [
+        (rb"\A(?![\s\S]*?lanes=[2-9])", b"lanes=1\nrun", True),
+        (rb"\A(?![\s\S]*?lanes=[2-9])", b"run\nlanes=2", False),
+        (rb"\A(?![\s\S]*?lanes=[2-9])", b"run", True),
+        (rb"lanes=[2-9]", b"run\nlanes=4", True),
+        (rb"lanes=[2-9]", b"lanes=1", False),
+        (rb"lanes=[2-9]", b"run", False),
+        (None, b"run", True),
+    ],
+)
+def test_a_condition_is_met_by_the_head_whatever_its_distinct_lines_leave_open(
+    where: bytes | None, head: bytes, met: bool
+) -> None:
+    assert Reading(rb"<step> of", where=where).holds(head, distinct_lines(head)) is met
 
 
 def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:

@@ -111,6 +111,8 @@ def _one_of(kind: str, argument: Any, begin: bytes) -> Iterator[Alternatives]:
 def _only_digits(kind: str, argument: Any) -> bool:
     """Return whether a part of a pattern matches digits alone, of which distinct lines hold none."""
     match kind, argument:
+        case "LITERAL", _:
+            return _is_digit(kind, argument)
         case "IN", items:
             return all(_is_digit(str(each), of) for each, of in items)
         case "SUBPATTERN", (_, _, _, inner):

@@ -47,9 +47,9 @@ def test_a_single_run_is_hollow_and_a_range_is_a_line() -> None:
     """A median of five with its range, a single run, and a value of which nobody says how many runs it is of."""
     five = dots(Dot(label="A", ink="paddle", value=10.0, low=9.0, high=11.0, n=5, text="10"))
     one, unknown = (dots(Dot(label="A", ink="paddle", value=10.0, n=n, text="10")) for n in (1, None))
-    hollow = "fill: var(--md-default-bg-color, #fff)"
+    hollow = "fill:var(--md-default-bg-color, #fff)"
     assert [hollow in each for each in (five, one, unknown)] == [False, True, False]
-    assert ["stroke-width: 2.4" in each for each in (five, one, unknown)] == [True, False, False]
+    assert ["stroke-width:2.4" in each for each in (five, one, unknown)] == [True, False, False]
 
 
 def test_dots_begin_at_zero_and_are_as_far_as_their_values() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
@@ -36,7 +35,6 @@ from ingest.site.render.text import (
     escape,
     file_slug,
     front_matter,
-    logged,
     plain,
     slug,
     slugs,
@@ -100,13 +98,6 @@ def test_code_keeps_lines_and_says_nothing_else() -> None:
     assert command(["a b", "$c"]) == (
         '<pre class="pl-code" data-search-exclude><code>&#39;a b&#39; &#39;&#36;c&#39;</code></pre>'
     )
-
-
-def test_a_line_of_a_log_is_shown_as_it_stands_and_is_no_markup() -> None:
-    line = "|██| [3/9] <b> & \"x\" 'y' *z* \x07"
-    said = str(logged(line))
-    assert said == "|██| [3/9] &#60;b&#62; &#38; &#34;x&#34; &#39;y&#39; *z* \\u0007"
-    assert html.unescape(said) == line.replace("\x07", "\\u0007")
 
 
 def test_slugs_are_safe_and_apart() -> None:

@@ -27,7 +27,7 @@ from ingest.read.names import names_of
 from ingest.site import addresses, run_names
 from ingest.site.model import Page, Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
-from ingest.site.render.text import logged
+from ingest.site.render.text import verbatim
 from ingest.site.run_tables import fact_line, log_lines_text, outcome
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
@@ -455,4 +455,4 @@ def _written(line: Line, kinds: str, anchors: Iterable[str]) -> str:
 
 def _overwritten(text: str) -> Markup:
     """Return a line's text; parts that overwrite each other on a terminal are put below each other."""
-    return Markup("&#10;").join(logged(each) for each in text.split("\r"))
+    return Markup("&#10;").join(verbatim(each) for each in text.split("\r"))

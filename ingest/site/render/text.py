@@ -69,21 +69,10 @@ def code_block(lines: str) -> Markup:
 
 
 def verbatim(line: str) -> Markup:
-    """Return one line of a block of code, its blanks kept."""
-    return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, _seen(line)))
-
-
-def logged(line: str) -> Markup:
-    """Return one line of a log, its blanks kept, as HTML that goes round Markdown: only signs of HTML are escaped.
-
-    Quotes are escaped, since links to pages of ours are found by theirs.
-    """
-    return Markup(re.sub(r"[&<>\"']", _entities, _seen(line)))
-
-
-def _seen(line: str) -> str:
+    """Return one line of a block of code or of a log, its blanks kept."""
     line = line.expandtabs()
-    return line if line.isprintable() else "".join(map(_visible, line))
+    seen = line if line.isprintable() else "".join(_visible(each) for each in line)
+    return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, seen))
 
 
 def command(argv: Sequence[object]) -> Markup:

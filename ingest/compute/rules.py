@@ -196,7 +196,6 @@ def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
 
 
 def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
-
     used = used_records(rule, given)
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
     if rule.statistic == "sustained":

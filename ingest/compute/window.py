@@ -93,7 +93,6 @@ def _known(value: float) -> float | None:
 
 def evenness(given: ThroughputSeries) -> Evenness | None:
     """Return how even the printed speeds of the training records in the window are; None for fewer than two."""
-
     first = warm_up(len(given))
     values = given.values[first:][given.pauses[first:] == 0]
     if len(values) < 2:

@@ -352,7 +352,6 @@ def _resolution_of(stamps: Column) -> float:
 
 def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
     """Return clock over claimed seconds, as the median over stretches, and the seconds of a stretch without a gap."""
-
     whole, usual = float(given.took.sum()), median(given.took)
     each = max(1, math.ceil(_STRETCH * unit / usual)) if usual > 0 else len(given.took)
     count = len(given.took) // each

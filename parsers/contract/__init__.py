@@ -311,8 +311,9 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
         raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
 
-#: The start of a line, what may stand before its first word, and a word.
-_INDENTED = re.compile(rb"\^((?: |\[[^\[\]\\]++\])[*+]\+?)(?=(?:[\w\"]|\\[^\w]){3})")
+#: The start of a line, blanks, and a word. Only blanks: what is looked for backwards passes over all that it may hold, and
+#: must not pass over a carriage return, behind which a line begins.
+_INDENTED = re.compile(rb"\^((?: |\[ \\t\])[*+]\+)(?=(?:[\w\"]|\\[^\w]){3})")
 
 
 def searched(pattern: bytes) -> re.Pattern[bytes]:
@@ -330,7 +331,8 @@ def searched(pattern: bytes) -> re.Pattern[bytes]:
         pattern = pattern[:-1] + rb"[ \t\r]*+$"
     if begins_with_a_word(plain := compiled(pattern, re.MULTILINE)):
         return plain
-    pattern = _INDENTED.sub(rb"(?<=^\1)", pattern, count=1) if _INDENTED.match(pattern) else pattern
+    if indented := _INDENTED.match(pattern):
+        pattern = rb"(?<=^%s)" % indented[1] + pattern[indented.end() :]
     try:
         return cast(re.Pattern[bytes], regex.compile(_at_line_starts(pattern), regex.MULTILINE))
     except regex.error as error:

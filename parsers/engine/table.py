@@ -209,11 +209,11 @@ class SessionRecords:
 
     def __getitem__(self, name: str) -> Column:
         """Return a column, one float64 per record, in file order; clocks run on over midnight."""
-        return self._kept(name, self._column)
+        return self._kept(f"column {name}", lambda: self._column(name))
 
     def ranks(self) -> Column:
         """Return the rank that printed each record."""
-        return self._kept("of rank", self._ranks)
+        return self._kept("ranks", lambda: self._of_records(self.table.rank(self._rows)))
 
     def stops(self) -> list[Stop]:
         """Return the lines of pauses between the first record and the last; their rows are records here."""
@@ -227,7 +227,7 @@ class SessionRecords:
 
     def stamps(self) -> Column:
         """Return the clock of each record's line in seconds, running on over midnight; NaN where there is none."""
-        return self._kept("of line", self._stamps)
+        return self._kept("stamps", lambda: self._of_records(self._in_order(self.table.stamp(self._rows))))
 
     def lines(self, indices: Sequence[int]) -> list[int]:
         """Return the line numbers of some records, counted from 0 within the session."""
@@ -243,32 +243,31 @@ class SessionRecords:
         """Return clocks that run on over midnight; a length of time that falls was begun anew, not at midnight."""
         return clock if "elapsed" in self.reading.columns else unwrapped(clock)
 
-    def _kept(self, name: str, make: Callable[[str], Column]) -> Column:
-        """Return what was made before, or else make it."""
-        if name in self._columns:
-            return self._columns[name]
-        made = make(name)
+    def _kept(self, name: str, make: Callable[[], Column]) -> Column:
+        """Return what was made before under that name, or else make it."""
+        if name in self._made:
+            return self._made[name]
+        made = make()
         made.flags.writeable = False
         if len(made) <= _FEW_RECORDS:
-            self._columns[name] = made
+            self._made[name] = made
         return made
 
     @cached_property
-    def _columns(self) -> dict[str, Column]:
+    def _made(self) -> dict[str, Column]:
         return {}
 
+    @property
+    def _rows(self) -> slice:
+        """The rows of the table that are of the session."""
+        return slice(self.first, self.last)
+
     def _column(self, name: str) -> Column:
-        rows = slice(self.first, self.last)
-        column = self.table.column(name, rows) if self._processed is None else self._processed[1][name]
+        column = self.table.column(name, self._rows) if self._processed is None else self._processed[1][name]
         return self._in_order(column) if name == "clock" else column
 
-    def _ranks(self, _name: str) -> Column:
-        ranks = self.table.rank(slice(self.first, self.last))
-        return ranks if self._processed is None else ranks[self._processed[0]]
-
-    def _stamps(self, _name: str) -> Column:
-        stamps = self._in_order(self.table.stamp(slice(self.first, self.last)))
-        return stamps if self._processed is None else stamps[self._processed[0]]
+    def _of_records(self, of_rows: Column) -> Column:
+        return of_rows if self._processed is None else of_rows[self._processed[0]]
 
     @cached_property
     def _processed(self) -> Postprocessed | None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from schema.distinct_lines import distinct_lines
 from schema.redaction.rules import FOLDER, naming_rules
 
 _TIMEOUT_SECONDS = 0.25
@@ -78,14 +79,15 @@ def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
 
 def may_name(distinct: Iterable[bytes]) -> bool:
     """Return whether texts may name anybody, by their distinct lines (`schema.distinct_lines`)."""
-    return any(naming_rules().outlined(each.lower()) for each in distinct)
+    return any(naming_rules().likely_in(each.lower()) for each in distinct)
 
 
 def _named(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield place, kind and name of what a text names; nothing of a text that takes too long."""
     found = []
     try:
-        for rule in naming_rules().naming(text):
+        likely = naming_rules().likely_in(distinct_lines(text.lower().encode("utf-8", "replace")))
+        for rule in (each for each in likely if each.hinted(text)):
             for match in rule.regex.finditer(text, timeout=_TIMEOUT_SECONDS):
                 found += [(match.start(kind), kind, name) for kind, name in match.groupdict().items() if name]
     except TimeoutError:

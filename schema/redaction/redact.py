@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from schema.distinct_lines import distinct_lines
 from schema.records import from_json, to_json
 from schema.redaction.keys import keys_in
-from schema.redaction.names import NO_NAMES, USER, Names, names_in
-from schema.redaction.rules import Kind, RedactionRule, machine_rules, naming_rules
+from schema.redaction.names import NO_NAMES, USER, Names, may_name, names_in
+from schema.redaction.rules import Kind, RedactionRule, machine_rules
 
 Record = TypeVar("Record", bound=Struct)
 
@@ -109,14 +110,11 @@ def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
     document = to_json(record)
     texts = list(_texts(document))
     # Few records name anybody: one look at all of their texts tells.
-    naming = naming_rules().naming("\n".join(texts))
-    return from_json(_member(document, names_in(texts if naming else (), names)), type(record))
+    return from_json(_member(document, names_in(texts if _may_name(texts) else (), names)), type(record))
 
 
 #: A text in a document of JSON, as it is written there.
 _TEXT = re.compile(rb'"((?:[^"\\]|\\.?+)*+)"?+', re.DOTALL)
-
-
 #: Texts, as JSON writes them, that hold nothing to be redacted; forgotten together when they are many.
 _harmless: set[bytes] = set()
 _MOST_HARMLESS = 1 << 16
@@ -129,12 +127,16 @@ def _is_harmless(record: Struct) -> bool:
     except UnicodeEncodeError:  # lone surrogates
         return False
     texts: list[str] = msgspec.json.decode(b"[%s]" % b",".join(map(b'"%s"'.__mod__, new)))
-    if naming_rules().naming("\n".join(texts)) or any(redact(each) != each for each in texts):
+    if _may_name(texts) or any(redact(each) != each for each in texts):
         return False
     if len(_harmless) > _MOST_HARMLESS:
         _harmless.clear()
     _harmless.update(new)
     return True
+
+
+def _may_name(texts: Iterable[str]) -> bool:
+    return may_name([distinct_lines("\n".join(texts).encode("utf-8", "replace"))])
 
 
 #: Members of records that hold text as it was said.

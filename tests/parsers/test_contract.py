@@ -11,7 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import floats, lists
 
-from parsers.contract import Columns, Fact, Format, FormatError, Pause, Postprocessed, Reading, compiled, up_to
+from parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    FormatError,
+    Pause,
+    Postprocessed,
+    Reading,
+    compiled,
+    searched,
+    up_to,
+)
 from parsers.contract.chunk import Chunk
 from parsers.contract.literals import literals, refused
 from parsers.contract.statistics import median
@@ -126,6 +137,23 @@ def test_a_pattern_that_looks_behind_matches_the_same_with_its_word_first(
     pattern: bytes, text: bytes, places: list[int]
 ) -> None:
     assert [match.start() for match in compiled(pattern).finditer(text)] == places
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "values"),
+    [
+        (rb"^ *+layers \.++ ([0-9]++)", b"layers . 1\n  layers .. 2\nmy layers . 3\r   layers . 4", [b"1", b"2", b"4"]),
+        (rb"^ ++layers ([0-9]++)", b"layers 1\n layers 2", [b"2"]),
+        (
+            rb"^[^\w\n]*+All of ([0-9]++)",
+            b"- All of 1\nbar 50%\r - All of 2\nAt All of 3\r\rAll of 4",
+            [b"1", b"2", b"4"],
+        ),
+    ],
+)
+def test_a_word_behind_an_indent_is_found_where_a_line_begins(pattern: bytes, text: bytes, values: list[bytes]) -> None:
+    assert [match[1] for match in searched(pattern).finditer(text)] == values
+    assert [match[1] for match in compiled(pattern, re.MULTILINE).finditer(text)] == values
 
 
 @given(lists(floats(allow_nan=True, allow_infinity=True), max_size=50))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -142,38 +142,38 @@ def _model(site: Site, suite: Suite) -> Page:
 
 
 def _all_results(site: Site, suite: Suite) -> Page:
-    title = phrase("title.all_results", title=suite.title)
-    return Page(
+    return _beside(
+        site,
+        suite,
         addresses.all_results(suite),
         "all_results",
-        title,
-        phrase("describe.all_results", title=suite.title),
-        lambda: {
-            "title": title,
-            "suite_title": suite.title,
-            "model_page": addresses.model_page(suite),
-            "slices": slices(site, suite),
-            "summaries": source_form.summaries(site, suite),
-        },
-        basis=partial(site.basis, suite),
-        boost=0,
+        lambda: {"slices": slices(site, suite), "summaries": source_form.summaries(site, suite)},
     )
 
 
 def _further(site: Site, suite: Suite) -> Page:
-    title = phrase("title.further", title=suite.title)
-    return Page(
+    return _beside(
+        site,
+        suite,
         addresses.further(suite),
         "further",
-        title,
-        phrase("describe.further", title=suite.title),
         lambda: {
-            "title": title,
-            "suite_title": suite.title,
-            "model_page": addresses.model_page(suite),
             "slices": (far := _near_and_far(slices(site, suite))[1]),
             **_charts(site, suite, far),
         },
+    )
+
+
+def _beside(site: Site, suite: Suite, address: str, name: str, context: Callable[[], Mapping[str, Any]]) -> Page:
+    """Return a page beside that of a model, which leads to it; its template and its words have that name."""
+    title = phrase(f"title.{name}", title=suite.title)
+    head = {"title": title, "suite_title": suite.title, "model_page": addresses.model_page(suite)}
+    return Page(
+        address,
+        name,
+        title,
+        phrase(f"describe.{name}", title=suite.title),
+        lambda: {**head, **context()},
         basis=partial(site.basis, suite),
         boost=0,
     )

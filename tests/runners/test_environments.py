@@ -153,8 +153,10 @@ def test_a_lock_is_installed_by_its_hashes(write_recipe, wheel, tmp_path, with_u
         assert log.read_text().count("uv ") == 2
 
 
-@pytest.mark.usefixtures("uv")
-def test_a_lock_does_not_install_what_has_another_hash(write_recipe, wheel, tmp_path, capfd):
+@pytest.mark.parametrize("with_uv", [False, True])
+def test_a_lock_does_not_install_what_has_another_hash(write_recipe, wheel, tmp_path, capfd, with_uv, request):
+    if with_uv:
+        request.getfixturevalue("uv")
     (tmp_path / "mx.lock").write_text(f"mxstub @ file://{wheel('mxstub', '1.0')} --hash=sha256:{'0' * 64}\n")
     path = write_recipe("true", more='[setup]\npackages = ["mxstub"]\nlock = "mx.lock"\n')
     assert main(["setup", str(path), "--work", str(tmp_path / "work")]) == 2

@@ -28,7 +28,7 @@ ADDRESSES = {"href", "src", "xlink:href", "action", "formaction", "srcset", "dat
 #: Shown in another form: shortened, split, or as what a file of another encoding holds.
 UNLIKE = {"surrogate", "null", "lines", "return", "tabbed", "long"}
 #: What a drawing is made of, and what the index of the search keeps of a page.
-DRAWN = {"svg", "title", "desc", "defs", "g", "path", "circle", "use", "text", "tspan", "clipPath", "rect"}
+DRAWN = {"svg", "title", "desc", "defs", "g", "path", "use", "text", "tspan", "clipPath", "rect"}
 SEARCHED = {"", "p", "ul", "ol", "li", "code", "pre", "strong", "b", "em", "small", "sup", "dl", "dt", "dd"}
 #: What a spreadsheet takes for the beginning of a formula, in half and in full width.
 FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")

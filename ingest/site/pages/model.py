@@ -147,6 +147,8 @@ def _all_results(site: Site, suite: Suite) -> Page:
         suite,
         addresses.all_results(suite),
         "all_results",
+        phrase("title.all_results", title=suite.title),
+        phrase("describe.all_results", title=suite.title),
         lambda: {"slices": slices(site, suite), "summaries": source_form.summaries(site, suite)},
     )
 
@@ -157,6 +159,8 @@ def _further(site: Site, suite: Suite) -> Page:
         suite,
         addresses.further(suite),
         "further",
+        phrase("title.further", title=suite.title),
+        phrase("describe.further", title=suite.title),
         lambda: {
             "slices": (far := _near_and_far(slices(site, suite))[1]),
             **_charts(site, suite, far),
@@ -164,15 +168,22 @@ def _further(site: Site, suite: Suite) -> Page:
     )
 
 
-def _beside(site: Site, suite: Suite, address: str, name: str, context: Callable[[], Mapping[str, Any]]) -> Page:
-    """Return a page beside that of a model, which leads to it; its template and its words have that name."""
-    title = phrase(f"title.{name}", title=suite.title)
+def _beside(
+    site: Site,
+    suite: Suite,
+    address: str,
+    template: str,
+    title: Text,
+    description: Text,
+    context: Callable[[], Mapping[str, Any]],
+) -> Page:
+    """Return a page beside that of a model, which leads to it."""
     head = {"title": title, "suite_title": suite.title, "model_page": addresses.model_page(suite)}
     return Page(
         address,
-        name,
+        template,
         title,
-        phrase(f"describe.{name}", title=suite.title),
+        description,
         lambda: {**head, **context()},
         basis=partial(site.basis, suite),
         boost=0,

@@ -449,8 +449,7 @@ def _themed(svg: str) -> str:
 
 #: What shows nothing: areas without ink, and lines that end where they begin.
 _IDLE = re.compile(r"""<path [^>]*style="fill: none; opacity: 0"/>\n|<path d="M [-\d.]+ [-\d.]+"[^>]*/>\n""")
-#: A dot, of which matplotlib writes eight curves; a group of one thing or of none; and what all of a drawing has.
-_DOT = re.compile(r'<path id="([^"]+)" d="M 0 ([\d.]+) C [^"]*"')
+#: A group of one thing or of none, and what all of a drawing has.
 _LONE = re.compile(r"<g>\n((?:(?!</?g[ >]).*\n)?)</g>\n")
 _USUAL = frozenset({"stroke-linecap: butt", "text-anchor: start", "fill: currentColor"})
 _STYLED = re.compile(r'(<[^<>]*?) style="([^"]*)"')
@@ -458,7 +457,7 @@ _STYLED = re.compile(r'(<[^<>]*?) style="([^"]*)"')
 
 def _slim(svg: str) -> str:
     """Return a drawing, a tag per line, without what is idle in it: a fifth."""
-    svg, left = _DOT.sub(r'<circle id="\1" r="\2"', _IDLE.sub("", svg)), 1
+    svg, left = _IDLE.sub("", svg), 1
     while left:
         svg, left = _LONE.subn(r"\1", svg)
     return _STYLED.sub(_with_style, svg)

@@ -28,7 +28,7 @@ from runners import recipe as recipes
 from runners import site as sites
 from runners import submit as submission
 from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
-from runners.command import CONTAINERS, Settings, build_run, setup_steps
+from runners.command import Settings, build_run, setup_steps
 from runners.job import ContainerTool, PlannedRun, RunnerError, checked
 from runners.nodes import printable, set_up
 from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
@@ -36,6 +36,7 @@ from runners.record import case_figures, check_ingest, finished_runs, unfinished
 from runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
 from runners.targets import AnyTarget, parse_target
 from runners.transport import UnreachableError
+from runners.wrappers import CONTAINERS
 from schema.figures import FiguresFound
 from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 

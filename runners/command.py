@@ -1,6 +1,5 @@
 """From a case to what its nodes execute: slots filled, the trainer under its launcher, in its container.
 
-A launcher or a container tool is a function that builds words around others; add one to `_LAUNCHERS` or `CONTAINERS`.
 Words hold `NodeVariable`s for what only the node knows.
 """
 
@@ -10,7 +9,7 @@ import hashlib
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -40,13 +39,22 @@ from runners.job import (
     word,
 )
 from runners.nodes import SetupSteps
-from runners.recipe import SLOT, Image, LaunchRecipe, Lookup, RecipeCase, case_choices, case_folder, slugify, text_of
+from runners.recipe import (
+    SLOT,
+    Image,
+    LaunchRecipe,
+    Lookup,
+    RecipeCase,
+    case_choices,
+    case_folder,
+    filled_word,
+    slot_alone,
+    slugify,
+    text_of,
+)
 from runners.site import SitePlace
+from runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
 from schema.records import Case, Container, Recipe
-
-#: The container's name, so that one left behind can be found and ended.
-CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
-
 
 #: A setup step that installs for Python.
 _PIP = re.compile(r"\bpip3?\b")
@@ -172,7 +180,7 @@ def build_run(
     launch = launch_words(recipe, case, settings.data, passed)
     command = [*settings.pinning_words, *launch]
     variables = environment_variables(recipe, case, settings.data)
-    launcher = _LAUNCHERS[used_launcher(recipe, case)]
+    launcher = LAUNCHERS[used_launcher(recipe, case)]
     container = _container(recipe, case, settings, command, used_image(recipe, case))
     spec = JobSpec(
         command=tuple(command),
@@ -252,8 +260,7 @@ def _entering(recipe: LaunchRecipe, settings: Settings) -> tuple[Word, ...]:
         why = f"what it installs would be gone with the container; build an image of your own,\n{lines}\n"
         raise RunnerError(f"recipe {recipe.name}: {why}and name it in `container.image` of a copy of the recipe")
     variables = ["work", *settings.variables]
-    inside = _Inside(recipe.container, variables, [NodeVariable("work")], gpus=False)
-    return tuple(CONTAINERS[settings.container](inside))
+    return tuple(entered(settings.container, recipe.container, variables, [NodeVariable("work")], "cpu"))
 
 
 def virtual_environment(recipe: LaunchRecipe) -> VirtualEnvironment | None:
@@ -284,7 +291,7 @@ def _passed_on(
     Raises:
         RunnerError: such a launcher would start the other nodes without the site's pinning.
     """
-    if _LAUNCHERS[used_launcher(recipe, case)].every_node or case.nodes == 1:
+    if LAUNCHERS[used_launcher(recipe, case)].every_node or case.nodes == 1:
         return [*settings.secrets]
     if settings.pinning_words:
         what = f"`launcher.name` is {recipe.launcher.name!r}, which starts the other nodes without the site's pinning"
@@ -318,8 +325,8 @@ def launch_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "", passed:
     """
     arguments = _filled(recipe, case, data, recipe.launcher.arguments)
     variables = environment_variables(recipe, case, data)
-    start = _Start(recipe, case, trainer_words(recipe, case, data), arguments, variables, passed)
-    return _LAUNCHERS[used_launcher(recipe, case)].build(start)
+    start = Start(recipe, case, trainer_words(recipe, case, data), arguments, variables, passed)
+    return launched(used_launcher(recipe, case), start)
 
 
 def used_launcher(recipe: LaunchRecipe, case: RecipeCase) -> str:
@@ -421,11 +428,9 @@ class _Slots(NamedTuple):
     def words(self, text: str) -> list[Word]:
         """Return the words that a text becomes: one; through a table of `[slots]` also none, or, standing alone, many.
 
-        Values of the case are put in as they are: nothing in them is a slot. The texts of `[slots]` are filled with
-        the case; none names another slot, as `recipe` has checked, so this ends.
+        The texts of `[slots]` are filled with the case; none names another slot, as `recipe` has checked, so this ends.
         """
-        alone = SLOT.fullmatch(text)
-        found = self._slot(alone[1]) if alone and alone[1] in self.recipe.slots else None
+        found = self._slot(alone) if (alone := slot_alone(text)) in self.recipe.slots else None
         if isinstance(found, tuple):
             return [self._word(each) for each in found]
         whole = self._word(text)
@@ -434,36 +439,21 @@ class _Slots(NamedTuple):
         return [] if whole == ("",) and is_optional else [whole]
 
     def _word(self, text: str) -> Word:
-        merged: list[str | NodeVariable] = []
-        for part in self._parts(text):
-            if isinstance(part, str) and merged and isinstance(merged[-1], str):
-                merged[-1] += part
-            elif part:
-                merged.append(part)
-        return tuple(merged) or ("",)
+        return filled_word(text, lambda name: self._value(name, text))
 
-    def _parts(self, text: str) -> Iterator[str | NodeVariable]:
-        end = 0
-        for match in SLOT.finditer(text):
-            yield text[end : match.start()]
-            yield from self._value(match[1], text) if match[1] else [match[0][0]]
-            end = match.end()
-        yield text[end:]
-
-    def _value(self, name: str, text: str) -> Iterator[str | NodeVariable]:
+    def _value(self, name: str, text: str) -> Word:
         if name in self.case.slots:
-            yield text_of(self.case.slots[name])
-        elif name in NODE_VARIABLES:
-            yield NodeVariable(name)
-        elif name == "data":
+            return word(text_of(self.case.slots[name]))
+        if name in NODE_VARIABLES:
+            return (NodeVariable(name),)
+        if name == "data":
             if not self.data:
                 raise self._fault(f"in {text!r}, it needs data; name their folder with --data DIR")
-            yield self.data
-        else:
-            found = self._slot(name)
-            if isinstance(found, tuple):
-                raise self._fault(f"in {text!r}, {{{name}}} is a list there, and must be an argument of its own")
-            yield from self._parts(found)
+            return word(self.data)
+        found = self._slot(name)
+        if isinstance(found, tuple):
+            raise self._fault(f"in {text!r}, {{{name}}} is a list there, and must be an argument of its own")
+        return self._word(found)
 
     def _slot(self, name: str) -> str | tuple[str, ...]:
         slot = self.recipe.slots[name]
@@ -484,173 +474,7 @@ def _filled(recipe: LaunchRecipe, case: RecipeCase, data: str, templates: Sequen
     return [each for text in templates for each in slots.words(text)]
 
 
-# Launchers: how one trainer becomes a process per device.
-
-
-class _Start(NamedTuple):
-    """What a launcher is to start: the trainer's words, the launcher's arguments, and the variables set for both.
-
-    `passed` are names of variables that have no value here, and that other nodes need, too.
-    """
-
-    recipe: LaunchRecipe
-    case: RecipeCase
-    trainer: Sequence[Word]
-    arguments: Sequence[Word]
-    variables: Mapping[str, Word]
-    passed: Sequence[str]
-
-    def fault(self, why: str) -> RunnerError:
-        """Return what to raise where the launcher cannot start the trainer."""
-        return RunnerError(f"recipe {self.recipe.name}: `launcher.name` is {self.recipe.launcher.name!r}, which {why}")
-
-
-def _plain(start: _Start) -> list[Word]:
-    return list(start.trainer)
-
-
-def _torchrun(start: _Start) -> list[Word]:
-    """Start torchrun. The first rank of a node prints as without a launcher; what others print goes to a file each."""
-    others = ",".join(f"{rank}:3" for rank in range(1, start.case.devices_per_node))
-    logs = [word("--log_dir"), (NodeVariable("ranks"),), *literal("--redirects", others)] if others else []
-    # Without --no_python it would take the trainer for a Python file, and a module or a program is none.
-    return [word("torchrun"), *_rank_words(start), *logs, *start.arguments, word("--no_python"), *start.trainer]
-
-
-def _torch_distributed_launch(start: _Start) -> list[Word]:
-    """Start what torchrun was before PyTorch 1.9. It adds `--local_rank=N` to the trainer; all ranks print together."""
-    head = literal(start.recipe.setup.python, "-m", "torch.distributed.launch")
-    return [*head, *_rank_words(start), *start.arguments, *_python_part(start, "--module")]
-
-
-def _oneflow(start: _Start) -> list[Word]:
-    """Start OneFlow's. Its own logs name host and user, so none is asked for; all ranks print together."""
-    head = literal(start.recipe.setup.python, "-m", "oneflow.distributed.launch")
-    return [*head, *_rank_words(start), *start.arguments, *_python_part(start, "--module")]
-
-
-def _rank_words(start: _Start) -> list[Word]:
-    # Underscores: PyTorch before 2.0 and OneFlow do not know these options with dashes.
-    size = literal("--nnodes", str(start.case.nodes), "--nproc_per_node", str(start.case.devices_per_node))
-    return [*size, word("--node_rank"), (NodeVariable("node_rank"),), *_rendezvous()]
-
-
-def _rendezvous() -> list[Word]:
-    address, port = NodeVariable("master_address"), NodeVariable("master_port")
-    return [word("--master_addr"), (address,), word("--master_port"), (port,)]
-
-
-def _paddle(start: _Start) -> list[Word]:
-    """Start Paddle's, with options that 2.0 to 2.6 know; the first worker of a node prints here too.
-
-    A node finds its rank by its own address among `--ips`, and from 2.3 on takes itself for the first where it does
-    not find it; `POD_IP` tells it. `--gpus` takes the names that CUDA_VISIBLE_DEVICES has. Without GPUs it is an error,
-    and `--nproc_per_node` counts the workers.
-    """
-    gpus = [word("--gpus"), (NodeVariable("gpu_ids"),)]
-    count = literal("--nproc_per_node", str(start.case.devices_per_node))
-    one_node = start.case.nodes == 1
-    own: list[Word] = [] if one_node else [word("env"), ("POD_IP=", NodeVariable("address"))]
-    all_nodes: list[Word] = [] if one_node else [word("--ips"), (NodeVariable("addresses"),)]
-    workers = [*(gpus if start.recipe.device == "gpu" else count), word("--log_dir")]
-    head = [*own, *literal(start.recipe.setup.python, "-m", "paddle.distributed.launch"), *all_nodes, *workers]
-    # In a folder of its own, of which the host agent keeps nothing but the logs.
-    return [*head, (NodeVariable("ranks"), "/paddle"), *start.arguments, *_python_part(start)]
-
-
-def _mpirun(start: _Start) -> list[Word]:
-    """Start Open MPI. `--allow-run-as-root` changes nothing for other users; `--tag-output` names each line's rank."""
-    head = literal("mpirun", "--allow-run-as-root", "--tag-output", "-np", str(start.case.devices), "-H")
-    variables = [each for name in (*start.variables, *start.passed) for each in literal("-x", name)]
-    return [*head, (NodeVariable("host_slots"),), *variables, *start.arguments, *start.trainer]
-
-
-def _horovodrun(start: _Start) -> list[Word]:
-    """Start Horovod. It passes the variables on by itself, and marks lines with their rank."""
-    head = literal("horovodrun", "-np", str(start.case.devices), "-H")
-    return [*head, (NodeVariable("host_slots"),), *start.arguments, *start.trainer]
-
-
-def _deepspeed(start: _Start) -> list[Word]:
-    """Start DeepSpeed. It adds `--local_rank=N` to the trainer, and uses the GPUs that it is told.
-
-    Source: `main` of `deepspeed/launcher/runner.py`, 0.9.5: it drops CUDA_VISIBLE_DEVICES where GPUs are named.
-    """
-    nodes, per_node = str(start.case.nodes), str(start.case.devices_per_node)
-    which: list[Word] = [word("--include"), ("localhost:", NodeVariable("gpu_ids"))]
-    if start.case.nodes > 1:
-        _check_remote_shell(start)
-        which = [word("--hostfile"), (NodeVariable("hostfile"),)]
-        which += literal("--num_nodes", nodes, "--num_gpus", per_node)
-    return [word("deepspeed"), *which, *_rendezvous(), *start.arguments, *_python_part(start, "--module")]
-
-
-def _check_remote_shell(start: _Start) -> None:
-    """Refuse what DeepSpeed would change on its way to other nodes: it puts words before a shell there unquoted.
-
-    Source: `PDSHRunner` and `EXPORT_ENVS` of `deepspeed/launcher`, 0.9.5.
-    """
-    for name, value in start.variables.items():
-        if not name.startswith(("NCCL", "PYTHON", "MV2", "UCX", "MLFLOW")) or not _is_harmless(value):
-            remedy = "set it on the hosts, in ~/.deepspeed_env"
-            raise start.fault(f"does not pass the variable {name} on as it is; {remedy}")
-    for name in start.passed:
-        if name not in ("PATH", "LD_LIBRARY_PATH"):
-            raise start.fault(f"does not pass the secret {name} on; set it on the hosts, in ~/.deepspeed_env")
-    for each in start.trainer:
-        if any("'" in part for part in each if isinstance(part, str)) or (_is_option(each) and not _is_harmless(each)):
-            raise start.fault(f"does not pass {each[0]!r} on as it is; let the trainer read it from a file")
-
-
-def _is_harmless(each: Word) -> bool:
-    return all(isinstance(part, NodeVariable) or re.fullmatch(r"[A-Za-z0-9_@%+=:,./-]*", part) for part in each)
-
-
-def _is_option(each: Word) -> bool:
-    return isinstance(each[0], str) and each[0].startswith("-")
-
-
-def _python_part(start: _Start, module: str = "") -> list[Word]:
-    """Return the trainer without its interpreter, for a launcher that adds it; `module` is its option for `-m`."""
-    first, *rest = start.trainer
-    rest = rest[1:] if rest[:1] == [word("-u")] else rest
-    if re.match(r"(.*/)?python[0-9.]*$", str(first[0])) and rest:
-        if not _is_option(rest[0]):
-            return rest
-        if module and rest[0] == word("-m"):
-            return [word(module), *rest[1:]]
-    raise start.fault(f"starts Python files{' and modules' if module else ''} only; let `command` begin with python")
-
-
-class _Launcher(NamedTuple):
-    """How a launcher is started, and whether it is on each node, and not on the first alone to start the others."""
-
-    build: Callable[[_Start], list[Word]]
-    every_node: bool = True
-
-
-_LAUNCHERS: Mapping[str, _Launcher] = {
-    "plain": _Launcher(_plain),
-    "torchrun": _Launcher(_torchrun),
-    "torch.distributed.launch": _Launcher(_torch_distributed_launch),
-    "paddle": _Launcher(_paddle),
-    "oneflow": _Launcher(_oneflow),
-    "mpirun": _Launcher(_mpirun, every_node=False),
-    "horovodrun": _Launcher(_horovodrun, every_node=False),
-    "deepspeed": _Launcher(_deepspeed, every_node=False),
-}
-
-
-# Container tools: the words that run whatever follows them inside an image.
-
-
-class _Inside(NamedTuple):
-    """How words run inside: `variables` are names only, their values come from outside; `mounts` keep their paths."""
-
-    image: Image
-    variables: Sequence[str]
-    mounts: Sequence[str | NodeVariable]
-    gpus: bool
+# Container tools.
 
 
 def used_image(recipe: LaunchRecipe, case: RecipeCase) -> Image | None:
@@ -687,10 +511,8 @@ def _container(
     given += [declared.variable] if gpus and (declared := settings.place.accelerator) and declared.variable else []
     given += [] if case.nodes == 1 else [name for name in OF_INTERFACE if name not in recipe.environment_variables]
     variables = [*recipe.environment_variables, *settings.secrets, *given]
-    inside = _Inside(image, variables, _mounts(recipe, settings, command), gpus)
-    return ContainerSpec(
-        tool, image.image, tuple(CONTAINERS[tool](inside)), CONTAINER_NAME, image.digest, _pinned(image)
-    )
+    enter = entered(tool, image, variables, _mounts(recipe, settings, command), recipe.device)
+    return ContainerSpec(tool, image.image, tuple(enter), CONTAINER_NAME, image.digest, pinned(image))
 
 
 def _mounts(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> list[str | NodeVariable]:
@@ -705,84 +527,3 @@ def _mounts(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -
         settings.data: bool(settings.data),
     }
     return [folder for folder, is_wanted in wanted.items() if is_wanted]
-
-
-def _docker(inside: _Inside) -> list[Word]:
-    return _run_words("docker", inside, ["--gpus", "all"])
-
-
-def _podman(inside: _Inside) -> list[Word]:
-    return _run_words("podman", inside, ["--device", "nvidia.com/gpu=all"])
-
-
-def _run_words(tool: str, inside: _Inside, gpus: list[str]) -> list[Word]:
-    # The limits are for pinned memory, as the makers of the images ask; a host without GPUs may not grant them.
-    limits = ["--ulimit", "memlock=-1", "--ulimit", "stack=67108864"]
-    return [
-        *literal(tool, "run", "--rm", "--init", "--name"),
-        CONTAINER_NAME,
-        *literal("--network=host", "--ipc=host"),
-        *literal(*(gpus + limits if inside.gpus else [])),
-        *[each for name in inside.variables for each in literal("-e", name)],
-        *_mount_words("-v", inside),
-        *[word("-w"), (NodeVariable("working_folder"),)],
-        *literal(*inside.image.arguments, _pinned(inside.image)),
-    ]
-
-
-def _apptainer(inside: _Inside) -> list[Word]:
-    # Apptainer passes variables on by itself.
-    return [
-        *literal("apptainer", "exec", *(["--nv"] if inside.gpus else [])),
-        *_mount_words("--bind", inside),
-        *[word("--pwd"), (NodeVariable("working_folder"),)],
-        *literal(*inside.image.arguments, _apptainer_image(inside.image)),
-    ]
-
-
-def _pyxis(inside: _Inside) -> list[Word]:
-    """Start a step of the job on this node, in the image. A step passes variables on by itself."""
-    mounts: list[str | NodeVariable] = ["--container-mounts="]
-    for number, folder in enumerate(inside.mounts):
-        mounts += [*([","] if number else []), folder, ":", folder]
-    return [
-        *literal("srun", "--overlap", "--nodes=1", "--ntasks=1", "--cpu-bind=none", "--export=ALL"),
-        ("--nodelist=", NodeVariable("host")),
-        word(f"--container-image={_enroot_image(inside.image)}"),
-        *([tuple(mounts)] if inside.mounts else []),
-        ("--container-workdir=", NodeVariable("working_folder")),
-        *literal("--no-container-mount-home", *inside.image.arguments),
-    ]
-
-
-def _enroot_image(image: Image) -> str:
-    """Return a file as it stands, and anything else as enroot writes it: a registry is parted from its image by #."""
-    name = _pinned(image)
-    registry, slash, rest = name.partition("/")
-    if name.startswith("/") or "#" in name or not slash or not re.search(r"[.:]|^localhost$", registry):
-        return name
-    return f"{registry}#{rest}"
-
-
-def _mount_words(option: str, inside: _Inside) -> list[Word]:
-    """Mount each folder under its own path, so that a path in the command means the same inside and outside."""
-    return [each for folder in inside.mounts for each in (word(option), (folder, ":", folder))]
-
-
-def _apptainer_image(image: Image) -> str:
-    """Return a file or an address as it stands; anything else is the name of a Docker image."""
-    name = image.image
-    return name if "://" in name or name.endswith(".sif") else f"docker://{_pinned(image)}"
-
-
-def _pinned(image: Image) -> str:
-    """Return the image by its digest where that is known; not with the tag too, which older tools refuse."""
-    return f"{re.sub(r':[^:/]*$', '', image.image)}@{image.digest}" if image.digest else image.image
-
-
-CONTAINERS: Mapping[str, Callable[[_Inside], list[Word]]] = {
-    "docker": _docker,
-    "podman": _podman,
-    "apptainer": _apptainer,
-    "pyxis": _pyxis,
-}

@@ -453,6 +453,118 @@ def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
     return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
 
 
+# --- Accelerators: the library of each maker --------------------------------------------------------------------------
+# Where one can be imported, one process reads telemetry, which takes less from the run than a tool each second.
+
+
+def asked(question: "Callable[[], Any]") -> "Any":
+    """Return an answer of a maker's library; None where it has none, for it raises errors of its own."""
+    with contextlib.suppress(Exception):
+        return question()
+    return None
+
+
+def within(value: "Any", most: int) -> str:
+    """Return a number as a text; empty where it is none, or so large that it stands for an unknown one."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return str(value) if is_number and 0 <= value <= most else ""
+
+
+# More than any device draws (W), heats to (degrees) and runs at (MHz).
+MOST_WATTS, MOST_DEGREES, MOST_MHZ, MOST_MIB = 20000, 200, 20000, 1 << 24
+
+
+class Library:
+    """A maker's library. `START` is what a Python must be able to do to use it."""
+
+    START = ""
+
+    def read(self, index: str) -> "dict[str, str]":
+        """Return what a row of telemetry needs of a device."""
+        raise NotImplementedError
+
+    def agrees(self, gpu: "dict[str, str]") -> bool:
+        """Whether it numbers a device as the tool does and counts in the same units: its memory is that of the tool."""
+        read, told = (number(row.get("memory_mib")) for row in (self.read(gpu["index"]), gpu))
+        return read is not None and told is not None and abs(read - told) <= 1
+
+
+class Nvml(Library):
+    """GPUs of NVIDIA. Source: "NVML API Reference Guide"; `pynvml` is the module of nvidia-ml-py."""
+
+    START = "import pynvml; pynvml.nvmlInit()"
+
+    def __init__(self) -> None:
+        self.nvml = importlib.import_module("pynvml")
+        self.nvml.nvmlInit()
+
+    def read(self, index: str) -> "dict[str, str]":  # noqa: D102
+        nvml = self.nvml
+        device = nvml.nvmlDeviceGetHandleByIndex(int(index))
+        # The first version counts as used what the driver reserves, which nvidia-smi does not.
+        memory = asked(lambda: nvml.nvmlDeviceGetMemoryInfo(device, version=nvml.nvmlMemory_v2))
+        memory = memory or asked(lambda: nvml.nvmlDeviceGetMemoryInfo(device))
+        milliwatts = asked(lambda: nvml.nvmlDeviceGetPowerUsage(device))
+        # Its name before driver 535.
+        reasons = asked(lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(device))
+        reasons = asked(lambda: nvml.nvmlDeviceGetCurrentClocksThrottleReasons(device)) if reasons is None else reasons
+        return without_unknown({
+            "index": index,
+            "utilisation": within(asked(lambda: nvml.nvmlDeviceGetUtilizationRates(device).gpu), 100),
+            "used_mib": within(memory and memory.used >> 20, MOST_MIB),
+            "memory_mib": within(memory and memory.total >> 20, MOST_MIB),
+            "power_watts": within(None if milliwatts is None else milliwatts / 1000, MOST_WATTS),
+            "temperature_c": within(
+                asked(lambda: nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU)), MOST_DEGREES
+            ),
+            "core_clock_mhz": within(asked(lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM)), MOST_MHZ),
+            "memory_clock_mhz": within(
+                asked(lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_MEM)), MOST_MHZ
+            ),
+            SLOWDOWN_COLUMN: "" if reasons is None else f"{reasons:#018x}",
+        })  # fmt: skip
+
+
+class AmdLibrary(Library):
+    """GPUs of AMD. Source: "AMD SMI Python library reference" of the ROCm documentation, 5.7 to 7; memory is in MiB."""
+
+    START = "import amdsmi; amdsmi.amdsmi_init()"
+
+    def __init__(self) -> None:
+        self.smi = importlib.import_module("amdsmi")
+        self.smi.amdsmi_init()
+        self.handles = self.smi.amdsmi_get_processor_handles()
+
+    def read(self, index: str) -> "dict[str, str]":  # noqa: D102
+        smi, device = self.smi, self.handles[int(index)]
+        power = asked(lambda: smi.amdsmi_get_power_info(device)) or {}
+        memory = asked(lambda: smi.amdsmi_get_gpu_vram_usage(device)) or {}
+        # Of the two, older GPUs know only the second, and an unknown one has all bits set.
+        watts = (within(power.get(key), MOST_WATTS) for key in ("current_socket_power", "average_socket_power"))
+        return without_unknown({
+            "index": index,
+            "utilisation": within((asked(lambda: smi.amdsmi_get_gpu_activity(device)) or {}).get("gfx_activity"), 100),
+            "used_mib": within(memory.get("vram_used"), MOST_MIB),
+            "memory_mib": within(memory.get("vram_total"), MOST_MIB),
+            "power_watts": next(filter(None, watts), ""),
+            "temperature_c": self.degrees(device, "HOTSPOT") or self.degrees(device, "EDGE"),
+            "memory_temperature_c": self.degrees(device, "VRAM"),
+            "core_clock_mhz": self.clock(device, "GFX"),
+            "memory_clock_mhz": self.clock(device, "MEM"),
+        })  # fmt: skip
+
+    def clock(self, device: "Any", name: str) -> str:
+        """Return a clock in MHz. Its key was `cur_clk` before ROCm 6.2."""
+        found = asked(lambda: self.smi.amdsmi_get_clock_info(device, getattr(self.smi.AmdSmiClkType, name))) or {}
+        return within(found.get("clk", found.get("cur_clk")), MOST_MHZ)
+
+    def degrees(self, device: "Any", name: str) -> str:
+        """Return a temperature."""
+        kind, now = self.smi.AmdSmiTemperatureType, self.smi.AmdSmiTemperatureMetric.CURRENT
+        found = asked(lambda: self.smi.amdsmi_get_temp_metric(device, getattr(kind, name), now))
+        return within(found, MOST_DEGREES)
+
+
 # --- Accelerators: the tool of each maker ----------------------------------------------------------------------------
 # A device is a row of texts: `index` (as the variable of its maker names it), `name`, and what else is known of the
 # keys of GPU_FIELDS and LIVE, `processes` (how many run on it) among them.
@@ -464,6 +576,7 @@ class DeviceTool:
     tool = ""
     variables: "tuple[str, ...]" = ()
     maker = ""
+    library: "type[Library] | None" = None
 
     @property
     def missing(self) -> str:
@@ -500,13 +613,29 @@ class DeviceTool:
 
     def sampler(self, job: "NodeJob") -> "list[str]":
         """Return the command that prints rows of telemetry until it is ended."""
-        return [sys.executable, "-I", job.path("agent.py"), "sample"]
+        return self.own_sampler(job) or [sys.executable, "-I", job.path("agent.py"), "sample"]
+
+    def own_sampler(self, job: "NodeJob") -> "list[str]":
+        """Return our sampler in a Python that has the maker's library; empty where none has."""
+        own = job.used_environment
+        start = self.library.START if self.library else ""
+        for python in [*([os.path.join(own.bin, "python")] if own else []), sys.executable] if start else []:
+            if run_tool([python, "-I", "-c", start])[0] == 0:
+                return [python, "-I", job.path("agent.py"), "sample"]
+        return []
+
+    def reader(self, gpus: "list[dict[str, str]]") -> "Library | None":
+        """Return the maker's library where it is here and says the same of the devices as the tool."""
+        with contextlib.suppress(Exception):
+            found = self.library() if self.library else None
+            return found if found and all(map(found.agrees, gpus)) else None
+        return None
 
 
 class Nvidia(DeviceTool):
     """GPUs of NVIDIA, by nvidia-smi. Of a GPU that MIG divides the slices are the devices."""
 
-    tool, variables, maker = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA"
+    tool, variables, maker, library = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA", Nvml
 
     def devices(self, visible: str = "") -> "list[dict[str, str]]":  # noqa: D102
         return query_gpus_or_slices(visible)
@@ -526,6 +655,11 @@ class Nvidia(DeviceTool):
         return len(re.findall(r"^\d", found, re.M))
 
     def sampler(self, job: "NodeJob") -> "list[str]":
+        """Return NVML where it can be imported, except for slices of MIG; else nvidia-smi."""
+        is_divided = any("parent" in gpu for gpu in job.gpus)
+        return (not is_divided and self.own_sampler(job)) or self.rows_of_tool(job)
+
+    def rows_of_tool(self, job: "NodeJob") -> "list[str]":
         """Return nvidia-smi itself, with why it slows GPUs down under the name that this driver knows."""
         parents = sorted({gpu["parent"] for gpu in self.devices(job.used_gpus) if "parent" in gpu})
         visible = ",".join(parents) or job.used_gpus
@@ -561,6 +695,7 @@ class AmdSmi(DeviceTool):
     """
 
     tool, variables, maker = "amd-smi", ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"), "AMD"
+    library: "type[Library] | None" = AmdLibrary
 
     @staticmethod
     def ask(*words: str) -> "dict[str, dict[str, Any]]":
@@ -660,7 +795,7 @@ class RocmSmi(AmdSmi):
     Source: `rocm_smi.py` of ROCm 5 and 6, "ROCm SMI CLI". Keys hold the unit; some were renamed, or differ in case.
     """
 
-    tool = "rocm-smi"
+    tool, library = "rocm-smi", None
 
     def query(self) -> "list[dict[str, str]]":  # noqa: D102
         try:
@@ -1894,19 +2029,26 @@ SAMPLE_COLUMNS = {
     "memory_temperature_c": "memory_temperature_c", "core_clock_mhz": "core_clock_mhz",
     "memory_clock_mhz": "memory_clock_mhz",
 }  # fmt: skip
+# That of NVIDIA's besides: bits, as NVML states them.
+SLOWDOWN_COLUMN = "slowdown_reasons"
 
 
 def sample(folder: str) -> int:
     """Print a row a second for each accelerator of a job, until this process is ended."""
     job = NodeJob(folder)
-    visible = job.used_gpus
-    names = {gpu["index"]: gpu.get("name", "") for gpu in job.gpus}
-    print(",".join(["timestamp", *SAMPLE_COLUMNS]), flush=True)
+    tools, visible, gpus = job.accelerators, job.used_gpus, job.gpus
+    library = tools.reader(gpus)
+    if isinstance(tools, Nvidia) and not library:
+        argv = tools.rows_of_tool(job)
+        os.execvp(argv[0], argv)
+    names = {gpu["index"]: gpu.get("name", "") for gpu in gpus}
+    columns = {**SAMPLE_COLUMNS, **({SLOWDOWN_COLUMN: SLOWDOWN_COLUMN} if isinstance(tools, Nvidia) else {})}
+    print(",".join(["timestamp", *columns]), flush=True)
     while True:
         began, now = time.monotonic(), utc()
-        for gpu in job.accelerators.samples(visible):
+        for gpu in [library.read(gpu["index"]) for gpu in gpus] if library else tools.samples(visible):
             row = {"name": names.get(gpu["index"], ""), **gpu}
-            cells = [row.get(key) or "N/A" for key in SAMPLE_COLUMNS.values()]
+            cells = [row.get(key) or "N/A" for key in columns.values()]
             print(",".join([now, *(cell.replace(",", " ") for cell in cells)]), flush=True)
         time.sleep(max(0.1, began + 1 - time.monotonic()))
 
@@ -1990,15 +2132,16 @@ class Sampler:
                     os.unlink(path)
 
     def slowdowns(self) -> "tuple[dict[str, Any], list[str]]":
-        """Return what the samples of nvidia-smi say of clocks: the share under the power limit, and warnings."""
+        """Return what the samples of NVIDIA's GPUs say of clocks: the share under the power limit, and warnings."""
         rows = [
             [cell.strip() for cell in line.split(",")]
             for line in read_text(self.job.path("telemetry.csv")).splitlines()
         ]
-        at = next((rows[0].index(field) for field in SLOWDOWN_FIELDS if rows and field in rows[0]), None)
+        names = rows[0] if rows else []
+        at = next((names.index(field) for field in (*SLOWDOWN_FIELDS, SLOWDOWN_COLUMN) if field in names), None)
         if at is None:
             return {}, []
-        index = rows[0].index("index")
+        index = names.index("device" if "device" in names else "index")
         found: "dict[str, list[int]]" = {}
         for row in rows[1:]:
             if len(row) > at and re.match(r"0x[0-9A-Fa-f]+$", row[at]):

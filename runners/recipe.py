@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from runners.job import NODE_VARIABLES, RunnerError, Scalar, checked
+from runners.job import NODE_VARIABLES, NodeVariable, RunnerError, Scalar, Word, checked
 from schema.plans import DataSet
 from schema.redaction.keys import keys_in
 from schema.vocabulary import LAUNCHERS, PRECISIONS
@@ -313,6 +313,28 @@ def load(path: Path) -> LaunchRecipe:
 def text_of(value: Scalar) -> str:
     """Return a value as it stands in a command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def slot_alone(text: str) -> str:
+    """Return the slot that a text consists of; empty if it is anything else."""
+    alone = SLOT.fullmatch(text)
+    return (alone[1] or "") if alone else ""
+
+
+def filled_word(text: str, value: Callable[[str], Word]) -> Word:
+    """Return a text with what `value` has for its slots, which are put in as they are: nothing in them is a slot."""
+    parts: list[str | NodeVariable] = []
+    end = 0
+    for match in SLOT.finditer(text):
+        parts += [text[end : match.start()], *(value(match[1]) if match[1] else (match[0][0],))]
+        end = match.end()
+    merged: list[str | NodeVariable] = []
+    for part in [*parts, text[end:]]:
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
+        elif part:
+            merged.append(part)
+    return tuple(merged) or ("",)
 
 
 def case_value_fault(key: str, value: Scalar) -> str:

@@ -226,7 +226,7 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
 def _made_once(cached: Cache, code: str, basis: str, make: Callable[[], bytes]) -> bytes:
     """Return a file for scripts as an earlier build made it of the same; otherwise make it."""
     found = cached.get_or_make(key_of("data", code, basis), make)
-    return found if found.startswith(b"{") else make()
+    return found if explorer.is_document(found) else make()
 
 
 def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:

@@ -1,6 +1,6 @@
-"""Perfledger's own sampler of accelerators whose tool prints no rows: GPUs of AMD, NPUs of Ascend, and others.
+"""Perfledger's own sampler of accelerators whose tool prints no rows, or whose maker's library can be imported.
 
-A row per device and second, as the maker's tool states it; what that does not tell is `N/A`. The clock is UTC,
+A row per device and second, as the tool or the library states it; what that does not tell is `N/A`. The clock is UTC,
 whatever the time zone of the log.
 """
 
@@ -20,14 +20,17 @@ COLUMNS = {
     "memory_clock_mhz": "memory_clock",
 }
 _NAMES = ("timestamp", "device", "name", *COLUMNS)
+#: Of GPUs of NVIDIA: why their clocks are slowed down, as bits.
+_REASONS = "slowdown_reasons"
 
 
 def header(line: bytes) -> Header | None:
     """Return the columns, if the line is the one that names them."""
-    if line.strip() != ",".join(_NAMES).encode():
+    names = tuple(line.strip().decode("ascii", "replace").split(","))
+    if names not in (_NAMES, (*_NAMES, _REASONS)):
         return None
-    quantities = {COLUMNS[name]: at for at, name in enumerate(_NAMES) if name in COLUMNS}
-    return Header(_NAMES, quantities, devices=(1,), time=(0,))
+    quantities = {COLUMNS[name]: at for at, name in enumerate(names) if name in COLUMNS}
+    return Header(names, quantities, devices=(1,), time=(0,))
 
 
 FORMAT = rows_format(

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from runners.command import CONTAINERS, Settings, build_run
+from runners.command import Settings, build_run
 from runners.job import RunnerError, texts
 from runners.recipe import Image, select_cases
+from runners.wrappers import CONTAINERS
 from tests.runners.written import loaded
 
 DIGEST = f"sha256:{'0a' * 32}"

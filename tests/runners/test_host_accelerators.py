@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import pytest
 
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.telemetry import claimant, read_telemetry
-from runners import site
+from runners import host_agent, site
 from runners.cli import main
 from runners.command import Settings
 from runners.job import DeclaredAccelerator, RunnerError
 from runners.site import SitePlace
 from tests.runners.home import RECORD
-from tests.runners.node import kernel, nvidia_smi, prepared, tool
+from tests.runners.node import PYTHON, kernel, nvidia_smi, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -399,3 +403,125 @@ def test_disks_are_summed_without_what_lies_on_top_of_them(write_recipe, tmp_pat
     found = max((float(read), float(written)) for read, written in rows)
     assert 20 < found[0] <= 80
     assert found[0] == pytest.approx(2 * found[1], abs=0.2)
+
+
+# --- The makers' libraries --------------------------------------------------------------------------------------------
+
+#: A library that answers as NVIDIA's for two GPUs, the second of which states neither power nor reasons.
+#: Source of names and structures: nvml.h of CUDA 13.
+FAKE_NVML = """
+#include <string.h>
+typedef struct { unsigned gpu, memory; } Utilization;
+typedef struct { unsigned version; unsigned long long total, reserved, free, used; } Memory2;
+static long at(void *device) { return (long)device - 1; }
+int nvmlInitWithFlags(unsigned flags) { return 0; }
+int nvmlInit_v2(void) { return 0; }
+const char *nvmlErrorString(int status) { return "not supported"; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
+  if (index > 1) return 2;
+  *device = (void *)(long)(index + 1); return 0; }
+int nvmlDeviceGetMemoryInfo_v2(void *device, Memory2 *memory) {
+  memory->total = TOTAL_MIB * 1048576ULL; memory->reserved = 600ULL << 20; memory->used = 512ULL << 20; return 0; }
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) {
+  if (at(device) == 1) return 3;
+  *milliwatts = 68570; return 0; }
+int nvmlDeviceGetUtilizationRates(void *device, Utilization *rates) { rates->gpu = 87; rates->memory = 9; return 0; }
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *degrees) { *degrees = 61; return 0; }
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz) {
+  *mhz = type == 1 ? 1590 : type == 2 ? 5000 : 1; return 0; }
+int nvmlDeviceGetCurrentClocksEventReasons(void *device, unsigned long long *reasons) {
+  if (at(device) == 1) return 3;
+  *reasons = 0x44; return 0; }
+"""
+
+
+@pytest.fixture
+def nvml(tmp_path, monkeypatch):
+    """Return a function that puts a library of NVIDIA's name, for GPUs of that many MiB, where programs find it."""
+    pytest.importorskip("pynvml")
+    if not shutil.which("gcc"):
+        pytest.skip("gcc is not installed, which compiles a stand-in for NVIDIA's library")
+    if sys.executable != PYTHON:
+        pytest.skip("the agent runs in another Python, which may lack nvidia-ml-py")
+
+    def build(mib):
+        (tmp_path / "nvml.c").write_text(FAKE_NVML.replace("TOTAL_MIB", str(mib)))
+        (folder := tmp_path / "libraries").mkdir()
+        words = ["gcc", "-shared", "-fPIC", "-o", folder / "libnvidia-ml.so.1", tmp_path / "nvml.c"]
+        subprocess.run(words, check=True)
+        monkeypatch.setenv("LD_LIBRARY_PATH", str(folder))
+
+    return build
+
+
+GPUS = [{**T0, "index": str(index), "memory.total": "16384"} for index in range(2)]
+
+
+def test_gpus_of_nvidia_are_sampled_by_nvml_where_it_can_be_imported(
+    write_recipe, tmp_path, monkeypatch, only_run, nvml
+):
+    nvml(16384)
+    monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", *GPUS))
+    recipe = write_recipe(
+        f"{RECORD} record 1; sleep 1.5", device="gpu", shape="1n2d", more='[launcher]\nname = "torchrun"\n'
+    )
+    tool(tmp_path / "tools", "torchrun", f"{RECORD} record 1; sleep 1.5")
+    assert main(["run", str(recipe), "--even-if-busy", "--raw-logs", str(tmp_path / "raw")]) == 0
+    folder, run = only_run()
+    file = folder / "telemetry.csv"
+    assert claimant(file) == "accelerator_csv"
+    first, second = file.read_text().splitlines()[1:3]
+    assert first.partition(",")[2] == "0,NVIDIA T0,68.57,87,512,16384,61,N/A,1590,5000,0x0000000000000044"
+    assert second.partition(",")[2] == "1,NVIDIA T0,N/A,87,512,16384,61,N/A,1590,5000,N/A"
+    samples = read_telemetry(file, telemetry_by_id("accelerator_csv"))
+    assert (samples.faults, samples.devices) == ((), ("0", "1"))
+    count = len(file.read_text().splitlines()) // 2
+    assert run["warnings"] == [f"GPU 0 was slowed down in {count} of {count} samples: for its heat"]
+    assert run["environment"]["gpu_power_capped_percent"] == 100
+
+
+def test_nvml_is_not_believed_where_nvidia_smi_states_another_memory(write_recipe, tmp_path, nvml):
+    nvml(8192)
+    node = prepared(write_recipe("sleep 1.5", device="gpu"), tmp_path / "job", PATH=nvidia_smi(tmp_path / "t", *GPUS))
+    assert node.run() == 0
+    assert claimant(node.job / "telemetry.csv") == "nvidia_smi_csv"
+
+
+def test_a_gpu_of_amd_is_read_by_its_library(monkeypatch):
+    """Two layouts: that of ROCm 7 on an MI300, and an older one, in which unknown values have all bits set."""
+    names = {"HOTSPOT": 1, "EDGE": 0, "VRAM": 2}
+    degrees = {0: 39, 1: 41, 2: 36}
+    library = SimpleNamespace(
+        amdsmi_init=lambda: None,
+        amdsmi_get_processor_handles=lambda: ["new", "old"],
+        AmdSmiTemperatureType=SimpleNamespace(**names),
+        AmdSmiTemperatureMetric=SimpleNamespace(CURRENT=0),
+        AmdSmiClkType=SimpleNamespace(GFX="GFX", MEM="MEM"),
+        amdsmi_get_power_info=lambda device: {
+            "new": {"current_socket_power": 142, "average_socket_power": "N/A"},
+            "old": {"current_socket_power": 0xFFFFFFFF, "average_socket_power": 39},
+        }[device],
+        amdsmi_get_gpu_vram_usage=lambda device: {"vram_total": 196592, "vram_used": 283},
+        amdsmi_get_gpu_activity=lambda device: {"gfx_activity": 3 if device == "new" else 0xFFFF},
+        amdsmi_get_clock_info=lambda device, name: {
+            "clk" if device == "new" else "cur_clk": 132 if name == "GFX" else 900
+        },
+        amdsmi_get_temp_metric=lambda device, kind, now: degrees[kind] if (device, kind) != ("old", 1) else unknown(),
+    )
+
+    def unknown():
+        raise RuntimeError("AMDSMI_STATUS_NOT_SUPPORTED")
+
+    monkeypatch.setitem(sys.modules, "amdsmi", library)
+    same = {"used_mib": "283", "memory_mib": "196592", "memory_temperature_c": "36"}
+    clocks = {"core_clock_mhz": "132", "memory_clock_mhz": "900"}
+    reader = host_agent.AmdSmi().reader(
+        [{"index": "0", "memory_mib": "196592"}, {"index": "1", "memory_mib": "196592"}]
+    )
+    assert reader.read("0") == {
+        "index": "0", "power_watts": "142", "utilisation": "3", "temperature_c": "41", **same, **clocks
+    }  # fmt: skip
+    assert reader.read("1") == {"index": "1", "power_watts": "39", "temperature_c": "39", **same, **clocks}
+    # In bytes, or of another GPU.
+    assert host_agent.AmdSmi().reader([{"index": "0", "memory_mib": "65520"}]) is None
+    assert host_agent.RocmSmi().reader([{"index": "0", "memory_mib": "196592"}]) is None

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from msgspec.structs import replace
 
-from runners import host_agent
+from runners import host_agent, wrappers
 from runners.command import build_run, launch_words
 from runners.job import NODE_VARIABLES, RunnerError, texts
 from runners.recipe import LAUNCHERS, select_cases
@@ -79,6 +79,18 @@ def test_run_json_names_the_launcher_that_was_used(tmp_path):
 )  # fmt: skip
 def test_the_words_of_every_launcher(tmp_path, name, nodes, devices, expected):
     assert words(tmp_path, name, nodes, devices) == expected
+
+
+def test_each_launcher_of_the_vocabulary_has_a_table_of_words():
+    assert set(wrappers.LAUNCHERS) == set(LAUNCHERS)
+
+
+@pytest.mark.parametrize("wrapper", [*wrappers.LAUNCHERS.values(), *wrappers.CONTAINERS.values()])
+def test_a_choice_states_words_for_what_it_is_made_by_and_for_nothing_else(wrapper):
+    for choice in wrapper.slots.values():
+        said = {key for key in ("one", "several", "cpu", "gpu") if getattr(choice, key)}
+        assert said
+        assert said <= ({"cpu", "gpu"} if choice.by == "device" else {"one", "several"})
 
 
 @pytest.mark.parametrize("name", sorted(LAUNCHERS))

@@ -130,6 +130,11 @@ def _document(columns: Mapping[str, Any]) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
+def is_document(content: bytes) -> bool:
+    """Return whether columns were written so, and are whole: what a cache holds may be anything."""
+    return content.startswith(b'{\n"') and content.endswith(b"\n}\n")
+
+
 def _columns(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]:
     found = [run_tables.headline(run) for run in runs]
     texts: Mapping[str, Iterable[Text | tuple[Text, ...] | None]] = {

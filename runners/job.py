@@ -1,9 +1,9 @@
 """The interface between the two halves of the runners: everything that one run needs, as typed data.
 
-The upper half (recipe, site, command, wrappers, batch, cli) makes a `PlannedRun`; the lower half (nodes, transport, record, run,
-host agent) carries it out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is the same for
-all of them. A word that only a node can complete holds `NodeVariable` parts, so that no text of a user ever has to be
-escaped.
+The upper half (recipe, site, command, wrappers, batch, cli) makes a `PlannedRun`; the lower half (nodes, transport,
+record, run, host agent) carries it out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is
+the same for all of them. A word that only a node can complete holds `NodeVariable` parts, so that no text of a user
+ever has to be escaped.
 """
 
 from __future__ import annotations

@@ -167,10 +167,16 @@ class Narrowing:
 
     made: int = 0
     widths: dict[int, float] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
 
     def note(self, found: CaseFigure | None) -> None:
-        """Note the figure of the case after a run of it."""
-        if found and found.half_width is not None:
+        """Note the figure of the case after a run of it; one of other runs, as of another version, begins anew."""
+        if not found:
+            return
+        if not set(self.runs) <= set(found.runs):
+            self.widths.clear()
+        self.runs = found.runs
+        if found.half_width is not None:
             self.widths[found.repeats] = found.half_width
 
     def verdict(self, wanted: Aim) -> str:
@@ -189,7 +195,11 @@ class Narrowing:
 
 
 def until_narrow(
-    firsts: Sequence[PlannedRun], wanted: Aim, seed: int, figures: Mapping[Path, FiguresFound]
+    firsts: Sequence[PlannedRun],
+    wanted: Aim,
+    seed: int,
+    figures: Mapping[Path, FiguresFound],
+    earlier: Mapping[Path, Collection[int]],
 ) -> Iterator[PlannedRun]:
     """Yield runs in random order, round by round, of the cases whose interval is not narrow enough yet.
 
@@ -198,26 +208,34 @@ def until_narrow(
         wanted: when it is narrow enough.
         seed: of the order.
         figures: those of each case, by its folder; they are looked up after each round.
+        earlier: the numbers of earlier runs on the same hardware and in the same round, which count; by the same.
     """
     shuffled, cases = RandomOrder(seed), {run.folder.parent: Narrowing() for run in firsts}
+    count = {run.folder.parent: set(earlier.get(run.folder.parent, ())) for run in firsts}
     while True:
         for folder, case in cases.items():
-            case.note(current_figure(figures.get(folder)))
+            case.note(current_figure(figures.get(folder), count[folder]))
         left = [run for run in firsts if not cases[run.folder.parent].verdict(wanted)]
         if not left:
             break
         for first in shuffled.round(left):
-            case = cases[first.folder.parent]
-            yield _repeat(first, case.made)
+            case, run = cases[first.folder.parent], _repeat(first, cases[first.folder.parent].made)
+            count[first.folder.parent].add(run.record.repeat)
+            yield run
             case.made += 1
     for folder, case in cases.items():
         print(f"{folder}: {case.verdict(wanted)}", flush=True)
 
 
-def current_figure(found: FiguresFound | None) -> CaseFigure | None:
-    """Return the figure of the case that the last of its runs counts in; None where none does."""
+def current_figure(found: FiguresFound | None, count: Collection[int] | None = None) -> CaseFigure | None:
+    """Return the figure of the case that the last of its runs counts in; None where none does.
+
+    Where `count` is given, other runs are passed over: those of other hardware or of an earlier round.
+    """
     cases = [case for case in found.cases if case.value is not None] if found else []
-    return max(cases, key=lambda case: max(_number(path) for path in case.runs), default=None)
+    last = {at: max(map(_number, case.runs)) for at, case in enumerate(cases)}
+    at = max((at for at in last if count is None or last[at] in count), key=last.__getitem__, default=None)
+    return None if at is None else cases[at]
 
 
 def _number(path: str) -> int:
@@ -321,31 +339,46 @@ def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
         run: one of the case.
         hardware: of the hosts of the target, in order of rank.
     """
-    rank = run.spec.nodes - 1 if run.wanted.node == "last" else 0
-    # Of the node whose log holds the figures. Nodes that a cluster chooses are taken to be alike.
-    own = hardware[min(rank, len(hardware) - 1)]
-    found = comparable_runs(run.folder.parent, own, run.record.round)
     iterations = run.record.recipe.case.get("iterations")
     return [
         each
-        for each in found
+        for each in _alike(run, hardware)
         if each.outcome in SETTLED_OUTCOMES
         and not each.disturbed
         and (not each.smoke or each.recipe.case.get("iterations") == iterations)
     ]
 
 
+def _alike(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
+    """Return the finished runs of a case on the same hardware and in the same round."""
+    rank = run.spec.nodes - 1 if run.wanted.node == "last" else 0
+    # Of the node whose log holds the figures. Nodes that a cluster chooses are taken to be alike.
+    return comparable_runs(run.folder.parent, hardware[min(rank, len(hardware) - 1)], run.record.round)
+
+
 def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[Path]) -> dict[Path, int]:
     """Return how many runs of each case need not be made again; one that another runner attends counts, too."""
     counts = dict.fromkeys(others, 1)
+    for run, hardware in _with_hardware(firsts, target):
+        counts[run.folder.parent] = counts.get(run.folder.parent, 0) + len(settled_runs(run, hardware))
+    return counts
+
+
+def earlier_numbers(firsts: Sequence[PlannedRun], target: AnyTarget) -> dict[Path, list[int]]:
+    """Return the numbers of the finished runs of each case on the same hardware and in the same round."""
+    asked = _with_hardware(firsts, target)
+    return {run.folder.parent: [each.repeat for each in _alike(run, hardware)] for run, hardware in asked}
+
+
+def _with_hardware(firsts: Sequence[PlannedRun], target: AnyTarget) -> Iterator[tuple[PlannedRun, list[str]]]:
+    """Yield each run with the hardware of its hosts, in order of rank; nothing where no case has run before."""
     if not any(finished_runs(run.folder.parent) for run in firsts):
-        return counts
+        return
     asked: dict[str, list[str]] = {}
     for run in firsts:
         key = _choosing(run.spec)
         found = asked[key] = asked.get(key) or target.hardware(run.spec)
-        counts[run.folder.parent] = counts.get(run.folder.parent, 0) + len(settled_runs(run, found))
-    return counts
+        yield run, found
 
 
 def _choosing(spec: JobSpec) -> str:

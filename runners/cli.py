@@ -823,7 +823,8 @@ def _repeat(
         if wanted.until_ci:
             aim = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
-            runs = batches.until_narrow(firsts, aim, seed, supervision.figures)
+            earlier = batches.earlier_numbers(firsts, target)
+            runs = batches.until_narrow(firsts, aim, seed, supervision.figures, earlier)
         most = [run for run in firsts for _ in range(wanted.max_repeats)] if wanted.until_ci else fixed
         with _series_on(target, most, pause_seconds) as place:
             status = batches.run_all(runs, pause_seconds, RunContext(place, supervision, wait_idle))

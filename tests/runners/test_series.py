@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from runners import batch, nodes, recipe, transport
 from runners import run as running
@@ -116,7 +117,7 @@ def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path,
     steady, noisy = (run.folder.parent for run in firsts)
     figures: dict[Path, FiguresFound] = {}
     made = Counter[Path]()
-    for run in until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures):
+    for run in until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures, {}):
         folder = run.folder.parent
         made[folder] += 1
         assert run.folder.name == str(made[folder])
@@ -126,6 +127,37 @@ def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path,
     said = capsys.readouterr().out
     assert f"{steady}: ±1 % after 5 repeats" in said
     assert f"{noisy}: stopped at ±12 %: 8 repeats were allowed, and ±2 % asked" in said
+
+
+def numbered(width, numbers, hardware):
+    """Return the figure of some numbered runs of a case."""
+    paths = tuple(f"case/{number}/train.log" for number in numbers)
+    return structs.replace(figure(width, len(numbers)), runs=paths, hardware=hardware)
+
+
+@pytest.mark.parametrize(("earlier", "made"), [([], 5), ([1, 2, 3, 4, 5], 0), ([1, 2, 3], 2)])
+def test_earlier_runs_count_on_the_same_hardware_only(write_recipe, tmp_path, earlier, made):
+    """On another machine, a case that is known well enough is measured from its beginning."""
+    first = batch._repeat(*planned(write_recipe, tmp_path, batches="1"), later=10)
+    folder = first.folder.parent
+    here = numbered(None if len(earlier) < 5 else 0.01, earlier, "here")
+    there = numbered(0.01, range(6, 11), "there")
+    figures = {folder: FiguresFound(cases=(there, *([here] if earlier else [])))}
+    numbers = [*earlier]
+    for run in until_narrow([first], Aim(half_width=0.02, most=8), 0, figures, {folder: earlier}):
+        assert len(numbers) < 8
+        numbers.append(run.record.repeat)
+        width = None if len(numbers) < 5 else 0.01
+        figures[folder] = FiguresFound(cases=(there, numbered(width, numbers, "here")))
+    assert len(numbers) - len(earlier) == made
+
+
+def test_repeats_of_another_version_begin_anew():
+    """Else the width that so many runs of the old version had would be taken for that of the new one."""
+    found = Narrowing(made=1)
+    found.note(numbered(0.01, range(1, 10), "here"))
+    found.note(numbered(None, [10], "here"))
+    assert found.verdict(Aim(half_width=0.02, most=15)) == ""
 
 
 def test_the_last_round_on_the_same_hardware_is_compared():

@@ -501,9 +501,11 @@ class Nvml(Library):
     def read(self, index: str) -> "dict[str, str]":  # noqa: D102
         nvml = self.nvml
         device = nvml.nvmlDeviceGetHandleByIndex(int(index))
-        # The first version counts as used what the driver reserves, which nvidia-smi does not.
+        # The first version counts as used what drivers from 510 on reserve, which nvidia-smi does not. Bindings that do
+        # not know the second one cannot tell; one that knows it, and is refused, has an older driver.
         memory = asked(lambda: nvml.nvmlDeviceGetMemoryInfo(device, version=nvml.nvmlMemory_v2))
         memory = memory or asked(lambda: nvml.nvmlDeviceGetMemoryInfo(device))
+        is_exact = hasattr(nvml, "nvmlMemory_v2")
         milliwatts = asked(lambda: nvml.nvmlDeviceGetPowerUsage(device))
         # Its name before driver 535.
         reasons = asked(lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(device))
@@ -511,8 +513,8 @@ class Nvml(Library):
         return without_unknown({
             "index": index,
             "utilisation": within(asked(lambda: nvml.nvmlDeviceGetUtilizationRates(device).gpu), 100),
-            "used_mib": within(memory and memory.used >> 20, MOST_MIB),
-            "memory_mib": within(memory and memory.total >> 20, MOST_MIB),
+            "used_mib": within(memory.used >> 20 if memory and is_exact else None, MOST_MIB),
+            "memory_mib": within(memory.total >> 20 if memory else None, MOST_MIB),
             "power_watts": within(None if milliwatts is None else milliwatts / 1000, MOST_WATTS),
             "temperature_c": within(
                 asked(lambda: nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU)), MOST_DEGREES

@@ -487,6 +487,19 @@ def test_nvml_is_not_believed_where_nvidia_smi_states_another_memory(write_recip
     assert claimant(node.job / "telemetry.csv") == "nvidia_smi_csv"
 
 
+def test_memory_in_use_is_unknown_to_a_binding_that_would_count_what_the_driver_reserves(monkeypatch):
+    old = SimpleNamespace(
+        nvmlInit=lambda: None,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetMemoryInfo=lambda device: SimpleNamespace(total=16384 << 20, used=1112 << 20),
+    )
+    monkeypatch.setitem(sys.modules, "pynvml", old)
+    assert host_agent.Nvml().read("0") == {"index": "0", "memory_mib": "16384"}
+    refused = SimpleNamespace(**vars(old), nvmlMemory_v2=33554472)  # an older driver knows the first version only
+    monkeypatch.setitem(sys.modules, "pynvml", refused)
+    assert host_agent.Nvml().read("0") == {"index": "0", "memory_mib": "16384", "used_mib": "1112"}
+
+
 def test_a_gpu_of_amd_is_read_by_its_library(monkeypatch):
     """Two layouts: that of ROCm 7 on an MI300, and an older one, in which unknown values have all bits set."""
     names = {"HOTSPOT": 1, "EDGE": 0, "VRAM": 2}

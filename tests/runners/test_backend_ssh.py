@@ -153,7 +153,9 @@ def test_torchrun_brings_two_hosts_together(write_recipe, tmp_path, two_hosts):
     started.start()
     assert started.over(120).kind == "ended"
     started.fetch()
-    assert [log(started, rank).strip().splitlines()[-1] for rank in (0, 1)] == ["0 of 2", "1 of 2"]
+    # On a busy machine torchrun may say last that the first node, where the ranks met, has ended before this one.
+    printed = [re.findall(r"^\d of \d$", log(started, rank), re.M) for rank in (0, 1)]
+    assert printed == [["0 of 2"], ["1 of 2"]]
 
 
 def test_output_of_a_login_is_ignored(write_recipe, tmp_path, one_host, monkeypatch):

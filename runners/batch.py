@@ -211,30 +211,30 @@ def until_narrow(
         earlier: the numbers of earlier runs on the same hardware and in the same round, which count; by the same.
     """
     shuffled, cases = RandomOrder(seed), {run.folder.parent: Narrowing() for run in firsts}
-    count = {run.folder.parent: set(earlier.get(run.folder.parent, ())) for run in firsts}
+    counted = {run.folder.parent: set(earlier.get(run.folder.parent, ())) for run in firsts}
     while True:
         for folder, case in cases.items():
-            case.note(current_figure(figures.get(folder), count[folder]))
+            case.note(current_figure(figures.get(folder), counted[folder]))
         left = [run for run in firsts if not cases[run.folder.parent].verdict(wanted)]
         if not left:
             break
         for first in shuffled.round(left):
             case, run = cases[first.folder.parent], _repeat(first, cases[first.folder.parent].made)
-            count[first.folder.parent].add(run.record.repeat)
+            counted[first.folder.parent].add(run.record.repeat)
             yield run
             case.made += 1
     for folder, case in cases.items():
         print(f"{folder}: {case.verdict(wanted)}", flush=True)
 
 
-def current_figure(found: FiguresFound | None, count: Collection[int] | None = None) -> CaseFigure | None:
+def current_figure(found: FiguresFound | None, counted: Collection[int] | None = None) -> CaseFigure | None:
     """Return the figure of the case that the last of its runs counts in; None where none does.
 
-    Where `count` is given, other runs are passed over: those of other hardware or of an earlier round.
+    Where `counted` numbers some runs, all others are passed over: those of other hardware or of an earlier round.
     """
     cases = [case for case in found.cases if case.value is not None] if found else []
     last = {at: max(map(_number, case.runs)) for at, case in enumerate(cases)}
-    at = max((at for at in last if count is None or last[at] in count), key=last.__getitem__, default=None)
+    at = max((at for at in last if counted is None or last[at] in counted), key=last.__getitem__, default=None)
     return None if at is None else cases[at]
 
 

@@ -335,6 +335,8 @@ SLOWDOWNS = (
 POWER_CAP = 0x04
 # Its name now, and before driver 535.
 SLOWDOWN_FIELDS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
+# Our own name for them, where NVML is read.
+SLOWDOWN_COLUMN = "slowdown_reasons"
 # A line of `nvidia-smi -L`, of a GPU and of a slice below it. Source: NVIDIA MIG User Guide, "Device Enumeration".
 LISTED_GPU = re.compile(r"GPU (\d+): .*\(UUID: (GPU-[^)]+)\)$")
 LISTED_SLICE = re.compile(r"\s+MIG (\S+)\s+Device\s+(\d+): \(UUID: (MIG-[^)]+)\)$")
@@ -464,13 +466,13 @@ def asked(question: "Callable[[], Any]") -> "Any":
     return None
 
 
-def within(value: "Any", most: int) -> str:
+def plausible(value: "Any", most: int) -> str:
     """Return a number as a text; empty where it is none, or so large that it stands for an unknown one."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return str(value) if is_number and 0 <= value <= most else ""
 
 
-# More than any device draws (W), heats to (degrees) and runs at (MHz).
+# More than any device draws (W), heats to (degrees Celsius), runs at (MHz) and holds (MiB).
 MOST_WATTS, MOST_DEGREES, MOST_MHZ, MOST_MIB = 20000, 200, 20000, 1 << 24
 
 
@@ -507,22 +509,21 @@ class Nvml(Library):
         memory = memory or asked(lambda: nvml.nvmlDeviceGetMemoryInfo(device))
         is_exact = hasattr(nvml, "nvmlMemory_v2")
         milliwatts = asked(lambda: nvml.nvmlDeviceGetPowerUsage(device))
+        degrees = asked(lambda: nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU))
+        core_mhz = asked(lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM))
+        memory_mhz = asked(lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_MEM))
         # Its name before driver 535.
         reasons = asked(lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(device))
         reasons = asked(lambda: nvml.nvmlDeviceGetCurrentClocksThrottleReasons(device)) if reasons is None else reasons
         return without_unknown({
             "index": index,
-            "utilisation": within(asked(lambda: nvml.nvmlDeviceGetUtilizationRates(device).gpu), 100),
-            "used_mib": within(memory.used >> 20 if memory and is_exact else None, MOST_MIB),
-            "memory_mib": within(memory.total >> 20 if memory else None, MOST_MIB),
-            "power_watts": within(None if milliwatts is None else milliwatts / 1000, MOST_WATTS),
-            "temperature_c": within(
-                asked(lambda: nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU)), MOST_DEGREES
-            ),
-            "core_clock_mhz": within(asked(lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM)), MOST_MHZ),
-            "memory_clock_mhz": within(
-                asked(lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_MEM)), MOST_MHZ
-            ),
+            "utilisation": plausible(asked(lambda: nvml.nvmlDeviceGetUtilizationRates(device).gpu), 100),
+            "used_mib": plausible(memory.used >> 20 if memory and is_exact else None, MOST_MIB),
+            "memory_mib": plausible(memory.total >> 20 if memory else None, MOST_MIB),
+            "power_watts": plausible(None if milliwatts is None else milliwatts / 1000, MOST_WATTS),
+            "temperature_c": plausible(degrees, MOST_DEGREES),
+            "core_clock_mhz": plausible(core_mhz, MOST_MHZ),
+            "memory_clock_mhz": plausible(memory_mhz, MOST_MHZ),
             SLOWDOWN_COLUMN: "" if reasons is None else f"{reasons:#018x}",
         })  # fmt: skip
 
@@ -541,13 +542,14 @@ class AmdLibrary(Library):
         smi, device = self.smi, self.handles[int(index)]
         power = asked(lambda: smi.amdsmi_get_power_info(device)) or {}
         memory = asked(lambda: smi.amdsmi_get_gpu_vram_usage(device)) or {}
+        activity = asked(lambda: smi.amdsmi_get_gpu_activity(device)) or {}
         # Of the two, older GPUs know only the second, and an unknown one has all bits set.
-        watts = (within(power.get(key), MOST_WATTS) for key in ("current_socket_power", "average_socket_power"))
+        watts = (plausible(power.get(key), MOST_WATTS) for key in ("current_socket_power", "average_socket_power"))
         return without_unknown({
             "index": index,
-            "utilisation": within((asked(lambda: smi.amdsmi_get_gpu_activity(device)) or {}).get("gfx_activity"), 100),
-            "used_mib": within(memory.get("vram_used"), MOST_MIB),
-            "memory_mib": within(memory.get("vram_total"), MOST_MIB),
+            "utilisation": plausible(activity.get("gfx_activity"), 100),
+            "used_mib": plausible(memory.get("vram_used"), MOST_MIB),
+            "memory_mib": plausible(memory.get("vram_total"), MOST_MIB),
             "power_watts": next(filter(None, watts), ""),
             "temperature_c": self.degrees(device, "HOTSPOT") or self.degrees(device, "EDGE"),
             "memory_temperature_c": self.degrees(device, "VRAM"),
@@ -558,13 +560,13 @@ class AmdLibrary(Library):
     def clock(self, device: "Any", name: str) -> str:
         """Return a clock in MHz. Its key was `cur_clk` before ROCm 6.2."""
         found = asked(lambda: self.smi.amdsmi_get_clock_info(device, getattr(self.smi.AmdSmiClkType, name))) or {}
-        return within(found.get("clk", found.get("cur_clk")), MOST_MHZ)
+        return plausible(found.get("clk", found.get("cur_clk")), MOST_MHZ)
 
     def degrees(self, device: "Any", name: str) -> str:
         """Return a temperature."""
         kind, now = self.smi.AmdSmiTemperatureType, self.smi.AmdSmiTemperatureMetric.CURRENT
         found = asked(lambda: self.smi.amdsmi_get_temp_metric(device, getattr(kind, name), now))
-        return within(found, MOST_DEGREES)
+        return plausible(found, MOST_DEGREES)
 
 
 # --- Accelerators: the tool of each maker ----------------------------------------------------------------------------
@@ -579,6 +581,8 @@ class DeviceTool:
     variables: "tuple[str, ...]" = ()
     maker = ""
     library: "type[Library] | None" = None
+    # Columns of telemetry that its library states besides.
+    further_columns: "tuple[str, ...]" = ()
 
     @property
     def missing(self) -> str:
@@ -615,16 +619,22 @@ class DeviceTool:
 
     def sampler(self, job: "NodeJob") -> "list[str]":
         """Return the command that prints rows of telemetry until it is ended."""
-        return self.own_sampler(job) or [sys.executable, "-I", job.path("agent.py"), "sample"]
+        python = self.python_with_library(job)
+        ours = [python or sys.executable, "-I", job.path("agent.py"), "sample"]
+        return ours if python else self.rows_of_tool(job) or ours
 
-    def own_sampler(self, job: "NodeJob") -> "list[str]":
-        """Return our sampler in a Python that has the maker's library; empty where none has."""
-        own = job.used_environment
-        start = self.library.START if self.library else ""
-        for python in [*([os.path.join(own.bin, "python")] if own else []), sys.executable] if start else []:
-            if run_tool([python, "-I", "-c", start])[0] == 0:
-                return [python, "-I", job.path("agent.py"), "sample"]
+    def rows_of_tool(self, _job: "NodeJob") -> "list[str]":
+        """Return the tool's own command that prints rows until it is ended; empty where it has none."""
         return []
+
+    def python_with_library(self, job: "NodeJob") -> str:
+        """Return a Python that has the maker's library; empty where none has, or it cannot tell slices of a device."""
+        if not self.library or any("parent" in gpu for gpu in job.gpus):
+            return ""
+        own = job.used_environment
+        pythons = [*([os.path.join(own.bin, "python")] if own else []), sys.executable]
+        starts = (python for python in pythons if run_tool([python, "-I", "-c", self.library.START])[0] == 0)
+        return next(starts, "")
 
     def reader(self, gpus: "list[dict[str, str]]") -> "Library | None":
         """Return the maker's library where it is here and says the same of the devices as the tool."""
@@ -638,6 +648,7 @@ class Nvidia(DeviceTool):
     """GPUs of NVIDIA, by nvidia-smi. Of a GPU that MIG divides the slices are the devices."""
 
     tool, variables, maker, library = "nvidia-smi", ("CUDA_VISIBLE_DEVICES",), "NVIDIA", Nvml
+    further_columns = (SLOWDOWN_COLUMN,)
 
     def devices(self, visible: str = "") -> "list[dict[str, str]]":  # noqa: D102
         return query_gpus_or_slices(visible)
@@ -655,11 +666,6 @@ class Nvidia(DeviceTool):
             return super().processes(gpu)
         found = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
         return len(re.findall(r"^\d", found, re.M))
-
-    def sampler(self, job: "NodeJob") -> "list[str]":
-        """Return NVML where it can be imported, except for slices of MIG; else nvidia-smi."""
-        is_divided = any("parent" in gpu for gpu in job.gpus)
-        return (not is_divided and self.own_sampler(job)) or self.rows_of_tool(job)
 
     def rows_of_tool(self, job: "NodeJob") -> "list[str]":
         """Return nvidia-smi itself, with why it slows GPUs down under the name that this driver knows."""
@@ -2031,8 +2037,6 @@ SAMPLE_COLUMNS = {
     "memory_temperature_c": "memory_temperature_c", "core_clock_mhz": "core_clock_mhz",
     "memory_clock_mhz": "memory_clock_mhz",
 }  # fmt: skip
-# That of NVIDIA's besides: bits, as NVML states them.
-SLOWDOWN_COLUMN = "slowdown_reasons"
 
 
 def sample(folder: str) -> int:
@@ -2040,11 +2044,12 @@ def sample(folder: str) -> int:
     job = NodeJob(folder)
     tools, visible, gpus = job.accelerators, job.used_gpus, job.gpus
     library = tools.reader(gpus)
-    if isinstance(tools, Nvidia) and not library:
-        argv = tools.rows_of_tool(job)
+    # A library that is not believed leaves it to the tool.
+    argv = [] if library else tools.rows_of_tool(job)
+    if argv:
         os.execvp(argv[0], argv)
     names = {gpu["index"]: gpu.get("name", "") for gpu in gpus}
-    columns = {**SAMPLE_COLUMNS, **({SLOWDOWN_COLUMN: SLOWDOWN_COLUMN} if isinstance(tools, Nvidia) else {})}
+    columns = {**SAMPLE_COLUMNS, **{name: name for name in tools.further_columns}}
     print(",".join(["timestamp", *columns]), flush=True)
     while True:
         began, now = time.monotonic(), utc()

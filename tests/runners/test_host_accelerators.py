@@ -410,7 +410,6 @@ def test_disks_are_summed_without_what_lies_on_top_of_them(write_recipe, tmp_pat
 #: A library that answers as NVIDIA's for two GPUs, the second of which states neither power nor reasons.
 #: Source of names and structures: nvml.h of CUDA 13.
 FAKE_NVML = """
-#include <string.h>
 typedef struct { unsigned gpu, memory; } Utilization;
 typedef struct { unsigned version; unsigned long long total, reserved, free, used; } Memory2;
 static long at(void *device) { return (long)device - 1; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,8 +72,9 @@ class Suite:
         return " ".join(filter(None, (self.variant_of(model), options_text(self._parted(options, left_out)))))
 
     def workload_words(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> Text:
-        """Return the same in words."""
-        return listed((self.variant_of(model), in_words(self._parted(options, left_out))))
+        """Return the same in words; an option that only repeats the model's name is left out."""
+        variant, parted = self.variant_of(model), self._parted(options, left_out)
+        return listed((variant, in_words({name: value for name, value in parted.items() if not _says(value, variant)})))
 
     @property
     def workload(self) -> Mapping[str, Any]:
@@ -97,6 +99,12 @@ class Suite:
     def _parts(self, name: str, value: Any) -> bool:
         """Return whether an option puts a result into another row than those that do not state it."""
         return name in self.row_options and value != self.usual.get(name)
+
+
+def _says(value: object, name: str) -> bool:
+    """Return whether a value is a name written in another way, as `llama-tiny` is Llama tiny."""
+    said, wanted = (re.sub(r"[\W_]", "", text).casefold() for text in (str(value), name))
+    return said == wanted != ""
 
 
 def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:

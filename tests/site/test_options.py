@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ingest.common.words import load
+from ingest.site.model import suites
 from ingest.site.options import in_words, listed
 
 
@@ -31,3 +32,18 @@ def test_only_what_is_asked_for_is_said_and_nothing_empty() -> None:
     known = load()
     assert known.say("en", in_words({"threads": 2, "xla": True}, ["xla", "dali"])) == "XLA on"
     assert known.say("zh", listed(("", "GPT", in_words({"threads": 2})))) == "GPT、线程数 2"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("Llama tiny", "Llama tiny, threads 2"),  # not its size again
+        ("Llama 2 7B", "Llama 2 7B, size llama-tiny, threads 2"),
+        ("Llama 3 8B", "size llama-tiny, threads 2"),  # which names the page
+    ],
+)
+def test_a_workload_says_a_model_once(model: str, said: str) -> None:
+    (llama,) = (suite for suite in suites() if "Llama tiny" in suite.models)
+    options = {"size": "llama-tiny", "threads": 2}
+    assert load().say("en", llama.workload_words(model, options)) == said
+    assert "llama-tiny" in llama.workload_text(model, options), "what tells rows apart says all"

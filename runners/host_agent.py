@@ -2926,11 +2926,13 @@ class SlurmSeries:
         oldest = min(waiting, key=lambda path: os.stat(path).st_mtime_ns)
         run = read_text(oldest)
         os.unlink(oldest)
-        if stopped:
-            write_file(os.path.join(run, "stopped"), "")
-        else:
-            self.carry_out(run)
-        write_file(os.path.join(run, "over"), "")
+        # Its runner may have brought the run home, and removed this folder, before the batch program is over.
+        with contextlib.suppress(FileNotFoundError):
+            if stopped:
+                write_file(os.path.join(run, "stopped"), "")
+            else:
+                self.carry_out(run)
+            write_file(os.path.join(run, "over"), "")
         return True
 
     def carry_out(self, run: str) -> None:

@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +20,7 @@ from runners import slurm as cluster
 from runners.cli import main
 from runners.command import Settings
 from runners.job import RunnerError
+from runners.nodes import agent_source
 from runners.slurm import Slurm
 from runners.transport import Local, Warnings
 from tests.runners.clusters import slurm_cluster
@@ -397,6 +400,23 @@ def test_all_runs_of_a_series_share_one_allocation_and_nothing_of_it_is_left(slu
     assert not any("incoming" in each.name for each in (tmp_path / "raw").rglob("*"))
     assert any(not (tmp_path / "raw/.slurm").exists() for _ in polls())
     assert any(not slurm.call("squeue", "--noheader") for _ in polls())
+
+
+def test_an_allocation_goes_on_where_a_run_was_brought_home_before_its_batch_program_was_over(tmp_path):
+    folder, brought_home, stays = (tmp_path / name for name in ("allocation/1", "first", "second"))
+    for each in (folder / "queue", brought_home, stays):
+        each.mkdir(parents=True)
+    (folder / "agent.py").write_text(agent_source(), encoding="utf-8")
+    (folder / "series.json").write_text('{"idle_seconds": 0}')
+    (brought_home / "agent.py").write_text("import os, shutil; shutil.rmtree(os.path.dirname(__file__))")
+    (stays / "agent.py").touch()
+    for number, run in enumerate((brought_home, stays)):
+        (folder / "queue" / run.name).write_text(str(run))
+        os.utime(folder / "queue" / run.name, (number, number))
+    assert subprocess.run([sys.executable, folder / "agent.py", "series"], timeout=60).returncode == 0
+    assert not brought_home.exists()
+    assert (stays / "over").exists()
+    assert not (tmp_path / "allocation").exists()
 
 
 def series(path, tmp_path, choices=None, target=SLURM, runs=2):

@@ -37,9 +37,10 @@ site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into
 serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow changes
 	@$(BIN)/mkdocs serve
 
-# A worker takes whole files, so that what a file's tests share is made once.
+# A worker takes whole files, so that what a file's tests share is made once. Bytecode is kept: tests start hundreds of
+# processes, each of which would compile what it imports.
 test: $(VENV)/test.stamp ## run every test
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of times (an hour)
 	@$(BIN)/python -m pytest -n 0 -s --full tests/ingest/test_kills.py tests/ingest/test_system_faults.py

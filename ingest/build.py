@@ -93,7 +93,7 @@ def read(inputs: Inputs) -> State:
     Raises:
         UsageError: a path, the layout or the output folder cannot be used, or there are no logs.
     """
-    from ingest.common import sources
+    from ingest.common import processes, sources
     from ingest.common.cache import Cache
     from ingest.published import publications
     from ingest.read import accelerators, change_notes, layout, objects, plans
@@ -101,6 +101,7 @@ def read(inputs: Inputs) -> State:
     from ingest.record import ledger, ledger_files, remote
     from ingest.record.slim import Slimmer
 
+    processes.keep_objects()
     named = layout.load(inputs.layout)
     if inputs.out.exists() and not inputs.out.is_dir():
         raise UsageError(f"--out {inputs.out}: is a file; give a folder")

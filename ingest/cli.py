@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import sys
 from collections import Counter
@@ -191,8 +190,6 @@ def _build(
     from ingest import build as builder
     from ingest import last_build
 
-    # Runs live until the end: to look for garbage among them again and again took a tenth of the time.
-    gc.set_threshold(50_000, 20, 50)
     state = _read(inputs)
     if as_json:
         for line in state.ledger.lines():
@@ -388,7 +385,7 @@ def diff(revision: str, out: Path | None, language: str) -> int:
     folder = out or Path("docs")
     commit, before = revisions.at(revision, folder)
     found = compare.compare(before, revisions.here(folder))
-    print(text.text(found, commit, words.load(), language), end="")
+    print(text.text(found, commit, words.own(), language), end="")
     return UNDERSTOOD
 
 

@@ -13,7 +13,7 @@ from ingest.common import suites
 from ingest.common.errors import UsageError
 from ingest.common.files import write_if_changed
 from ingest.common.toml_file import display_path
-from ingest.common.words import LANGUAGES, load
+from ingest.common.words import LANGUAGES, own
 from ingest.record.ledger_files import LedgerFolder, lines_of
 from schema.records import Run, from_text
 
@@ -63,7 +63,7 @@ def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
 
 def unfilled(folder: Path = suites.SUITES) -> list[str]:
     """Return the texts of suites that are still as `create` wrote them, each as `path:line: what to do`."""
-    standard = load().entries
+    standard = own().entries
     found = []
     for path in sorted(folder.glob("*.toml")):
         file = suites.suite_file(path)
@@ -156,7 +156,7 @@ def _last_order(folder: Path) -> int:
 
 def _text(name: str, known: ModelFacts, order: int) -> str:
     title = known.models[0] if known.models else name
-    words = load().entries
+    words = own().entries
     lines = [
         "# One model's page: what it compares, in which order, and its words in both languages.",
         "# The name of the page, in both languages.",

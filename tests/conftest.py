@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -14,6 +15,11 @@ SLOW = ("site", "runners")
 def pytest_xdist_auto_num_workers() -> int:
     """Start two workers per core, since half of the time tests wait for hosts and browsers."""
     return 2 * (os.cpu_count() or 1)
+
+
+def pytest_configure() -> None:
+    """Look for garbage as seldom as ingest does, which the Python of a framework cannot import."""
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

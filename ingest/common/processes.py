@@ -1,7 +1,8 @@
-"""Processes that read logs: they end with the one that started them, however that ends."""
+"""Processes that read logs, this one too: others end with the one that started them, however that ends."""
 
 from __future__ import annotations
 
+import gc
 import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context, parent_process
@@ -15,10 +16,16 @@ def pool(count: int, *, anew: bool = False) -> ProcessPoolExecutor:
     pipe's other end, so none sees the end of it.
     """
     context = get_context("spawn") if anew else None
-    return ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent)
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin)
 
 
-def _end_with_parent() -> None:
+def keep_objects() -> None:
+    """Look for garbage less often, where most objects live until the end: looking took a tenth of the time."""
+    gc.set_threshold(50_000, 20, 50)
+
+
+def _begin() -> None:
+    keep_objects()
     Thread(target=_wait, daemon=True).start()
 
 

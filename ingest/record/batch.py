@@ -20,6 +20,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 import msgspec
 from msgspec import Struct
 
+from ingest.common import processes
 from ingest.common.errors import UsageError
 from ingest.record.ledger import ReadingJob, Shard, code_of, one_by_one
 from ingest.record.remote import RemoteRead, StoredFolder
@@ -149,6 +150,7 @@ def _path(kind: type, value: Any) -> Any:
 def main() -> None:
     """Read the batch of the standard input, and write what it gives to the standard output."""
     given = msgspec.json.decode(sys.stdin.buffer.readline(), type=AskedBatch, dec_hook=_path)
+    processes.keep_objects()
     Thread(target=_end_with_worker, daemon=True).start()
     sys.stdout.write(text_of(_answer(given)))
     sys.stdout.flush()

@@ -136,7 +136,7 @@ def build(
         changes or ChangeNotes(),
         plans or Plans(),
     )
-    words = words_module.load()
+    words = words_module.own()
     if check:
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
     with Cache(cache) as cached:

@@ -30,7 +30,7 @@ from mkdocs.plugins import event_priority
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the `mkdocs` command does not look beside mkdocs.yml
 
-from ingest.common import sources, words
+from ingest.common import processes, sources, words
 from ingest.common.errors import UsageError
 
 #: The module whose `build` is replaced.
@@ -55,7 +55,8 @@ App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def on_startup(command: str, dirty: bool) -> None:
-    """Give `mkdocs serve` our build function, for the first build too."""
+    """Give `mkdocs serve` our build function, for the first build too; pages live until the end of any build."""
+    processes.keep_objects()
     if command == "serve" and not PREVIEW.active:
         PREVIEW.active = True
         SERVE.build = partial(PREVIEW.build, SERVE.build)

@@ -37,7 +37,7 @@ def tables() -> list[tuple[str, Table]]:
 
 def _terms() -> Iterable[tuple[Cell, ...]]:
     """Yield the terms in the order of their words: those with an entry that explains them."""
-    known = words.load()
+    known = words.own()
     for key in known.entries:
         if key.startswith("glossary.") and known.has(f"{key}_means"):
             yield cell(phrase(key)), cell(phrase(f"{key}_means"))

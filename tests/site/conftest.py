@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from ingest.read import plans
 from ingest.site import builder
 from ingest.site.data import results
 from ingest.site.model import suites
+from ingest.site.pages import formats
 from ingest.site.run_paging import Limits
 from schema.records import Problem, Run, from_text, text_of
 from schema.results import ResultRecord
@@ -34,6 +36,7 @@ from tests.site import kinds, planted
 ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
+ALL_FORMATS = formats._described_formats
 BLANK = '<svg class="pl-chart-still"></svg>'
 #: What a workflow says of the commit that it builds, and no test may depend on.
 NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY"), "")
@@ -114,12 +117,25 @@ def _ordinary(folder: Path, cache: Path) -> None:
 def _of_repository(folder: Path, cache: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builder, "drawn", lambda *_: BLANK)
+        patched.setattr(formats, "_described_formats", ALL_FORMATS)
         builder.build(
             [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]), limits=FEW_PAGES,
             plans=plans.found([ROOT / "raw_logs"]),
         )  # fmt: skip
     shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_formats() -> Iterator[None]:
+    """Describe some formats on made-up sites, those of runs among them; all of them are most of a small site."""
+
+    def few(runs: Mapping[str, int]) -> Sequence[Mapping[str, Any]]:
+        return [each for at, each in enumerate(ALL_FORMATS(Counter(runs))) if at % 12 == 0 or each["runs"]]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(formats, "_described_formats", few)
+        yield
 
 
 @pytest.fixture(scope="session")

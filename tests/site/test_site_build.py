@@ -121,7 +121,7 @@ def test_any_other_input_renders_the_pages_again(copied: Path, change: str, monk
     monkeypatch.setattr(builder, "_pages", rendered)
     if change == "words":
         other = {**known.entries, "table.oom": {"en": "no memory left", "zh": "内存不够了"}}
-        monkeypatch.setattr(words, "load", lambda: words.Words(known.path, other))
+        monkeypatch.setattr(words, "own", lambda: words.Words(known.path, other))
     elif change == "code":
         monkeypatch.setattr(builder, "_code", lambda: "of another commit")
     elif change == "limits":
@@ -152,7 +152,7 @@ def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
 def test_another_word_touches_only_what_says_it(copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = words.load()
     other = {**known.entries, "table.oom": {"en": "no memory left", "zh": "内存不够了"}}
-    monkeypatch.setattr(words, "load", lambda: words.Words(known.path, other))
+    monkeypatch.setattr(words, "own", lambda: words.Words(known.path, other))
     shutil.copy(copied / "cache.sqlite", tmp_path)  # of its drawings
     built = build(builders.runs(), copied)
     build(builders.runs(), tmp_path)

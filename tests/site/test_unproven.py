@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
+
 from ingest.common.words import load
 from ingest.compute import results
 from ingest.site import result_tables as tables
@@ -14,6 +16,7 @@ from ingest.site.render.table import Cell, Table
 from parsers.engine.registry import formats
 from schema.records import Run
 from tests.builders import edited, run
+from tests.site.conftest import ALL_FORMATS
 
 WORDS = load()
 MARK = "format written from the trainer’s source code; not yet tested with a real log"
@@ -49,7 +52,8 @@ def test_its_run_carries_the_mark() -> None:
     assert MARK not in marks([run_tables.headline_cell(run("resnet50-pytorch-1"))])
 
 
-def test_its_page_says_so() -> None:
+def test_its_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats_page, "_described_formats", ALL_FORMATS)
     (page,) = formats_page.pages(site_of(run("resnet50-pytorch-1")))
     told = {each["id"]: each["unproven"] for each in page.context()["formats"]}
     assert told == {each.id: each.unproven for each in formats()}

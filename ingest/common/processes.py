@@ -20,7 +20,7 @@ def pool(count: int, *, anew: bool = False) -> ProcessPoolExecutor:
 
 
 def keep_objects() -> None:
-    """Look for garbage less often, where most objects live until the end: looking took a tenth of the time."""
+    """Look for garbage less often: most objects live until the end, and looking took a tenth of a large build."""
     gc.set_threshold(50_000, 20, 50)
 
 

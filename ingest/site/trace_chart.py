@@ -34,7 +34,8 @@ def trace_chart(run: Run) -> Chart | None:
     axis = Axis(phrase("chart.step" if rising else "chart.record"))
     spec = DrawnTrace(
         title=phrase("chart.trace_title"), unit=trace.unit, x=axis, ink=colours.ink(framework_of(run)).id,
-        steps=steps, values=trace.value, skipped=min(trace.skipped, len(trace.value)),
+        steps=tuple(int(each) if each.is_integer() else each for each in steps), values=trace.value,
+        skipped=min(trace.skipped, len(trace.value)),
         levels=_levels(run, trace), notes=_notes(trace, steps, axis.label),
     )  # fmt: skip
     return Chart(f"runs/{file_slug(run.id)}", spec, phrase("chart.trace_text", n=len(trace.value)))

@@ -55,7 +55,7 @@ def test_a_single_run_is_hollow_and_a_range_is_a_line() -> None:
 def test_dots_begin_at_zero_and_are_as_far_as_their_values() -> None:
     rows = [Dot(label="A", value=value, text=str(value)) for value in (100.0, 50.0, 25.0)]
     places = [float(each) for each in re.findall(r'<use [^>]*x="([\d.]+)"', dots(*rows))]
-    zero = min(float(each) for each in re.findall(r'd="M ([\d.]+) [\d.]+ L [\d.]+ [\d.]+"', dots(*rows)))
+    zero = min(float(each) for each in re.findall(r'd="M ([\d.]+) [\d.]+ [\d.]+ [\d.]+"', dots(*rows)))
     assert [round((place - zero) / (places[0] - zero), 2) for place in places] == [1.0, 0.5, 0.25]
 
 

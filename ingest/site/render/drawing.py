@@ -440,11 +440,19 @@ def _themed(svg: str) -> str:
         svg = re.sub(pattern, replacement, svg)
     svg = colours.in_theme(svg)
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
-    svg = re.sub(r'(?<= )d="([^"]*)"', lambda found: f'd="{" ".join(found[1].split())}"', svg)
+    svg = re.sub(r'(?<= )d="([^"]*)"', lambda found: f'd="{_short(found[1])}"', svg)
     # Only within tags: a place needs two decimals, what is written keeps all of its own.
     svg = re.sub(r"<[^>]*>", lambda found: re.sub(r"(\d+\.\d{2})\d+", r"\1", found[0]), svg)
     svg = svg.replace("<svg ", '<svg class="pl-chart-still" fill="currentColor" ', 1)
     return _slim("\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n")
+
+
+def _short(path: str) -> str:
+    """Return the data of a path on one line; of straight lines, to a tenth of a point and without each further `L`."""
+    data = " ".join(path.split())
+    if not re.fullmatch(r"M [-\d. ]+(?: L [-\d. ]+)+(?: z)?", data):
+        return data
+    return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.1f}", data.replace(" L ", " "))
 
 
 #: What shows nothing: areas without ink, and lines that end where they begin.

@@ -6,6 +6,7 @@ links are relative, and what must be absolute (canonical address, preview image,
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import tomllib
@@ -29,7 +30,7 @@ ENTRIES = 100
 #: Lets the theme search without a worker. The theme's plugin would load it from elsewhere, unless it is there.
 SHIM = "assets/vendor/iframe-worker.js"
 #: What scripts read: the page that compares results, and the one that lists all runs.
-LOADED = ("results.json", "comparisons.json", "explorer/*.json", "matrix/*.json")
+LOADED = ("results.json", "comparisons.json", "explorer/*.json.gz", "matrix/*.json")
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"
@@ -63,8 +64,10 @@ def on_post_build(config: Any) -> None:
     """Offline, put the data that scripts read beside their files as scripts: pages from the disk cannot fetch."""
     folder = Path(config["site_dir"]) / "data"
     for path in [each for name in LOADED for each in folder.glob(name)] if _is_offline(config) else ():
-        name = path.relative_to(folder).with_suffix("").as_posix().replace("/", "_")
-        path.with_suffix(".js").write_text(f"window.perfledger_{name} = {path.read_text('utf-8')};\n", "utf-8")
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+        name = path.relative_to(folder).as_posix().partition(".")[0]
+        (folder / f"{name}.js").write_text(f"window.perfledger_{name.replace('/', '_')} = {text};\n", "utf-8")
 
 
 def _is_offline(config: Any) -> bool:

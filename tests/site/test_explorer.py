@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import json
 import re
@@ -65,7 +66,7 @@ def sentences(known: list[list[str]], entries: list[list[Any]]) -> list[list[str
 def rows(found: Mapping[str, bytes], *, details: bool = False) -> dict[str, dict[str, Any]]:
     """Return what all parts of the table hold, or those of details, by the run's id."""
     chosen = [content for name, content in found.items() if ("details_" in name) is details]
-    held = [row for content in chosen for row in rows_of(json.loads(content))]
+    held = [row for content in chosen for row in rows_of(json.loads(gzip.decompress(content)))]
     assert len({row["id"] for row in held}) == len(held)
     return {row["id"]: row for row in held}
 
@@ -250,11 +251,13 @@ def test_parts_of_details_are_small_and_in_the_order_of_addresses(monkeypatch: p
 
 def test_what_many_runs_share_is_written_once() -> None:
     (content,) = files(site_of(many(200), Limits())).values()
-    document = json.loads(content)
+    text = gzip.decompress(content)
+    document = json.loads(text)
     assert document["framework"] == {"of": ["PyTorch"]}
     assert len(document["model"]["of"]) == 4
-    assert content.count(b"BERT-base") == 1
-    assert len(content) < 250 * 200
+    assert text.count(b"BERT-base") == 1
+    assert len(text) < 250 * 200
+    assert len(content) < len(text) / 5
 
 
 # ---- parts ----
@@ -328,9 +331,9 @@ def config_of(path: Path) -> dict[str, Any]:
 def test_the_page_names_the_parts_that_are_there_and_what_they_hold(built: Path, language: str) -> None:
     config = config_of(built / "docs" / language / "runs" / "index.md")
     folder = built / "docs" / "data" / "explorer"
-    assert {f"{name}.json" for name, _, _ in config["parts"]} == {each.name for each in folder.iterdir()}
+    assert {f"{name}{explorer.ENDING}" for name, _, _ in config["parts"]} == {each.name for each in folder.iterdir()}
     for name, count, models in config["parts"]:
-        held = rows_of(json.loads((folder / f"{name}.json").read_text("utf-8")))
+        held = rows_of(json.loads(gzip.decompress((folder / f"{name}{explorer.ENDING}").read_bytes())))
         assert len(held) == count
         assert {row["model"] for row in held} == set(models)
     assert config["language"] == language

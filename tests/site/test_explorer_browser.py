@@ -368,7 +368,7 @@ def test_an_address_opens_a_run_and_the_other_language_shows_the_same(view: Any,
 
 
 def test_only_the_part_of_the_run_is_loaded(view: Any, built: Path) -> None:
-    parts = sorted(each.name for each in (built / "data" / "explorer").glob("details_*.json"))
+    parts = sorted(each.name for each in (built / "data" / "explorer").glob("details_*.json.gz"))
     assert len(parts) > 5
     loaded: list[str] = []
     view.on("request", lambda request: loaded.append(request.url) if "/details_" in request.url else None)
@@ -402,13 +402,13 @@ def test_an_address_of_a_run_that_has_a_page_leads_there(view: Any, start: str) 
 
 def test_details_that_do_not_come_are_told_and_tried_again(browser: Any, start: str) -> None:
     page = browser.new_page()
-    page.route("**/details_*.json", lambda route: route.fulfill(status=404))
+    page.route("**/details_*.json.gz", lambda route: route.fulfill(status=404))
     opened(page, f"{start}runs/?run={SHOWN.id}")
     until(page, "document.querySelector('#pl-explore [role=alert]').textContent")
     assert page.locator("#pl-explore [role=alert]").inner_text() == (
         f"The run “{SHOWN.id}” could not be loaded. Reload the page to try again."
     )
-    page.unroute("**/details_*.json")
+    page.unroute("**/details_*.json.gz")
     page.locator("#pl-explore [name=text]").fill(SHOWN.id)
     first_is(page, SHOWN.id)
     page.locator(".tabulator-cell a").click()
@@ -449,7 +449,7 @@ def test_a_site_opened_from_the_disk_shows_a_run_on_demand(browser: Any, built: 
 
 
 def table_parts(built: Path) -> list[Path]:
-    return sorted(each for each in (built / "data" / "explorer").glob("*.json") if "details_" not in each.name)
+    return sorted(each for each in (built / "data" / "explorer").glob("*.json.gz") if "details_" not in each.name)
 
 
 def test_a_chosen_model_loads_the_parts_that_hold_it(view: Any, built: Path) -> None:
@@ -486,7 +486,7 @@ def test_rows_are_shown_while_further_parts_come(view: Any, built: Path, start: 
 @pytest.mark.parametrize("language", ["", "zh/"])
 def test_a_part_that_does_not_come_is_told_and_the_tables_are_shown(browser: Any, start: str, language: str) -> None:
     page = browser.new_page()
-    page.route("**/data/explorer/*.json", lambda route: route.fulfill(status=404))
+    page.route("**/data/explorer/*.json.gz", lambda route: route.fulfill(status=404))
     page.goto(f"{start}{language}runs/")
     page.wait_for_selector(".pl-explore-failed")
     assert status(page).endswith({"": "or use the tables below.", "zh/": "或查看下方表格。"}[language])

@@ -7,13 +7,23 @@ window.plSite = (() => {
   /** The address of a file of data. */
   const file = (name) => new URL("../../data/" + name, script);
 
+  /** Whether a file of data is compressed. */
+  const isPacked = (name) => name.startsWith("explorer/");
+
+  /** What a compressed file holds: some servers name the compression of such files, and the browser has undone it. */
+  async function unpacked(answer) {
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return JSON.parse(new TextDecoder().decode(bytes));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  }
+
   /** The data of that name. A page from the disk may not fetch; the build for reading there has them as scripts too. */
   function load(name) {
     const address = (ending) => file(name + ending);
     if (location.protocol !== "file:") {
-      return fetch(address(".json")).then((answer) => {
+      return fetch(address(isPacked(name) ? ".json.gz" : ".json")).then((answer) => {
         if (!answer.ok) throw new Error(String(answer.status));
-        return answer.json();
+        return isPacked(name) ? unpacked(answer) : answer.json();
       });
     }
     return new Promise((resolve, reject) => {

@@ -522,10 +522,11 @@ def _messages(state: State, verbose: bool = False, out: Path | None = None) -> t
 
     `out` is the folder that a file of all problems is written to; None if none is.
     """
-    from ingest.common.problems import FILE, printed
+    from ingest.common.problems import file_of, printed
     from ingest.new_suite import unfilled
 
-    found = printed(state.problems, printable(str(out / FILE)) if out else "", verbose=verbose)
+    file = printable(str(out / file_of(len(state.ledger.runs)))) if out else ""
+    found = printed(state.problems, file, verbose=verbose)
     return (*found, *map(printable, unfilled()))
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
+#: Up to so many logs, data are JSON lines, whose changes git shows; of more they are Parquet files, a tenth as large.
+MANY_LOGS = 5_000
 #: How long after a change another one may leave the same time: two seconds on the coarsest file systems.
 _COARSEST_NS = 2_000_000_000
 #: Names of files that are being written; a run that was killed leaves them.

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ingest.common.errors import printable
+from ingest.common.files import MANY_LOGS
 from schema.records import Problem
 
 if TYPE_CHECKING:
     from ingest.common.words import Words
 
-#: The file of all problems, below the folder of the pages.
-FILE = "data/problems.jsonl"
+#: The file of all problems, below the folder of the pages: of few logs, and of many.
+LINES, TABLE = "data/problems.jsonl", "data/problems.parquet"
 #: So many problems are printed one by one; of more, so many groups are.
 FEW, GROUPS_PRINTED = 20, 10
 
@@ -30,6 +31,11 @@ class ProblemGroup:
     code: str
     folder: str
     problems: tuple[Problem, ...]
+
+
+def file_of(runs: int) -> str:
+    """Return the file that holds the problems of so many runs."""
+    return LINES if runs <= MANY_LOGS else TABLE
 
 
 def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:

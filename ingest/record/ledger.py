@@ -27,12 +27,12 @@ from msgspec.structs import replace
 from ingest.common import processes
 from ingest.common.cache import Cache, key_of, packed, unpacked
 from ingest.common.faults import guarded
-from ingest.common.files import absolute, file_hash, is_settled, stamp
+from ingest.common.files import MANY_LOGS, absolute, file_hash, is_settled, stamp
 from ingest.read import layout as layouts
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, format_changes, ledger_files, telemetry
-from ingest.record.ledger_files import MANY_LOGS, LedgerPlace
+from ingest.record.ledger_files import LedgerPlace
 from ingest.record.run import identify, runs_of
 from ingest.record.slim import Slimmer
 from parsers.engine.registry import formats, telemetry_formats

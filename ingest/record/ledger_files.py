@@ -1,6 +1,6 @@
 """The files of the ledger: where they lie, and their two forms.
 
-Up to some thousand logs, a file of JSON lines per folder of logs, whose changes git shows; beyond, or in a place that
+Up to MANY_LOGS, a file of JSON lines per folder of logs, whose changes git shows; beyond, or in a place that
 the user names, a dataset of Parquet files, of which one changed log rewrites one. Both hold the same lines.
 """
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path("data") / "runs"
 LINES, PART = ".jsonl", ".parquet"
-#: From so many logs on, the ledger is a dataset.
-MANY_LOGS = 5_000
 #: Runs of a file of the dataset, at most on average.
 _RUNS_OF_PART = 1_000
 #: Written into each file of a dataset; another one is not read.

@@ -48,7 +48,7 @@ RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data
 #: For the compare page alone; it follows from the results.
 COMPARISONS = "data/comparisons.json"
 #: Committed, for those who read figures without building the site, and for `--diff`.
-COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages.FILE)
+COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, problem_messages.LINES)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
 #: Where files of ours lie that are not committed, perhaps beside files of others.
@@ -150,7 +150,7 @@ def build(
         files = {**_pages(site, words, cached, code), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
         files |= {
-            **columnar.files(site, records),
+            **columnar.files(site, records, words),
             **explorer.files(site, words, partial(_made_once, cached, code)),
             **hardware_tables.files(site, words),
         }
@@ -344,8 +344,8 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     }
     if site.published.rows:
         files |= {PUBLISHED: published_table(site.published.rows), AUDIT: audit_table(site.audited)}
-    if site.all_problems:
-        files[problem_messages.FILE] = problem_pages.document(site.all_problems, words)
+    if site.all_problems and problem_messages.file_of(len(site.runs)) == problem_messages.LINES:
+        files[problem_messages.LINES] = problem_pages.document(site.all_problems, words)
     return files
 
 
@@ -367,15 +367,15 @@ def _left(out: Path, files: Container[str]) -> list[str]:
     """Return the files of ours that an earlier build left and that are not among `files`."""
     found = [Path(top, name) for each in FOLDERS for top, _, names in os.walk(out / each) for name in names]
     others = [path for path in found if path.relative_to(out).as_posix() not in files and _is_ours(path)]
-    committed = [out / name for name in COMMITTED if name not in files and (out / name).is_file()]
-    return sorted(path.relative_to(out).as_posix() for path in (*others, *committed))
+    named = [out / name for name in (*COMMITTED, problem_messages.TABLE) if name not in files]
+    return sorted(path.relative_to(out).as_posix() for path in (*others, *filter(Path.is_file, named)))
 
 
 def _is_ours(path: Path) -> bool:
     """Return whether ingest wrote a file: most carry a mark, and others lie in a folder of their kind."""
     if path.suffix not in MARKS:
         kinds = {".png": (share.FOLDER,)}.get(path.suffix, JSON_FOLDERS)
-        return path.suffix in (".csv", ".json", ".png") and path.parent.name in kinds
+        return path.suffix in (".csv", ".gz", ".json", ".png") and path.parent.name in kinds
     with path.open("rb") as file:
         head = file.read(2048)
     return head.startswith((b"---\n", b"<")) and MARKS[path.suffix] in head

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import textwrap
@@ -16,10 +17,12 @@ import pytest
 from msgspec.structs import replace
 from pyarrow import parquet
 
+from ingest.common import problems
 from ingest.common.words import LANGUAGES, load
 from ingest.compute.results import results as results_of
 from ingest.site.data import columnar, results
 from ingest.site.model import Site, suites
+from ingest.site.pages.problems import document
 from schema.records import Problem
 from tests import builders
 
@@ -39,7 +42,7 @@ def site() -> Site:
 def data(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write both files where the queries look for them, and return the folder above."""
     folder = tmp_path_factory.mktemp("columnar")
-    for path, content in columnar.files(site, results.records(site, load())).items():
+    for path, content in columnar.files(site, results.records(site, load()), load()).items():
         (folder / "docs" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "docs" / path).write_bytes(content)
     return folder
@@ -85,13 +88,28 @@ def test_columns_have_types(data: Path) -> None:
     assert schema.metadata[b"perfledger"] == b"1"
 
 
+def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = {"reason": {"code": "too_few_records", "args": {"records": 2, "needed": 3}}}
+    found = (Problem("empty", "a.log"), Problem("empty", "b.log", 3), Problem("too_few", "c.log", 0, reason))
+    site, known = Site(tuple(builders.runs()), found, suites(), results_of), load()
+    assert problems.TABLE not in columnar.files(site, [], known)
+    monkeypatch.setattr(problems, "MANY_LOGS", len(site.runs) - 1)
+    table = parquet.read_table(io.BytesIO(columnar.files(site, [], known)[problems.TABLE]))
+    assert str(table.schema.field("line").type) == "int64"
+    rows = table.to_pylist()
+    for row in rows:
+        row |= {"args": json.loads(row["args"]), "said": {each: row.pop(f"said_{each}") for each in LANGUAGES}}
+    assert rows == [json.loads(each) for each in document(site.all_problems, known).splitlines()]
+    assert {each["code"] for each in rows} >= {"empty", "too_few"}
+
+
 def test_the_bytes_are_the_same_twice(site: Site) -> None:
     made = results.records(site, load())
-    assert columnar.files(site, made) == columnar.files(site, made)
+    assert columnar.files(site, made, load()) == columnar.files(site, made, load())
 
 
 def test_a_site_without_results_has_empty_files() -> None:
-    empty = columnar.files(Site((), (), suites(), results_of), [])
+    empty = columnar.files(Site((), (), suites(), results_of), [], load())
     assert set(empty) == {columnar.RESULTS, columnar.RUNS}
 
 

@@ -1,18 +1,21 @@
-"""`results.parquet` and `runs.parquet`: results and runs as rows with typed columns, for queries at size."""
+"""Results, runs, and the problems of many logs, as Parquet: rows with typed columns, for queries at size."""
 
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ingest.common import problems
+from ingest.common.words import LANGUAGES, Words, coded
 from ingest.compute.results import version
 from ingest.site import addresses
 from ingest.site.data import results
 from ingest.site.data.measured import date_of
 from ingest.site.model import Site, options_text
-from schema.records import Run
+from schema.records import Problem, Run, to_json
 from schema.results import ResultRecord
 
 if TYPE_CHECKING:
@@ -36,12 +39,18 @@ _RUN = (
     "framework_version", "hardware", "nodes", "devices", "batch_size", "precision", "options", "rule", "unit", "value",
     "date", "published", "duplicate_of", "problems", "page",
 )  # fmt: skip
+#: The line of a problem is a number, that of a result a text, which may name several.
+_PROBLEM = ("code", "path", "line", "args", *(f"said_{each}" for each in LANGUAGES))
 
 
-def files(site: Site, found: Sequence[ResultRecord]) -> dict[str, bytes]:
-    """Return both files by their paths."""
+def files(site: Site, found: Sequence[ResultRecord], words: Words) -> dict[str, bytes]:
+    """Return the files by their paths; problems are among them where they are no JSON lines."""
     runs = (_run(site, each) for each in site.runs)
-    return {RESULTS: _written(results.COLUMNS, map(_result, found)), RUNS: _written(_RUN, runs)}
+    made = {RESULTS: _written(results.COLUMNS, map(_result, found)), RUNS: _written(_RUN, runs)}
+    if site.all_problems and problems.file_of(len(site.runs)) == problems.TABLE:
+        rows = (_problem(each, words) for each in site.all_problems)
+        made[problems.TABLE] = _written(_PROBLEM, rows, frozenset({"line"}))
+    return made
 
 
 def _result(found: ResultRecord) -> Mapping[str, Any]:
@@ -65,12 +74,20 @@ def _run(site: Site, run: Run) -> Mapping[str, Any]:
     }
 
 
-def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+def _problem(found: Problem, words: Words) -> Mapping[str, Any]:
+    return {
+        **{name: getattr(found, name) for name in ("code", "path", "line")},
+        "args": json.dumps(to_json(found)["args"], sort_keys=True, ensure_ascii=False),
+        **{f"said_{each}": words.say(each, coded("problem", found)) for each in LANGUAGES},
+    }
+
+
+def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], counts: frozenset[str] = _COUNTS) -> bytes:
     """Return rows as Parquet: the same bytes for the same rows and the same version of the library."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.schema([(name, _type(name)) for name in columns], metadata={"perfledger": str(VERSION)})
+    schema = pa.schema([(name, _type(name, counts)) for name in columns], metadata={"perfledger": str(VERSION)})
     stream, left = io.BytesIO(), iter(rows)
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         for some in iter(lambda: list(islice(left, _ROWS)), []):
@@ -79,13 +96,13 @@ def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes
     return stream.getvalue()
 
 
-def _type(name: str) -> pa.DataType:
+def _type(name: str, counts: frozenset[str]) -> pa.DataType:
     import pyarrow as pa
 
     if name in _LISTS:
         return pa.list_(pa.string())
     if name in _FLAGS:
         return pa.bool_()
-    if name in _COUNTS:
+    if name in counts:
         return pa.int64()
     return pa.float64() if name in _NUMBERS else pa.string()

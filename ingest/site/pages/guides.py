@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ingest.common.files import MANY_LOGS
 from ingest.common.words import phrase
 from ingest.compute.change_points import ENOUGH, SHORTEST
 from ingest.compute.contrast import SEVERAL
@@ -63,6 +64,7 @@ def _data(site: Site) -> Page:
             "moved": changes.MOVED,
             "badges": badges.listed(site),
             "badges_at_most": badges.AT_MOST,
+            "many": MANY_LOGS,
         },
     )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 
-from ingest.common.problems import FILE, ProblemGroup, grouped
+from ingest.common.problems import ProblemGroup, file_of, grouped
 from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
 from ingest.site import addresses, fault_table, witness_tables
 from ingest.site.model import Page, Site, named, precision_name
@@ -31,7 +30,7 @@ def pages(site: Site) -> list[Page]:
         phrase("describe.problems"),
         lambda: {
             "count": len(everything),
-            "file": FILE,
+            "file": file_of(len(site.runs)),
             "listed": _with_cases(site, everything) if few else (),
             "kinds": () if few else _kinds(site, everything),
             "remedies": witness_tables.remedies(),
@@ -67,11 +66,11 @@ def _of_case(run: Run | None, said: Text) -> Text:
 
 def document(found: Iterable[Problem], words: Words) -> bytes:
     """Return problems as JSON Lines, in the given order, each with its sentence in both languages."""
-    written = BytesIO()  # of many logs there may be 200,000
+    lines = []
     for each in found:
         said = {name: words.say(name, coded("problem", each)) for name in LANGUAGES}
-        written.write(json.dumps({**to_json(each), "said": said}, sort_keys=True, ensure_ascii=False).encode() + b"\n")
-    return written.getvalue()
+        lines.append(json.dumps({**to_json(each), "said": said}, sort_keys=True, ensure_ascii=False) + "\n")
+    return "".join(lines).encode()
 
 
 @dataclass(frozen=True)

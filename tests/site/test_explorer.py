@@ -263,6 +263,13 @@ def test_what_many_runs_share_is_written_once() -> None:
 # ---- parts ----
 
 
+def test_runs_of_an_unknown_model_come_last() -> None:
+    runs = [*builders.runs(), builders.edited(builders.run("a-unknown"), case={"model": None})]
+    order = [run.id for part in explorer.parts(site_of(runs)) for run in part.runs]
+    assert order[-1] == "a-unknown"
+    assert order[:-1] == sorted(order[:-1], key=lambda each: next(run.case.model for run in runs if run.id == each))
+
+
 @pytest.mark.usefixtures("small_parts")
 def test_every_run_is_in_one_part_and_no_part_is_large() -> None:
     site = site_of(many(500))

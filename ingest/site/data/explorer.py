@@ -74,8 +74,8 @@ class RunPart:
 
 
 def parts(site: Site) -> tuple[RunPart, ...]:
-    """Return the runs by model and id, cut so that one more run changes its part and seldom another."""
-    by_id = {run.id: run for run in sorted(site.runs, key=lambda run: (model_of(run), run.id))}
+    """Return the runs by model, those of none last, and id, cut so that one more run changes few other parts."""
+    by_id = {run.id: run for run in sorted(site.runs, key=lambda run: (not model_of(run), model_of(run), run.id))}
     return tuple(RunPart(tuple(by_id[each] for each in part)) for part in cut(tuple(by_id), SIZE, MOST))
 
 

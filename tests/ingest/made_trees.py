@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from made_logs import run_json, seg
+from pyarrow import parquet
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,6 +65,17 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder with its bytes."""
     return {name: data for name, (data, _) in snapshot(folder).items()}
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder with what a reader finds in it: compressed ones unpacked, the rows of tables."""
+
+    def inside(name: str, data: bytes) -> bytes:
+        if name.endswith(".gz"):
+            return gzip.decompress(data)
+        return repr(parquet.read_table(io.BytesIO(data)).to_pylist()).encode() if name.endswith(".parquet") else data
+
+    return {name: inside(name, data) for name, data in contents(folder).items()}
 
 
 def make_tree(root: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -62,7 +63,7 @@ def links_of(site: Path) -> tuple[Link, ...]:
         if path.name == "404.html" and not known:
             continue  # a page that is shown at any depth cannot lead anywhere unless its site knows where it stands
         found += in_page(path.relative_to(site).as_posix(), markup.read(path))
-    for path in (each for kind in ("css", "xml", "json", "js") for each in site.rglob(f"*.{kind}")):
+    for path in (each for kind in ("css", "xml", "json", "gz", "js") for each in site.rglob(f"*.{kind}")):
         found += in_file(path.relative_to(site).as_posix(), path)
     return tuple(found)
 
@@ -115,8 +116,9 @@ def in_file(file: str, path: Path) -> Iterator[Link]:
         yield from (Link(file, home + each["location"]) for each in docs)
     elif file in ("data/results.json", "data/changes.json"):
         yield from in_data(file, json.loads(path.read_text("utf-8")))
-    elif path.suffix == ".json" and path.parent.name == "explorer":
-        pages = (row["page"].replace("*", row["slug"] or row["id"]) for row in rows_of(json.loads(path.read_bytes())))
+    elif path.parent.name == "explorer":
+        rows = rows_of(json.loads(gzip.decompress(path.read_bytes())))
+        pages = (row["page"].replace("*", row["slug"] or row["id"]) for row in rows)
         yield from (Link(file, f"{ADDRESS}{home}{page}") for page in pages for home in ("", "zh/"))
     elif path.suffix == ".json" and path.parent.name == "tables":
         yield Link(file, ADDRESS + json.loads(path.read_text("utf-8"))["page"])

@@ -40,6 +40,7 @@ from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing, share
 from ingest.site.render.chart import Chart, framed
 from ingest.site.run_paging import LIMITS, Limits
+from ingest.site.spool import Spool
 from schema.records import Problem, Result, Run, text_of
 from schema.results import ResultRecord
 
@@ -139,7 +140,7 @@ def build(
     words = words_module.own()
     if check:
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
-    with Cache(cache) as cached:
+    with Cache(cache) as cached, Spool() as files:
         known_words = sorted((name, dict(entry)) for name, entry in words.entries.items())
         code = key_of(_code(), _drawing_code(), repr(known_words))
         key = _inputs(site, code)
@@ -147,25 +148,26 @@ def build(
             return Built(unchanged=tuple(hashes))
         # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
         records = results.records(site, words)
-        files = {**_pages(site, words, cached, code), **_data(site, words, records), **badges.badges(site, words)}
-        files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
-        files |= {
-            **columnar.files(site, records, words),
-            **explorer.files(site, words, partial(_made_once, cached, code)),
-            **hardware_tables.files(site, words),
-        }
+        for made in _pages(site, words, cached, code):
+            files.update(made)
+        files.update(_data(site, words, records))
+        files.update(badges.badges(site, words))
+        files.update({STYLES: _styles(), COMPARISONS: compare.data(site, records)})
+        files.update(columnar.files(site, records, words))
+        files.update(explorer.files(site, words, partial(_made_once, cached, code)))
+        files.update(hardware_tables.files(site, words))
         built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
         if built.lasting:
             cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
     return built
 
 
-def _shows_all_logs(site: Site, files: Files) -> bool:
+def _shows_all_logs(site: Site, files: Mapping[str, bytes]) -> bool:
     """Return whether each log that was read could be shown; one that could not, as it changed, may be the next time."""
     return all(files.get(addresses.log_file(run), b"-") for run in site.runs if run.format)
 
 
-def _written(files: Files, out: Path) -> Built:
+def _written(files: Mapping[str, bytes], out: Path) -> Built:
     refuse_ways_out(out, [*files, *(f"{each}/any" for each in FOLDERS)])
     written = [name for name, content in files.items() if write_if_changed(out / name, content)]
     removed = _left(out, files)
@@ -204,9 +206,8 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
     return results(runs)
 
 
-def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
-    """Return every page in both languages, with the files of its tables, its charts, and the lines of its log."""
-    files: Files = {}
+def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files]:
+    """Yield each page in both languages, with the files of its tables, its charts, and the lines of its log."""
     for each in pages(site):
         page = replace(each, context=once(each.context))
         key = _page_key(page, code)
@@ -215,12 +216,11 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Files:
             # A log that changes while its page is made gives a page of which the key says nothing.
             if key and all(made.values()) and (page.basis is None or _page_key(page, code) == key):
                 cached.put(key, msgspec.msgpack.encode(made))
-        files |= made
+        yield made
         if page.picture is not None:
             picture = page.picture(words)
             drawing = cached.get_or_make(key_of(_drawing_code(), repr(picture)), partial(share.draw, picture))
-            files[picture.path] = drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)
-    return files
+            yield {picture.path: drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)}
 
 
 def _made_once(cached: Cache, code: str, basis: str, make: Callable[[], bytes]) -> bytes:

@@ -29,9 +29,9 @@ class MeasuredScale:
 
 #: Measured on two cores that did other work as well, on logs made from public ones, of 87 kB on average.
 MEASURED = (
-    MeasuredScale(1_000, 15.0, 0.3, 9.8, 31.6, 277, 4.5),
-    MeasuredScale(10_000, 163.7, 0.5, 30.4, 54.6, 386, 2.3),
-    MeasuredScale(100_000, 1_564.0, 2.0, 235.6, 261.4, 1_251, 21.6),
+    MeasuredScale(1_000, 11.3, 0.2, 4.4, 24.1, 272, 4.5),
+    MeasuredScale(10_000, 111.0, 0.5, 20.8, 50.8, 361, 2.8),
+    MeasuredScale(100_000, 1_320.6, 1.9, 133.0, 161.1, 1_011, 21.6),
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
 SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300

@@ -38,7 +38,7 @@ def explorer(folder: Path, count: int = RUNS) -> list[Row]:
     own = ["runs/index.html", "assets/css/all.css", "assets/js/site.js", "assets/js/explorer.js"]
     own = [*own, "assets/vendor/tabulator.min.js"]
     first = f"page, scripts and library of {_kilobytes([site / each for each in own])}"
-    parts = sorted(each for each in (site / "data" / "explorer").glob("*.json") if "details_" not in each.name)
+    parts = sorted(each for each in (site / "data" / "explorer").glob("*.json.gz") if "details_" not in each.name)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright, served(site) as address:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from made_logs import run_json, seg
-from made_trees import Called, contents, snapshot, write_run
+from made_trees import Called, contents, held, snapshot, write_run
 
 from ingest.cli import main
 from ingest.record import ledger, ledger_files
@@ -41,7 +41,7 @@ def parts(folder: Path) -> list[str]:
 
 def pages(out: Path) -> dict[str, bytes]:
     """Return what readers see, without the names of the ledger's files, which differ by form."""
-    return {name: data for name, data in contents(out).items() if not name.startswith(f"{RUNS}/")}
+    return {name: data for name, data in held(out).items() if not name.startswith(f"{RUNS}/")}
 
 
 def without_ledger_names(data: bytes, folder: Path) -> bytes:

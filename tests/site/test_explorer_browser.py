@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -479,6 +480,18 @@ def test_rows_are_shown_while_further_parts_come(view: Any, built: Path, start: 
     assert 0 < int(said[1]) < len(RUNS)
     view.wait_for_timeout(100)
     waiting[0].continue_()
+    done(view)
+    assert status(view) == f"{len(RUNS)} of {len(RUNS)} runs"
+
+
+def test_parts_that_the_browser_has_unpacked_are_read(view: Any, start: str) -> None:
+    """As from a server that names the compression of such files."""
+
+    def unpacked(route: Any) -> None:
+        route.fulfill(body=gzip.decompress(route.fetch().body()), content_type="application/json")
+
+    view.route("**/data/explorer/*.json.gz", unpacked)
+    view.goto(f"{start}runs/")
     done(view)
     assert status(view) == f"{len(RUNS)} of {len(RUNS)} runs"
 

@@ -116,7 +116,7 @@ def in_file(file: str, path: Path) -> Iterator[Link]:
         yield from (Link(file, home + each["location"]) for each in docs)
     elif file in ("data/results.json", "data/changes.json"):
         yield from in_data(file, json.loads(path.read_text("utf-8")))
-    elif path.parent.name == "explorer":
+    elif path.suffix == ".gz" and path.parent.name == "explorer":
         rows = rows_of(json.loads(gzip.decompress(path.read_bytes())))
         pages = (row["page"].replace("*", row["slug"] or row["id"]) for row in rows)
         yield from (Link(file, f"{ADDRESS}{home}{page}") for page in pages for home in ("", "zh/"))

@@ -349,35 +349,22 @@ T0 = {
 }  # fmt: skip
 
 
-EVENTS, THROTTLES = "clocks_event_reasons.active", "clocks_throttle_reasons.active"  # the name before driver 535
-
-
+@pytest.mark.parametrize("field", ["clocks_event_reasons.active", "clocks_throttle_reasons.active"])
 @pytest.mark.parametrize(
-    ("field", "reasons", "warning", "capped"),
+    ("reasons", "warning", "capped"),
     [
-        (EVENTS, "0x0000000000000000", "", 0),
-        (EVENTS, "0x0000000000000001", "", 0),  # idle
-        (EVENTS, "0x0000000000000004", "", 100),
-        (EVENTS, "0x0000000000000048", "GPU 0 was slowed down in {n} of {n} samples: by its hardware, for its heat", 0),
-        (
-            EVENTS,
-            "0x0000000000000088",
-            "GPU 0 was slowed down in {n} of {n} samples: by its hardware, by a power brake",
-            0,
-        ),
-        (THROTTLES, "0x0000000000000001", "", 0),
-        (
-            THROTTLES,
-            "0x0000000000000024",
-            "GPU 0 was slowed down in {n} of {n} samples: by software, for its heat",
-            100,
-        ),
+        ("0x0000000000000000", "", 0),
+        ("0x0000000000000001", "", 0),  # idle
+        ("0x0000000000000004", "", 100),
+        ("0x0000000000000048", "GPU 0 was slowed down in {n} of {n} samples: by its hardware, for its heat", 0),
+        ("0x0000000000000088", "GPU 0 was slowed down in {n} of {n} samples: by its hardware, by a power brake", 0),
+        ("0x0000000000000024", "GPU 0 was slowed down in {n} of {n} samples: by software, for its heat", 100),
     ],
 )
 def test_why_clocks_are_slowed_down_is_recorded(
     write_recipe, tmp_path, monkeypatch, only_run, field, reasons, warning, capped
 ):
-    other = {EVENTS, THROTTLES} - {field}
+    other = {"clocks_event_reasons.active", "clocks_throttle_reasons.active"} - {field}
     monkeypatch.setenv("PATH", nvidia_smi(tmp_path / "tools", {**T0, field: reasons}, refused=[*other]))
     recipe = write_recipe(f"{RECORD} record 1; sleep 1", device="gpu")
     assert main(["run", str(recipe), "--even-if-busy", "--raw-logs", str(tmp_path / "raw")]) == 0

@@ -525,7 +525,7 @@ def _messages(state: State, verbose: bool = False, out: Path | None = None) -> t
     from ingest.common.problems import file_of, printed
     from ingest.new_suite import unfilled
 
-    file = printable(str(out / file_of(len(state.ledger.runs)))) if out else ""
+    file = printable(str(out / file_of(state.ledger.runs))) if out else ""
     found = printed(state.problems, file, verbose=verbose)
     return (*found, *map(printable, unfilled()))
 

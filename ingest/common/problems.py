@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.common.errors import printable
 from ingest.common.files import MANY_LOGS
-from schema.records import Problem
+from schema.records import Problem, Run
 
 if TYPE_CHECKING:
     from ingest.common.words import Words
@@ -33,9 +33,9 @@ class ProblemGroup:
     problems: tuple[Problem, ...]
 
 
-def file_of(runs: int) -> str:
-    """Return the file that holds the problems of so many runs."""
-    return LINES if runs <= MANY_LOGS else TABLE
+def file_of(runs: Iterable[Run]) -> str:
+    """Return the file that holds all problems of a site of these runs: its form is that of the ledger of their logs."""
+    return LINES if len({run.path for run in runs}) <= MANY_LOGS else TABLE
 
 
 def grouped(problems: Iterable[Problem]) -> list[ProblemGroup]:

@@ -34,9 +34,9 @@ from ingest.read.plans import Plans
 from ingest.site import addresses, hardware_tables
 from ingest.site.data import badges, columnar, explorer, results
 from ingest.site.data import changes as changes_data
+from ingest.site.data import problems as problems_data
 from ingest.site.model import Page, Site, suites
 from ingest.site.pages import compare, log, pages
-from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing, share
 from ingest.site.render.chart import Chart, framed
 from ingest.site.run_paging import LIMITS, Limits
@@ -344,8 +344,8 @@ def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     }
     if site.published.rows:
         files |= {PUBLISHED: published_table(site.published.rows), AUDIT: audit_table(site.audited)}
-    if site.all_problems and problem_messages.file_of(len(site.runs)) == problem_messages.LINES:
-        files[problem_messages.LINES] = problem_pages.document(site.all_problems, words)
+    if site.all_problems and problem_messages.file_of(site.runs) == problem_messages.LINES:
+        files[problem_messages.LINES] = problems_data.document(problems_data.records(site, words))
     return files
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from made_logs import clas_static, clock, pytorch_resnet50, run_json, seg
 from made_trees import Called, write_run
+from pyarrow import parquet
 
 from ingest.cli import main
-from ingest.common import words
+from ingest.common import problems, words
 from ingest.common.problems import FEW, GROUPS_PRINTED, grouped, message, printed
 from schema.records import Problem
 
@@ -80,6 +81,19 @@ def test_the_command_groups_many_problems_unless_it_is_told_otherwise(
     assert len((out / "data" / "problems.jsonl").read_text("utf-8").splitlines()) == FEW + 1
     assert main([str(logs), "--json", "--verbose"]) == 1
     assert len(capsys.readouterr().err.splitlines()) == FEW + 1
+
+
+def test_the_command_names_the_file_of_many_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(problems, "MANY_LOGS", FEW)
+    (logs := tmp_path / "logs").mkdir()
+    for at in range(FEW + 1):
+        (logs / f"{at:02}.log").write_bytes(b"")
+    assert main([str(logs), "--out", str(tmp_path / "out")]) == 1
+    path = tmp_path / "out" / "data" / "problems.parquet"
+    assert str(path) in capsys.readouterr().err
+    assert parquet.read_table(path).num_rows == FEW + 1
 
 
 def put(name: str, data: str | bytes) -> Callable[[Path], object]:

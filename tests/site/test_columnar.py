@@ -21,8 +21,8 @@ from ingest.common import problems
 from ingest.common.words import LANGUAGES, load
 from ingest.compute.results import results as results_of
 from ingest.site.data import columnar, results
+from ingest.site.data.problems import document, records
 from ingest.site.model import Site, suites
-from ingest.site.pages.problems import document
 from schema.records import Problem
 from tests import builders
 
@@ -93,13 +93,13 @@ def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch)
     found = (Problem("empty", "a.log"), Problem("empty", "b.log", 3), Problem("too_few", "c.log", 0, reason))
     site, known = Site(tuple(builders.runs()), found, suites(), results_of), load()
     assert problems.TABLE not in columnar.files(site, [], known)
-    monkeypatch.setattr(problems, "MANY_LOGS", len(site.runs) - 1)
+    monkeypatch.setattr(problems, "MANY_LOGS", len({run.path for run in site.runs}) - 1)
     table = parquet.read_table(io.BytesIO(columnar.files(site, [], known)[problems.TABLE]))
     assert str(table.schema.field("line").type) == "int64"
     rows = table.to_pylist()
     for row in rows:
         row |= {"args": json.loads(row["args"]), "said": {each: row.pop(f"said_{each}") for each in LANGUAGES}}
-    assert rows == [json.loads(each) for each in document(site.all_problems, known).splitlines()]
+    assert rows == [json.loads(each) for each in document(records(site, known)).splitlines()]
     assert {each["code"] for each in rows} >= {"empty", "too_few"}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ingest.common import problems as problem_messages
 from ingest.common import words
 from ingest.common.cache import Cache
 from ingest.site import builder, result_tables
@@ -283,3 +284,18 @@ def test_names_that_share_a_slug_get_pages_of_their_own() -> None:
 
 def test_an_empty_ledger_still_makes_a_site(tmp_path: Path) -> None:
     assert "en/index.md" in build([], tmp_path).written
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_file_of_problems_of_few_logs_and_that_of_many_take_the_place_of_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, problems, out = builders.runs(), [Problem("empty", "a.log")], tmp_path / "docs"
+    logs = len({run.path for run in runs})
+    turns = ((logs, problem_messages.LINES), (logs - 1, problem_messages.TABLE), (logs, problem_messages.LINES))
+    for turn, (limit, expected) in enumerate(turns):
+        monkeypatch.setattr(problem_messages, "MANY_LOGS", limit)
+        cache = tmp_path / f"{turn}.sqlite"  # one for each: the limit is no input of a build
+        builder.build(runs, problems, out, cache=cache)
+        assert [path.relative_to(out).as_posix() for path in (out / "data").glob("problems.*")] == [expected]
+        assert builder.build(runs, problems, out, cache=cache, check=True).stale == ()

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ingest.common import problems
-from ingest.common.words import LANGUAGES, Words, coded
+from ingest.common.problems import TABLE, file_of
+from ingest.common.words import LANGUAGES, Words
 from ingest.compute.results import version
 from ingest.site import addresses
-from ingest.site.data import results
+from ingest.site.data import problems, results
 from ingest.site.data.measured import date_of
 from ingest.site.model import Site, options_text
-from schema.records import Problem, Run, to_json
+from schema.records import Run
 from schema.results import ResultRecord
 
 if TYPE_CHECKING:
@@ -47,9 +47,8 @@ def files(site: Site, found: Sequence[ResultRecord], words: Words) -> dict[str, 
     """Return the files by their paths; problems are among them where they are no JSON lines."""
     runs = (_run(site, each) for each in site.runs)
     made = {RESULTS: _written(results.COLUMNS, map(_result, found)), RUNS: _written(_RUN, runs)}
-    if site.all_problems and problems.file_of(len(site.runs)) == problems.TABLE:
-        rows = (_problem(each, words) for each in site.all_problems)
-        made[problems.TABLE] = _written(_PROBLEM, rows, frozenset({"line"}))
+    if site.all_problems and file_of(site.runs) == TABLE:
+        made[TABLE] = _written(_PROBLEM, map(_problem, problems.records(site, words)), frozenset({"line"}))
     return made
 
 
@@ -74,12 +73,9 @@ def _run(site: Site, run: Run) -> Mapping[str, Any]:
     }
 
 
-def _problem(found: Problem, words: Words) -> Mapping[str, Any]:
-    return {
-        **{name: getattr(found, name) for name in ("code", "path", "line")},
-        "args": json.dumps(to_json(found)["args"], sort_keys=True, ensure_ascii=False),
-        **{f"said_{each}": words.say(each, coded("problem", found)) for each in LANGUAGES},
-    }
+def _problem(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    said = {f"said_{language}": sentence for language, sentence in found["said"].items()}
+    return {**found, **said, "args": json.dumps(found["args"], sort_keys=True, ensure_ascii=False)}
 
 
 def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], counts: frozenset[str] = _COUNTS) -> bytes:

@@ -1,18 +1,17 @@
-"""The problems of all runs, by kind; and all of them as a file."""
+"""The problems of all runs, by kind."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.common.problems import ProblemGroup, file_of, grouped
-from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
+from ingest.common.words import Text, phrase
 from ingest.site import addresses, fault_table, witness_tables
 from ingest.site.model import Page, Site, named, precision_name
 from ingest.site.render.table import Link
 from ingest.site.run_tables import problem_list, size_text
-from schema.records import Problem, Run, to_json
+from schema.records import Problem, Run
 
 #: Problems of a site that are all listed, one by one; of more, groups of one kind below one folder, with examples.
 PROBLEMS_SHOWN = 50
@@ -30,7 +29,7 @@ def pages(site: Site) -> list[Page]:
         phrase("describe.problems"),
         lambda: {
             "count": len(everything),
-            "file": file_of(len(site.runs)),
+            "file": file_of(site.runs),
             "listed": _with_cases(site, everything) if few else (),
             "kinds": () if few else _kinds(site, everything),
             "remedies": witness_tables.remedies(),
@@ -62,15 +61,6 @@ def _of_case(run: Run | None, said: Text) -> Text:
     return phrase(
         "problems.of_case", said=said, model=named(run.case.model), size=size_text(run.case), precision=precision
     )
-
-
-def document(found: Iterable[Problem], words: Words) -> bytes:
-    """Return problems as JSON Lines, in the given order, each with its sentence in both languages."""
-    lines = []
-    for each in found:
-        said = {name: words.say(name, coded("problem", each)) for name in LANGUAGES}
-        lines.append(json.dumps({**to_json(each), "said": said}, sort_keys=True, ensure_ascii=False) + "\n")
-    return "".join(lines).encode()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
-from bench import building, explorer, front_page, reading, redaction, scale
+from bench import building, explorer, front_page, nodes, reading, redaction, scale
 from bench.measure import Row
 
 MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
@@ -23,6 +23,7 @@ MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
     "sizes": building.sizes,
     "phone": front_page.phone,
     "explorer": explorer.explorer,
+    "questions": nodes.questions,
 }
 HEAD = ("what", "seconds", "against", "seconds", "ratio", "goal", "peak MiB")
 

@@ -14,29 +14,24 @@ It needs Python 3.6 or newer and the standard library. It is called in six ways:
 A file that `python -m runners script` wrote holds this source behind a line `STANDALONE = ...`, and starts its one run.
 """
 
-import base64
 import contextlib
 import errno
 import fcntl
 import glob
-import hashlib
 import importlib
 import itertools
 import json
 import os
-import platform
 import re
 import resource
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tarfile
 import time
-import zlib
-from datetime import datetime, timezone
+
+# What few requests need is imported where it is used: a node is asked every few seconds, beside what is measured there.
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
@@ -295,7 +290,7 @@ def wait_for_orphans() -> None:
 
 def utc() -> str:
     """Return the current time, in UTC."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 # --- GPUs, as nvidia-smi states them ----------------------------------------------------------------------------------
@@ -1118,6 +1113,8 @@ def all_reduce(job: "NodeJob") -> "dict[str, Any]":
 
 def loops_back(name: str) -> bool:
     """Return whether a name is resolved to this machine's loopback, as Debian does with the machine's own."""
+    import socket
+
     try:
         return socket.gethostbyname(name).startswith("127.")
     except OSError:
@@ -1126,6 +1123,8 @@ def loops_back(name: str) -> bool:
 
 def interface_towards(address: str) -> str:
     """Return the network interface by which the kernel reaches an address; empty if none does, or it is loopback's."""
+    import socket
+
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as probe:
         try:
             # Of a datagram nothing is sent by this.
@@ -1161,7 +1160,7 @@ def installed(device: str, contained: str, *packages: str) -> None:
     found = distributions()
     versions = {name: found[canonical(name)][1] for name in packages if canonical(name) in found}
     send_answer({
-        "python": platform.python_version(),
+        "python": sys.version.split()[0],
         "packages": versions,
         "missing": [name for name in packages if name not in versions],
         "installed": [f"{name}=={version}" for name, version in sorted(found.values())],
@@ -1239,6 +1238,8 @@ def address_of(host: str, is_this_node: bool) -> str:
     """
     if re.match(r"[0-9.]+$", host):
         return host
+    import socket
+
     try:
         found = [str(info[4][0]) for info in socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)]
     except OSError:
@@ -1693,6 +1694,9 @@ class NodeJob:
 
 def as_argument(program: str) -> str:
     """Return a Python program in a form that one argument can hold: Linux limits each to 128 KiB."""
+    import base64
+    import zlib
+
     packed = base64.b64encode(zlib.compress(program.encode("utf-8"), 9)).decode()
     return f"import base64, zlib; exec(zlib.decompress(base64.b64decode('{packed}')).decode())"
 
@@ -2000,6 +2004,8 @@ def check_port(job: NodeJob) -> None:
     parts = [part for word in job.spec["command"] for part in word]
     if {"node": "master_port"} not in parts or job.rank != 0:
         return
+    import socket
+
     address, port = job.master
     try:
         socket.create_connection((address, int(port)), 3).close()
@@ -2532,6 +2538,8 @@ def kernel_kills() -> str:
 
 def digest(path: str) -> str:
     """Return the SHA-256 of a file."""
+    import hashlib
+
     found = hashlib.sha256()
     with open(path, "rb") as file:
         for chunk in iter(lambda: file.read(1 << 20), b""):
@@ -2736,6 +2744,8 @@ class Actions:
 
     def send(self) -> None:
         """Send the files of the job as a tar stream, empty if its folder is gone."""
+        import tarfile
+
         send_answer({"files": True})
         sys.stdout.flush()
         with tarfile.open(fileobj=sys.stdout.buffer, mode="w|", dereference=False) as archive:
@@ -3000,6 +3010,8 @@ def meet(actions: Actions) -> int:
 
 def is_of_this_machine(host: str) -> bool:
     """Return whether a name or address is one of this machine: only such an address can be bound."""
+    import socket
+
     try:
         found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
     except OSError:

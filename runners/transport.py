@@ -250,7 +250,11 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
         asked = list(ranks)
         common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
-        questions = [Question(self.argv(rank), request(action, rank=rank, **common)) for rank in asked]
+        programs = {rank: self.argv(rank) for rank in asked}
+        questions = [
+            Question(argv, request(action, own_python=argv[0] == sys.executable, rank=rank, **common))
+            for rank, argv in programs.items()
+        ]
         answers = ask(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
         return {
             rank: decoded(answer, kind) or self.explained(rank, answer)
@@ -391,7 +395,13 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
         places = self.places(spec.device)
-        about = {"identity": "", "rank": 0, "hosts": ["localhost"], "master_address": "", "master_port": 0}
+        about: dict[str, Any] = {
+            "identity": "",
+            "rank": 0,
+            "hosts": ["localhost"],
+            "master_address": "",
+            "master_port": 0,
+        }
         asked = request("hardware", spec=spec, **about)
         answers = ask([Question(argv, asked) for argv in places.values()], HARDWARE_SECONDS)
         return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import subprocess
+import sys
 import tempfile
 
 import pytest
 
+from runners import nodes, transport
 from runners.job import RunnerError
-from runners.nodes import NO_ANSWER, ProgramResult, Question, ask, decoded
-from runners.transport import NodeState
+from runners.nodes import NO_ANSWER, PYTHON, ProgramResult, Question, ask, decoded, request
+from runners.transport import Local, NodeState, Ssh
+from tests.runners.jobs import planned
 from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -84,3 +89,28 @@ def test_what_a_login_prints_is_no_answer_of_an_agent():
     trailer = "".join(f"bye{end}{fake}\n" for end in ("\f", "\v", "\x85", "\u2028", "\r"))
     assert decoded(ProgramResult(0, login + answer + trailer, ""), NodeState) == NodeState("running")
     assert decoded(ProgramResult(0, login + trailer, ""), NodeState) is None
+
+
+#: An agent that answers with what it was asked and with all that it was told.
+ECHO = 'def serve(request): print("perfledger", request["action"], *sorted(request))'
+
+
+def test_code_that_a_request_brings_is_run_instead_of_the_source(monkeypatch):
+    monkeypatch.setattr(nodes, "agent_source", lambda: ECHO)
+    line = json.loads(request("look", own_python=True, rank=0))
+    for told in ({**line, "agent": "no Python"}, {name: line[name] for name in line if name != "code"}):
+        done = subprocess.run(
+            [sys.executable, *PYTHON], input=json.dumps(told), capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "perfledger look action agent rank\n"
+
+
+@pytest.mark.parametrize(("target", "brought"), [(Local(), True), (Ssh(("far-away",)), False)], ids=["here", "there"])
+def test_only_the_python_of_this_process_gets_code(write_recipe, tmp_path, monkeypatch, target, brought):
+    asked = []
+    monkeypatch.setattr(transport, "ask", lambda questions, _: asked.extend(questions) or [ProgramResult(0, "", "")])
+    started = planned(write_recipe("true"), target, tmp_path)
+    target.tell(started.job, "look", [0], NodeState)
+    (line,) = (json.loads(each.text) for each in asked)
+    assert line["agent"] == nodes.agent_source()
+    assert ("code" in line) is brought

@@ -255,7 +255,7 @@ def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monke
             raise OSError("no such host")
         return [(0, 0, 0, "", (known[host], 0))]
 
-    monkeypatch.setattr(host_agent.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"'))
     hosts = ("one", "two", "three", "10.0.0.4")
     node = prepared(written(tmp_path, ["echo"]), tmp_path / "jobs", rank=1, hosts=hosts)

@@ -29,6 +29,8 @@ FOLDER = Path("data") / "runs"
 LINES, PART = ".jsonl", ".parquet"
 #: Runs of a file of the dataset, at most on average.
 _RUNS_OF_PART = 1_000
+#: Of zstd: an eighth smaller than its default for 30 µs a run; the levels above save little more.
+_LEVEL = 9
 #: Written into each file of a dataset; another one is not read.
 VERSION = 1
 #: What a query can select by; `line` is the whole record, which the schema `run.schema.json` types.
@@ -245,7 +247,8 @@ def _part(runs: Sequence[Run], lines: Sequence[bytes]) -> bytes:
     columns = [pa.array([_fact(run, name) for run in runs], kind) for name, kind in fields]
     stream = io.BytesIO()
     table = pa.Table.from_arrays([*columns, pa.array(lines, pa.string())], schema=schema)
-    parquet.write_table(table, stream, compression="zstd", use_dictionary=[name for name, _ in fields])
+    coded = [name for name, _ in fields]
+    parquet.write_table(table, stream, compression="zstd", compression_level=_LEVEL, use_dictionary=coded)
     return stream.getvalue()
 
 

@@ -220,13 +220,13 @@ def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_pla
     """Of the pairs, every eighth is enough: there are 160,000 of them, eight of each result at least."""
     opened(page, address, records)
     workloads = {each.id: each.workload for each in suites()}
-    found = page.evaluate(
+    told = page.evaluate(  # as text: the library would look at each of a million values
         """async ([dimensions, metric, workloads, every]) => {
           let count = 0;
           const board = perfledger.compare.board;
           const all = (await (await fetch("../data/results.json")).json()).results;
           const tables = await (await fetch("../data/comparisons.json")).json();
-          return Object.keys(board.PLACE).flatMap((level) => dimensions.flatMap((by) => {
+          return JSON.stringify(Object.keys(board.PLACE).flatMap((level) => dimensions.flatMap((by) => {
             const choice = { by: by, metric: metric, level: level }, settings = {};
             all.forEach((each) => {
               const item = board.item(each, choice, workloads[each.suite] || {});
@@ -235,10 +235,11 @@ def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_pla
             return Object.values(settings).flatMap((items) => items.flatMap((a, index) => items.slice(0, index)
               .filter((b) => count++ % every === 0 && !board.unrelated(a, b, by))
               .map((b) => [level, by, a.result.id, b.result.id, board.outcome(a, b, choice, tables)])));
-          }));
+          })));
         }""",
         [dimensions, metric, workloads, every],
     )
+    found = json.loads(told)
     assert len(found) > least
     known = {each.id: each for each in records}
     stated = {each.id: statement(each, metric) for each in records}

@@ -11,7 +11,7 @@ _TIMES = 40
 
 
 def questions(folder: Path) -> list[Row]:
-    """Compare questions to this Python, which gets code, with those to the Python of another host."""
+    """Compare questions to this Python, which keeps the bytecode of the agent, with those to another host."""
     here, elsewhere = in_turns((ask_here, ask_elsewhere), folder, times=3)
     return [Row.of(f"{_TIMES} questions to this machine", here, "to another host", elsewhere, "0.65")]
 

@@ -7,11 +7,9 @@ What a node writes about itself is not trusted: paths are checked, and files are
 from __future__ import annotations
 
 import errno
-import functools
 import hashlib
 import io
 import json
-import marshal
 import os
 import posixpath
 import select
@@ -37,15 +35,19 @@ T = TypeVar("T")
 
 AGENT = Path(__file__).with_name("host_agent.py")
 MARK = "perfledger "
-#: Runs the agent, whose source is part of one line of JSON on standard input. This Python gets its code besides, since
-#: to compile it takes longer than most answers. There are no single quotes: a login shell gets it in single quotes.
+#: Runs the agent, whose source is part of one line of JSON on standard input. This Python is told its file besides, of
+#: which Python keeps the bytecode: to compile it takes longer than most answers. There are no single quotes, since a
+#: login shell gets it in single quotes.
 BOOT = (
-    "import json,marshal,sys;"
+    "import json,sys;"
+    "from importlib.machinery import SourceFileLoader;"
     "sys.version_info>=(3,6) or sys.exit('Perfledger needs Python 3.6 or newer, and this is '+sys.version.split()[0]);"
     "request=json.loads(sys.stdin.buffer.readline().decode());"
     "agent={'__name__':'host_agent'};"
-    "code=bytes.fromhex(request.pop('code',''));"
-    "exec(marshal.loads(code) if code else compile(request['agent'],'host_agent.py','exec'),agent);"
+    "file=request.pop('file','');"
+    "code=SourceFileLoader('host_agent',file).get_code('host_agent') if file"
+    " else compile(request['agent'],'host_agent.py','exec');"
+    "exec(code,agent);"
     "agent['serve'](request)"
 ).replace("'", '"')
 #: Without modules of the present folder, of the user and of site-packages: looking for them takes time.
@@ -216,16 +218,11 @@ def agent_source() -> str:
 def request(action: str, *, own_python: bool = False, **values: Any) -> str:
     """Return the line that BOOT reads: the agent and the request; in ASCII, whatever the locale is.
 
-    `own_python` says that the Python of this process runs the agent: no other one reads its code.
+    `own_python` says that the Python of this process runs the agent, on this machine.
     """
-    agent = agent_source()
-    code = {"code": _compiled(agent).hex()} if own_python else {}
-    return json.dumps(msgspec.to_builtins({"agent": agent, **code, "action": action, **values})) + "\n"
-
-
-@functools.cache
-def _compiled(agent: str) -> bytes:
-    return marshal.dumps(compile(agent, "host_agent.py", "exec"))
+    file = {"file": str(AGENT)} if own_python else {}
+    content = {"agent": agent_source(), **file, "action": action, **values}
+    return json.dumps(msgspec.to_builtins(content)) + "\n"
 
 
 def decoded(answer: ProgramResult, kind: type[T]) -> T | None:

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -59,6 +58,19 @@ def agent() -> str:
 
 
 @functools.cache
+def kept(agent: str) -> Path:
+    """Return the file of an agent, the same for all processes, so that one of them compiles it."""
+    folder = Path(os.environ["PERFLEDGER_COMPILED"])
+    folder.mkdir(exist_ok=True)
+    path = folder / f"agent_{hashlib.sha256(agent.encode()).hexdigest()}.py"
+    if not path.exists():
+        own = path.with_suffix(f".{os.getpid()}")
+        own.write_text(agent, encoding="utf-8")
+        own.replace(path)
+    return path
+
+
+@functools.cache
 def compiled(agent: str) -> str:
     """Return a short program that is an agent: to compile it anew is most of what a question to a node takes.
 
@@ -93,8 +105,7 @@ def checked(folder: Path) -> list[SubmissionCheck]:
 
 def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     """Shorten the waits of this process."""
-    source = agent()
-    set_to(nodes, "AGENT", SimpleNamespace(read_text=lambda encoding: source))
+    set_to(nodes, "AGENT", kept(agent()))
     set_to(nodes, "agent_source", lambda: compiled(SOURCE()))
     set_to(run, "LONGEST_PAUSE", 0.5)
     set_to(slurm, "SHARED_SECONDS", 0.5)

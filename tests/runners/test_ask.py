@@ -95,22 +95,24 @@ def test_what_a_login_prints_is_no_answer_of_an_agent():
 ECHO = 'def serve(request): print("perfledger", request["action"], *sorted(request))'
 
 
-def test_code_that_a_request_brings_is_run_instead_of_the_source(monkeypatch):
+def test_an_agent_whose_file_a_request_names_is_run_from_it(tmp_path, monkeypatch):
+    (tmp_path / "agent.py").write_text(ECHO, encoding="utf-8")
+    monkeypatch.setattr(nodes, "AGENT", tmp_path / "agent.py")
     monkeypatch.setattr(nodes, "agent_source", lambda: ECHO)
     line = json.loads(request("look", own_python=True, rank=0))
-    for told in ({**line, "agent": "no Python"}, {name: line[name] for name in line if name != "code"}):
-        done = subprocess.run(
-            [sys.executable, *PYTHON], input=json.dumps(told), capture_output=True, text=True, check=True
-        )
+    for told in ({**line, "agent": "no Python"}, {name: line[name] for name in line if name != "file"}):
+        argv = [sys.executable, *PYTHON]
+        done = subprocess.run(argv, input=json.dumps(told), capture_output=True, text=True, check=True)
         assert done.stdout == "perfledger look action agent rank\n"
+    assert list(tmp_path.glob("__pycache__/agent.*.pyc")), "compiled once, and kept"
 
 
-@pytest.mark.parametrize(("target", "brought"), [(Local(), True), (Ssh(("far-away",)), False)], ids=["here", "there"])
-def test_only_the_python_of_this_process_gets_code(write_recipe, tmp_path, monkeypatch, target, brought):
+@pytest.mark.parametrize(("target", "named"), [(Local(), True), (Ssh(("far-away",)), False)], ids=["here", "there"])
+def test_only_the_python_of_this_process_is_told_the_file(write_recipe, tmp_path, monkeypatch, target, named):
     asked = []
     monkeypatch.setattr(transport, "ask", lambda questions, _: asked.extend(questions) or [ProgramResult(0, "", "")])
     started = planned(write_recipe("true"), target, tmp_path)
     target.tell(started.job, "look", [0], NodeState)
     (line,) = (json.loads(each.text) for each in asked)
     assert line["agent"] == nodes.agent_source()
-    assert ("code" in line) is brought
+    assert line.get("file") == (str(nodes.AGENT) if named else None)

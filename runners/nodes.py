@@ -40,9 +40,9 @@ MARK = "perfledger "
 #: login shell gets it in single quotes.
 BOOT = (
     "import json,sys;"
-    "from importlib.machinery import SourceFileLoader;"
     "sys.version_info>=(3,6) or sys.exit('Perfledger needs Python 3.6 or newer, and this is '+sys.version.split()[0]);"
     "request=json.loads(sys.stdin.buffer.readline().decode());"
+    "from importlib.machinery import SourceFileLoader;"
     "agent={'__name__':'host_agent'};"
     "file=request.pop('file','');"
     "code=SourceFileLoader('host_agent',file).get_code('host_agent') if file"

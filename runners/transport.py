@@ -248,9 +248,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
     def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: Any) -> dict[int, T | str]:
         """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
-        asked = list(ranks)
         common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
-        programs = {rank: self.argv(rank) for rank in asked}
+        programs = {rank: self.argv(rank) for rank in ranks}
         questions = [
             Question(argv, request(action, own_python=argv[0] == sys.executable, rank=rank, **common))
             for rank, argv in programs.items()
@@ -258,7 +257,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         answers = ask(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
         return {
             rank: decoded(answer, kind) or self.explained(rank, answer)
-            for rank, answer in zip(asked, answers, strict=True)
+            for rank, answer in zip(programs, answers, strict=True)
         }
 
     def check(self, run: PlannedRun) -> Warnings:
@@ -395,14 +394,9 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
         places = self.places(spec.device)
-        about: dict[str, Any] = {
-            "identity": "",
-            "rank": 0,
-            "hosts": ["localhost"],
-            "master_address": "",
-            "master_port": 0,
-        }
-        asked = request("hardware", spec=spec, **about)
+        asked = request(
+            "hardware", spec=spec, identity="", rank=0, hosts=["localhost"], master_address="", master_port=0
+        )
         answers = ask([Question(argv, asked) for argv in places.values()], HARDWARE_SECONDS)
         return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
 

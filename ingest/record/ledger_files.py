@@ -29,7 +29,7 @@ FOLDER = Path("data") / "runs"
 LINES, PART = ".jsonl", ".parquet"
 #: Runs of a file of the dataset, at most on average.
 _RUNS_OF_PART = 1_000
-#: Of zstd: an eighth smaller than its default for 30 µs a run; the levels above save little more.
+#: Of zstd: a sixth smaller than by its default, for 30 µs a run; the levels above save little more.
 _LEVEL = 9
 #: Written into each file of a dataset; another one is not read.
 VERSION = 1

@@ -6,11 +6,9 @@ import contextlib
 import functools
 import hashlib
 import io
-import marshal
 import os
 import sys
 from collections.abc import Callable
-from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +24,10 @@ from schema.submission import SubmissionCheck
 INGEST = record._ingest
 #: What sends nodes the agent's source, for tests of it.
 SOURCE = nodes.agent_source
-#: A program that is the agent at `path`, whose source another Python than that of these tests compiles for itself.
+#: A program that is the agent at `path`, of which each Python keeps its bytecode.
 COMPILED = """
-import marshal
-from _frozen_importlib_external import MAGIC_NUMBER
-with open({path!r} + ".code", "rb") as file:
-    code = file.read()
-if code.startswith(MAGIC_NUMBER):
-    exec(marshal.loads(code[len(MAGIC_NUMBER) :]))
-else:
-    with open({path!r}, encoding="utf-8") as file:
-        exec(compile(file.read(), "host_agent.py", "exec"))
+from importlib.machinery import SourceFileLoader
+exec(SourceFileLoader("host_agent", {path!r}).get_code("host_agent"))
 """
 #: How long the agent waits, and how long in tests: the load of a machine that tests says nothing, and what ends there
 #: must have been ended by what is tested, and not by the agent's patience.
@@ -70,19 +61,12 @@ def kept(agent: str) -> Path:
     return path
 
 
-@functools.cache
 def compiled(agent: str) -> str:
     """Return a short program that is an agent: to compile it anew is most of what a question to a node takes.
 
     It holds for hosts that are this machine, which all hosts of these tests are.
     """
-    folder = Path(os.environ["PERFLEDGER_COMPILED"])
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{hashlib.sha256(agent.encode()).hexdigest()}.{os.getpid()}"
-    path.write_text(agent, encoding="utf-8")
-    code = marshal.dumps(compile(agent, "host_agent.py", "exec"))
-    path.with_name(f"{path.name}.code").write_bytes(MAGIC_NUMBER + code)
-    return COMPILED.format(path=str(path))
+    return COMPILED.format(path=str(kept(agent)))
 
 
 def printed(folder: Path, *words: str) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["PERFLEDGER_JOBS"] = tempfile.mkdtemp(prefix="perfledger-jobs.")
 atexit.register(shutil.rmtree, os.environ["PERFLEDGER_JOBS"], ignore_errors=True)
 os.environ["PERFLEDGER_COMPILED"] = f"{os.environ['PERFLEDGER_JOBS']}/compiled"  # see quick.compiled
+# Hosts of tests are asked by `python3`, which version managers replace by a shell script that takes longer than Python.
+os.environ["PATH"] = f"{sys.base_prefix}/bin:{os.environ['PATH']}"
 
 TINY = """
 title = "Lines printed by bash"

@@ -145,9 +145,10 @@ def tool(folder: Path, name: str, program: str) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
+# Tests start it a thousand times, so it imports nothing that costs.
 FAKE_NVIDIA_SMI = """
-import json, sys, time
-told = json.loads({told!r})
+import sys, time
+told = {told!r}
 words = sys.argv[1:]
 options = dict(word.split("=", 1) for word in words if "=" in word)
 chosen = words[words.index("-i") + 1].split(",") if "-i" in words else None
@@ -180,7 +181,7 @@ def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = 
 
     `refused` are fields that make it refuse the whole question, as one does that does not know them.
     """
-    told = json.dumps({"gpus": [dict(gpu) for gpu in gpus], "refused": list(refused), "topology": topology})
+    told = {"gpus": [dict(gpu) for gpu in gpus], "refused": list(refused), "topology": topology}
     path = tool(folder, "nvidia-smi", "")
     program = FAKE_NVIDIA_SMI.format(told=told)
     (folder / "nvidia-smi").write_text(f"#!{sys.executable} -IS\n{program}", encoding="utf-8")

@@ -27,8 +27,9 @@ _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
 #: Line ends of Windows, and those that a second program made of them.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
-# mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line.
-_MPI_TAG = re.compile(rb"\[(?:\d++,)?+(\d{1,9}+)\]<std(?:out|err)>: ?")
+# mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line. SageMaker makes
+# `[1,mpirank:8,algo-2]` of `[1,8]`.
+_MPI_TAG = re.compile(rb"\[(?:\d++,)?+(?:mpirank:)?+(\d{1,9}+)(?:,algo-\d++)?+\]<std(?:out|err)>: ?")
 #: What --timestamp-output glues to the front of a tag. A pattern of both would be tried at every character.
 _MPI_DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 _MPI_DATE_LENGTH = len("Mon Nov  2 10:00:00 2026")
@@ -36,24 +37,45 @@ _MPI_DATE_LENGTH = len("Mon Nov  2 10:00:00 2026")
 _LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d{1,9}+)\]: ?)")
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
-# printer's own. The group is the rank, or the number of the host, if any.
-_LABELS = tuple(
-    re.compile(rb"(?m)^" + each + rb"(?: |$)")
-    for each in (
-        rb" *+(\d{1,6}+):",  # srun --label
-        rb"\[(\d{1,6}+)\]",  # mpirun -l of Intel MPI and MPICH
-        # docker logs -t, kubectl logs --timestamps, a node's container log, pipelines
-        rb"\[?+\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)\]?+(?: std(?:out|err) [FP])?+()",
-        _STAMP + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",  # journalctl
-        _STAMP + rb"()",  # ts
-        rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
-        rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose
-        rb"\[pod/[\w.-]{0,99}?(\d{0,6}+)/[\w.-]++\]",  # kubectl logs --prefix
-        rb"\(\w++(?: rank=\d++)?+ pid=\d++(?:, ip=[\d.]{0,12}?(\d{1,3}))?\)",  # Ray
-        # pdsh, and DeepSpeed with it
-        rb"(?=[\w.-]{0,64}?\d)(?=[\w.-]{0,64}?[a-zA-Z.])[\w.-]{0,64}?(\d{0,6}+)[a-zA-Z_.-]{0,32}+:",
-    )
+# printer's own. A group is the rank, or the number of the host, if any; of two, the first that is not empty.
+_LABELS = (
+    # GitLab, with the number of the stream. Behind `+` no blank follows: the text goes on with that of the line before.
+    re.compile(rb"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+Z [\da-f]{2}[OE](?:[ +]|$)()"),
+    # Ray's `(name pid=7, ip=10.0.0.2)`; SkyPilot's `(name, pid=7)` and `(worker1, rank=1, pid=7, ip=10.0.0.2)`, which stand
+    # behind each carriage return of a bar as well. What begins with a literal is found faster than what begins with `^`.
+    re.compile(
+        rb"(?m)\((?<![^\r\n]\()(?:[\w.-]++(?:, [\w.-]++(?=,))?+,? (?:rank=(\d{1,6}+),? )?+)?+"
+        rb"pid=\d++(?:, ip=[\d.]{0,12}?(\d{1,3}))?\)(?: |$)"
+    ),
+    *(
+        re.compile(rb"(?m)^" + each + rb"(?: |$)")
+        for each in (
+            rb" *+(\d{1,6}+):",  # srun --label
+            rb"\[(\d{1,6}+)\]",  # mpirun -l of Intel MPI and MPICH
+            # docker logs -t, kubectl logs --timestamps, a node's container log, pipelines
+            rb"\[?+\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)\]?+(?: std(?:out|err) [FP])?+()",
+            _STAMP + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",  # journalctl
+            _STAMP + rb"()",  # ts
+            rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
+            # SageMaker's local mode, which is docker compose: the number at the end is not that of the host
+            rb"(?:[a-z\d]{10}-)?+algo-(\d{1,6}+)-[a-z\d]{5}(?:_\d++)?+ *+\|",
+            rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose
+            rb"\[pod/[\w.-]{0,99}?(\d{0,6}+)/[\w.-]++\]",  # kubectl logs --prefix
+            # pdsh, and DeepSpeed with it
+            rb"(?=[\w.-]{0,64}?\d)(?=[\w.-]{0,64}?[a-zA-Z.])[\w.-]{0,64}?(\d{0,6}+)[a-zA-Z_.-]{0,32}+:",
+        )
+    ),
 )
+# A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
+# is the clock of their records. It is taken off bars alone, and of these off bare ones and torchtune's `1|20|Loss: 2.5: `:
+# they have a clock of their own, and are told from other bars by standing first on a line.
+_DATE = (
+    rb"\[?+\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d++)?+\]?+"
+    rb"(?: \| \w++ *+\| [\w.<>]++:[\w.<>]++:\d++ -)?+ "
+)
+_BEFORE_BAR = rb"(?= *+(?:\d++\|\d++\|Loss: [\w.+-]++: ++)?+\d{1,3}+%\|)"
+_DATED = re.compile(rb"(?m)^" + _DATE + rb"(?:" + _BEFORE_BAR + rb"()|)")
+_DATED_BAR = re.compile(rb"\n" + _DATE + _BEFORE_BAR)
 
 
 class ScanError(Exception):
@@ -179,11 +201,22 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
-        if sum(label.match(text, at) is not None for at in starts) < 2:
-            continue
-        if 2 * len(found := list(label.finditer(text))) > text.count(b"\n"):
+        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)):
             return found
+    # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
+    if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
+        return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
     return []
+
+
+def _stands_at(starts: Sequence[int], label: re.Pattern[bytes], text: bytes) -> bool:
+    """Return whether a label stands at two of three places."""
+    return sum(label.match(text, at) is not None for at in starts) >= 2
+
+
+def _of_most_lines(label: re.Pattern[bytes], text: bytes) -> list[re.Match[bytes]]:
+    """Return all labels of a kind if most lines of a text have one."""
+    return found if 2 * len(found := list(label.finditer(text))) > text.count(b"\n") else []
 
 
 def _tags_in(text: bytes) -> list[re.Match[bytes]]:
@@ -199,7 +232,9 @@ def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tup
     """Remove rank tags or labels; return the text, and where in it each stood."""
     begins, ends = [_begin_of(text, each) for each in found], [each.end() for each in found]
     removed = accumulate((end - begin for begin, end in zip(begins, ends, strict=True)), initial=0)
-    tags = tuple((begin - gone, int(each[1] or 0)) for each, begin, gone in zip(found, begins, removed, strict=False))
+    last = found[0].re.groups
+    ranks = (int(each[1] or each[last] or 0) for each in found)
+    tags = tuple((begin - gone, rank) for begin, gone, rank in zip(begins, removed, ranks, strict=False))
     return b"".join(text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)), tags
 
 

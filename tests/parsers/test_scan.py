@@ -126,12 +126,18 @@ TAGS = {
     "torchrun": b"[default%d]:",
     "torchrun of ranks": b"[rank%d]: ",
     "horovodrun": b"[%d]<stdout>:",
+    "SageMaker": b"[1,mpirank:%d,algo-2]<stdout>:",
     "srun --label": b"%d: ",
     "srun --label of a hundred": b" %d: ",
     "Intel MPI": b"[%d] ",
     "docker compose": b"worker-%d  | ",
+    "SageMaker's local mode": b"algo-%d-1kcnw  | ",
+    "SageMaker's local mode, other versions": b"a3ku9xqv1y-algo-%d-1kcnw_1 | ",
     "pods": b"[pod/train-%d/main] ",
     "Ray": b"(RayTrainWorker pid=77, ip=10.0.0.%d) ",
+    "SkyPilot": b"\x1b[36m(worker1, rank=%d, pid=77, ip=10.0.0.9)\x1b[0m ",
+    "SkyPilot of 2022": b"(node-2, worker1, rank=%d, pid=77, ip=10.0.0.9) ",
+    "SkyPilot of before": b"(train-it rank=%d pid=77, ip=10.0.0.9) ",
     "pdsh": b"node%d: ",
     "pdsh by address": b"10.0.0.%d: ",
 }
@@ -152,6 +158,11 @@ STAMPS = {
     "a container's log": b"2026-11-20T01:02:03.123456789Z ",
     "a node's log of a container": b"2026-11-20T01:02:03.123456789+01:00 stdout F ",
     "a pipeline": b"[2026-11-20T01:02:03.123Z] ",
+    "GitLab": b"2026-11-20T01:02:03.123456Z 01O ",
+    "GitLab, as the line goes on": b"2026-11-20T01:02:03.123456Z 0aE+",
+    "SkyPilot on one node": b"(resnet-50.v1, pid=12345) ",
+    "SkyPilot's head": b"(head, rank=0, pid=12345) ",
+    "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
     "ts": b"Nov 20 01:02:03 ",
     "the journal": b"Nov 20 01:02:03 node-1 python3[1234]: ",
@@ -190,12 +201,107 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
         b"| 20 | 640 | 10240 |\n" * 9,
         b"[0][loss]:0.5\n" * 9,
         b"1234567: loss\n" * 9,
+        b"[1,algo-1]<stdout>:loss\n" * 9,
+        b"algo-1-sort | 20 |\n" * 9,
+        b"(loss, rank=0) 2.5\n" * 9,
+        b"loss (head, rank=0, pid=7) 2.5\n" * 9,
+        b"[2026-11-20 01:02:03] iteration 20/ 100 | loss 2.5\n" * 9,
+        b"[2026-11-20 01:02:03] Epoch 1:  50%|##  | 5/10 [00:05<00:05,  1.00it/s]\n" * 9,
+        b"2026-11-20 01:02:03.123 | INFO     | mod:fn:12 - loss 2.5\n" * 9,
+        # A bar of the printer's own: other lines have no date.
+        b"[2026-11-20 01:02:03]  50%|##  | 5/10\n" * 4 + b"loss 2.5\n" * 6,
     ],
 )
 def test_prefix_of_the_printer_itself_stays(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(text)
     assert text_of(path, 1 << 20) == text
+
+
+def test_label_behind_every_carriage_return_is_removed(tmp_path: Path) -> None:
+    """SkyPilot ends lines at carriage returns."""
+    path = tmp_path / "train.log"
+    label = b"(worker1, rank=1, pid=77, ip=10.0.0.9) "
+    parts = (b"loss 2.5\n", b"\r", b"  0%|    | 0/9\r", b" 11%|#   | 1/9\r", b"done (x, pid=7) \n", b"end\n")
+    path.write_bytes(b"".join(label + each for each in parts))
+    assert text_of(path, 1 << 20) == b"".join(parts)
+
+
+def test_lines_of_gitlab_keep_their_blanks(tmp_path: Path) -> None:
+    """A blank follows the number of the stream, or a `+`, and then none."""
+    path = tmp_path / "train.log"
+    begins, goes_on = (b"2026-11-20T01:02:03.123456Z 01O" + each for each in (b" ", b"+"))
+    path.write_bytes(begins + b"  name: r50\n" + goes_on + b" of 90\n" + goes_on + b"epochs\n" + begins + b"\n")
+    assert text_of(path, 1 << 20) == b"  name: r50\n of 90\nepochs\n\n"
+
+
+BAR = " {:3}%|█   | {}/300 [{:02}:{:02}<09:00,  {:.2f}s/it]\n"
+
+
+def bar_of_trainer(*labels: bytes) -> bytes:
+    """Return a log of the Hugging Face Trainer on hosts with these labels: in turns, step n takes n seconds."""
+    lines = [b"***** Running training *****\n", b"  Total optimization steps = 300\n"]
+    lines += [BAR.format(n // 3, n, *divmod(n * (n + 1) // 2, 60), n).encode() for n in range(1, 31)]
+    return b"".join(
+        label + each for each in [*lines, b"{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.1}\n"] for label in labels
+    )
+
+
+HOSTS = {
+    "SageMaker": (b"[1,mpirank:0,algo-1]<stderr>:", b"[1,mpirank:8,algo-2]<stderr>:"),
+    "SageMaker's local mode": (b"algo-1-abcde  | ", b"algo-2-fghij  | "),
+    "SageMaker's local mode, other versions": (b"algo-1-abcde_1  | ", b"algo-2-fghij_1  | "),
+    "SkyPilot": (b"(head, rank=0, pid=17894) ", b"(worker1, rank=1, pid=15406, ip=10.164.0.57) "),
+    "Ray": (b"(RayTrainWorker pid=17894) ", b"(RayTrainWorker pid=15406, ip=10.164.0.2) "),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_hosts_that_draw_the_same_bar_are_one_run(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(bar_of_trainer(*HOSTS[kind]))
+    (session,) = read(path).sessions
+    assert session.main["step"].tolist() == [float(n) for n in range(1, 31) for _ in HOSTS[kind]]
+    assert session.main["step_seconds"].tolist() == session.main["step"].tolist()
+    assert len(set(session.main.ranks()[::2].tolist())) == len(set(session.main.ranks()[1::2].tolist())) == 1
+    assert len(set(session.main.ranks().tolist())) == 2
+    assert session.main.lines([0, 1, 59]) == [5, 6, 64]
+
+
+DATES = {
+    "ts of seconds": b"[2026-11-20 01:02:03] ",
+    "ts of milliseconds": b"2026-11-20T01:02:03.123 ",
+    "loguru": b"2026-11-20 01:02:03.123 | INFO     | __main__:<module>:12 - ",
+}
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_date_is_taken_off_bars_alone(tmp_path: Path, kind: str) -> None:
+    """On other lines it may be the clock of their records."""
+    path = tmp_path / "train.log"
+    path.write_bytes(bar_of_trainer(DATES[kind]))
+    log = path.read_bytes().splitlines(keepends=True)
+    assert text_of(path, 1 << 20) == b"".join(each.replace(DATES[kind], b"") if b"%|" in each else each for each in log)
+    (session,) = read(path).sessions
+    assert session.main["step"].tolist() == [float(n) for n in range(1, 31)]
+    assert session.main["step_seconds"].tolist() == session.main["step"].tolist()
+    assert session.main.lines([0, 29]) == [3, 32]
+
+
+def test_clock_of_dated_records_between_bars_stays(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    record = b"2026-11-20 11:50:%02d [INFO]\t" + RECORD.partition(b"\t")[2] + b"\n"
+    bar = b"2026-11-20 11:50:%02d  50%%|##  | 5/10 [00:05<00:05,  1.00it/s]\n"
+    path.write_bytes(b"".join(record % (n, 10 * n, n + 1) + bar % n for n in range(20)))
+    (session,) = read(path).sessions
+    assert (session.main.stamps() - session.main.stamps()[0]).tolist() == [float(n) for n in range(20)]
+
+
+def test_date_is_taken_off_the_bar_of_torchtune(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    bar = "1|{0}|Loss: 1.25e-05:  {0:2}%|█   | {0}/99 [00:{0:02}<01:00,  1.00s/it]\n"
+    path.write_bytes(b"".join(b"[2026-11-20 01:02:03] " + bar.format(n).encode() for n in range(1, 9)))
+    assert text_of(path, 1 << 20) == "".join(bar.format(n) for n in range(1, 9)).encode()
 
 
 def test_two_ranks_on_one_line(tmp_path: Path) -> None:

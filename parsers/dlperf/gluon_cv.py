@@ -1,11 +1,13 @@
 """GluonCV (MXNet), image and video classification: a `Speed` line per `log_interval` batches, which ends in `lr=`.
 
 The figure counts all devices: the script without Horovod runs in one process, and with Horovod the first worker prints
-its own speed times the number of workers. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Lines with a
-loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals and validation.
+its own speed times the number of workers. Only where a distributed store joins several workers, as the script for
+videos offers (`--kvstore dist_sync`), does each of them print its own. Labels are `Batch[20]`, `Batch [49]` or `Batch
+[0019]/[0055]`. Lines with a loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without
+decimals and validation.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Scope, Window
 
 _FIELDS = (
     rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
@@ -13,21 +15,30 @@ _FIELDS = (
 
 #: An argument of the scripts that recognise actions, whose samples are clips of a video.
 _VIDEO = rb"\bnum_segments="
+_MANY_WORKERS = rb"\bkvstore='dist"
 
 
-def _readings(unit: str, where: bytes) -> tuple[Reading, ...]:
-    """Return both dialects of a speed and that of an epoch, in the unit of the script that is told by its arguments."""
+def _where(*, video: bool, many_workers: bool) -> bytes:
+    """Return the condition that the arguments name, or do not name, what tells the unit and the scope."""
+    return rb"\A" + b"".join(
+        rb"(?%s[\s\S]*?%s)" % (b"=" if named else b"!", word)
+        for word, named in ((_VIDEO, video), (_MANY_WORKERS, many_workers))
+    )
+
+
+def _readings(unit: str, scope: Scope, where: bytes) -> tuple[Reading, ...]:
+    """Return both dialects of a speed and that of an epoch, in the unit and scope that the arguments tell."""
     speed = rb"[\t ]++Speed: <throughput> samples/sec" + _FIELDS
     return (
         Reading(
-            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+" + speed + rb"[\t ]++lr=", unit=unit, where=where
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+" + speed + rb"[\t ]++lr=", unit=unit, scope=scope, where=where
         ),
         Reading(
-            rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)", unit=unit, where=where
+            rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)", unit=unit, scope=scope, where=where
         ),
         Reading(
             rb"\[Epoch <epoch>\] speed: <throughput> samples/sec\ttime cost: <duration>(?=\s)",
-            unit=unit, span="epoch", weak=True, marker=b"time cost: ", where=where,
+            unit=unit, scope=scope, span="epoch", weak=True, marker=b"time cost: ", where=where,
         ),
     )  # fmt: skip
 
@@ -38,8 +49,10 @@ FORMAT = Format(
     marker=b"Speed: ",
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
-        *_readings("images/s", rb"\A(?![\s\S]*?" + _VIDEO + rb")"),
-        *_readings("clips/s", _VIDEO),
+        *_readings("images/s", "job", _where(video=False, many_workers=False)),
+        *_readings("clips/s", "job", _where(video=True, many_workers=False)),
+        *_readings("images/s", "node", _where(video=False, many_workers=True)),
+        *_readings("clips/s", "node", _where(video=True, many_workers=True)),
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),

@@ -2,15 +2,17 @@
 
 `time` is a running mean of the seconds per iteration since the third iteration of the program; a resumed program
 continues the count of iterations, so its mean begins at its first record. It leaves out what happens between
-iterations, such as checkpoints and evaluations. `IMS_PER_BATCH` is the batch size of the job. If a hook of the user
-computes validation losses, the same line ends with them. `Overall training speed` is printed after a crash as well.
+iterations, such as checkpoints and evaluations. `IMS_PER_BATCH` is the batch size of the job, and counts only below
+`Running with full config:`: the file of the configuration is printed above it as it is, before the command line changes
+it. `Auto-scaling the config` below changes it again for another number of devices. If a hook of the user computes
+validation losses, the same line ends with them. `Overall training speed` is printed after a crash as well.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 
 
 def since_start(columns: Columns) -> Postprocessed:
@@ -20,6 +22,14 @@ def since_start(columns: Columns) -> Postprocessed:
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
     return np.arange(len(steps)), {**columns, "step": steps - max(0.0, steps[0] - (usual - 1)) if len(steps) else steps}
 
+
+def _full(key: bytes) -> bytes:
+    """Return a pattern up to a key of the configuration that the run is made with, which ends where a line has a date."""
+    head = rb"\bRunning with full config:"
+    return head + up_to(key, head + rb"|\[[0-9]{2}/[0-9]{2} [0-9]{2}:", rb"[\s\S]")
+
+
+_SCALED = rb"\bAuto-scaling the config to batch_size=%s, learning_rate=[^,\n]++, max_iter=%s, "
 
 FORMAT = Format(
     title="Detectron2",
@@ -36,10 +46,13 @@ FORMAT = Format(
     ),
     facts=(
         Fact("devices", rb"Rank of current process: \d++\. World size: (\d++)", int),
-        Fact("batch_size_of_job", rb"\bIMS_PER_BATCH: (\d++)", int),
-        Fact("total_steps", rb"\bMAX_ITER: (\d++)", int),
+        Fact("batch_size_of_job", _SCALED % (rb"(\d++)", rb"\d++"), int),
+        Fact("batch_size_of_job", _full(rb"\bIMS_PER_BATCH: ") + rb"(\d++)", int),
+        Fact("total_steps", _SCALED % (rb"\d++", rb"(\d++)"), int),
+        Fact("total_steps", _full(rb"\bMAX_ITER: ") + rb"(\d++)", int),
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.(?:yaml|py)'"),
-        Fact("precision", rb"^ *+AMP:\s++ENABLED: (True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", _full(rb"\n *+AMP:\s++ENABLED: ") + rb"([Tt]rue|[Ff]alse)",
+             words={b"True": "amp", b"true": "amp", b"False": "fp32", b"false": "fp32"}),
         Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\s]++(?: ++[^(\s]++)*+)"),
         Fact("framework_version", rb"^PyTorch ++(\d[\w.]*+)"),
     ),

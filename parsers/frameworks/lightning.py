@@ -2,10 +2,11 @@
 
 The first complete state of each epoch counts, which releases from 2.0 on draw before the validation. Steps are printed,
 not samples, so the batch size must be known. The rate is a mean over the epoch, inverted (`1.25s/it`) if a step takes
-longer than a second. In older releases, which print `loss=..., v_num=`, the bar includes the batches of the validation,
-as the option `validation` says; `Validation DataLoader 0` is a separate bar. The bar of `rich` (`Epoch 0/9 ━━━
-500/500`) prints the rate of the last half minute, not of the epoch. Bars of other programs that begin with `Epoch 0:`
-look alike and mean the same. NeMo's bars with `train_step_timing` have their own format.
+longer than a second. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if
+there is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a
+separate bar. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the last half minute, not of the epoch.
+Bars of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with `train_step_timing`
+have their own format.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ FORMAT = Format(
         Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
-        Fact("validation", rb"Validat(?:ing|ion DataLoader \d++): (?:(?!Validat)[\s\S]){0,2000}?(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
+        # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
+        Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%\|[^|\r\n]++\| [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
     ),
     samples=(
         Sample(

@@ -1,11 +1,39 @@
 """LitGPT: a line per logging interval with the milliseconds of one iteration.
 
-An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer, so that
-the figure is right where every iteration is printed. The time is that of the last iteration before the line.
+An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer. The time
+is that of the last iteration before the line, so that updates show at their share where every iteration is printed, or
+every nth with no factor in common with the accumulation. Elsewhere a record is an update, of its own iteration and as many
+like the last others as it took; where only one of the two kinds is printed, no speed follows.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
+
+
+def _iterations(columns: Columns) -> Postprocessed:
+    """Return the lines, or a mean iteration per update where the lines hold more or fewer updates than the run."""
+    seconds, rows = columns["step_seconds"], np.arange(len(columns["step"]))
+    found = {name: columns[name] for name in ("step", "loss")}
+    if not len(rows):
+        return rows, found | {"step_seconds": seconds}
+    marked = np.isfinite(columns["_marked"])
+    between, updates = (float(columns[name][-1] - columns[name][0]) for name in ("step", "_updates"))
+    if not (between > 0 and updates > 0) or abs(marked.sum() - len(rows) * updates / between) < 1 + len(rows) / between:
+        return rows, found | {"step_seconds": seconds}
+    if marked.all() or not marked.any():
+        return rows, found
+    # The lines before each update, since the update before.
+    of_update = (np.cumsum(marked) - marked)[~marked]
+    lines = np.bincount(of_update, minlength=marked.sum() + 1)[: marked.sum()]
+    others = np.bincount(of_update, seconds[~marked], minlength=marked.sum() + 1)[: marked.sum()]
+    rows, each = np.flatnonzero(marked)[lines > 0], round(between / updates)
+    mean = ((each - 1) * others[lines > 0] / lines[lines > 0] + seconds[rows]) / each
+    return rows, {name: column[rows] for name, column in found.items()} | {"step_seconds": mean}
+
 
 FORMAT = Format(
     title="LitGPT",
@@ -14,10 +42,12 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\biter <step> step [0-9]++(?: \| loss train|: loss):? <loss>,(?: val: [^|\r\n]++\|)?+ iter time: <step_seconds> ?ms",
+            rb"\biter <step> (?:\| )?+step (?P<_updates>[0-9]++)(?: \| loss train|: loss):? <loss>,(?: val: [^|\r\n]++\|)?+ iter time: "
+            rb"(?=(?P<_marked>[0-9.]++) ?ms \((?:optimizer\.)?+step\))?+<step_seconds> ?ms",
             unit="samples/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            postprocess=_iterations,
         ),
     ),
     facts=(
@@ -34,6 +64,10 @@ FORMAT = Format(
             step=12, loss=8.8, step_seconds=0.3455,
         ),
         Sample(b"iter 12 step 3: loss 8.8000, iter time: 345.50ms (optimizer.step)\n", step=12, loss=8.8, step_seconds=0.3455),
+        Sample(
+            b"iter 12 | step 3: loss 8.1234, iter time: 300.00 ms (optimizer.step), remaining time: 1.23 days\n",
+            step=12, loss=8.1234, step_seconds=0.3,
+        ),
         NearMiss(b"iter 400: val loss 2.1000, val time: 1234.50 ms\n", "an evaluation"),
         NearMiss(b"Epoch 1 | iter 12 step 3 | loss train: 8.800, val: n/a | iter time: 345.5", "cut inside the number"),
     ),

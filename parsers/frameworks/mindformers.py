@@ -1,7 +1,8 @@
 """MindFormers on MindSpore: two lines per printed step, of which the second prints the samples per second of one device.
 
 Both stand on the last step before them, or on the mean of a sink of several. `per_step_time` is cut to whole milliseconds;
-`samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own.
+`samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own. The first versions print one line with
+the milliseconds of the last step, `time:1250.125 ms`, and no samples.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
@@ -11,7 +12,7 @@ _HEAD = rb"\{ Epoch:\["
 FORMAT = Format(
     title="MindFormers",
     framework="MindSpore",
-    marker=b"{ Epoch:[",
+    marker=b"Epoch:[",
     unproven=True,
     readings=(
         Reading(
@@ -21,6 +22,14 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             span="step",
+            factors={"step_seconds": 1e-3},
+        ),
+        Reading(
+            rb"\bEpoch:\[ *+<epoch>/ *+<total_epochs>\], step:\[ *+<step>/ *+<total_steps>\], loss:\[<loss>/[^\]\r\n]++\], time:<step_seconds> ms, "
+            rb"(?:lr:[^\r\n,]++, )?+overflow cond: ",
+            unit="samples/s",
+            span="step",
+            marker=b"overflow cond: ",
             factors={"step_seconds": 1e-3},
         ),
     ),
@@ -41,7 +50,13 @@ FORMAT = Format(
             "- INFO -    2.4% |█         | 3.20000 samples/s/p  0:10:20 }\n".encode(),
             loss=8.8, throughput=3.2,
         ),
+        Sample(
+            b"2023-04-03 10:15:08,123 - mindformers - INFO - Epoch:[  1/  2], step:[   12/  500], loss:[8.800/8.912], time:1250.125 ms, lr:1e-05, "
+            b"overflow cond: False, loss_scale: 1024.0\n",
+            epoch=1, total_epochs=2, step=12, total_steps=500, loss=8.8, step_seconds=1.250125,
+        ),
         NearMiss("- INFO -    2.4% |█         | 3.20000 samples/s/p  0:10:20 }\n".encode(), "of which step?"),
+        NearMiss(b"Epoch:[  0/ 10], step:[  312/ 1875], loss:[0.002/0.012], time:2.345 ms, lr:0.01\n", "another program of MindSpore"),
         NearMiss(
             "- INFO - { Epoch:[  1/  2], step:[   12/  500], loss: 8.800, per_step_time: 1250ms, lr: 1e-05\n- INFO -    2.4% |█         | 3.2".encode(),
             "cut inside the number",

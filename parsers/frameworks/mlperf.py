@@ -11,7 +11,9 @@ with a `step`; the mean over a block, which the clock is held against, repeats a
 tokens (GPT-3). `train_samples` is the size of the data set if logged before the first epoch ends, and the number of
 processed samples if logged after it; RetinaNet's counts batches. An evaluation that goes on beside the next epoch takes
 no time from it. The last epoch does not count, since it may have ended when the target was met; a burst of events
-after the run says nothing. Every node may log the same figure, which counts once. A speed counts samples; of GPT-3, and
+after the run says nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing
+does not count. Of a program that was started again without a new head only the last run counts, and no time to train,
+since that run may go on where the one before broke off; where the stamps of a run go back, nothing counts. Every node may log the same figure, which counts once. A speed counts samples; of GPT-3, and
 of Llama 3.1, whose logs state the length of a sequence, tokens.
 
 `d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
@@ -23,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import isfinite, nan
 
 import numpy as np
@@ -63,6 +65,7 @@ _RUN: Mapping[str, bytes] = {
     "_met": rb"run_stop(?=" + _LATER + rb'"(?:status": ?+"success"|success": ?+true))',
     "_run_stop": rb"run_stop" + _ENDS + rb"(?=" + _LATER + rb"\n)",
 }  # fmt: skip
+_RUN_ENDS = _RUN.keys() - {"_run_start"}
 #: In 2018 runs end without a word on success; what they are judged by tells it.
 _JUDGED: Mapping[str, bytes] = {
     "_aim": rb"eval_target: (?=[0-9.]++\s)",
@@ -94,7 +97,7 @@ _EVENTS: Mapping[str, bytes] = {
 }  # fmt: skip
 #: What the metadata of an event tell, by the column that captures it.
 _TOLD: Mapping[str, bytes] = {
-    "_samples": b"samples_count", "_number": b"epoch_num", "_step": b"step", "_count": b"epoch_count",
+    "_samples": b"samples_count", "_number": b"epoch_num", "_step": b"step", "_count": b"epoch_count", "_first": b"first_epoch_num",
 }  # fmt: skip
 #: Facts of the session that the positions need.
 _FACTS = ("batch_size_of_job", "sequence_length")
@@ -104,6 +107,10 @@ _IMAGES = 100_000
 _AGREES = 0.05
 #: Share of a run's seconds, without evaluations, that the events must tell.
 _MOST = 0.5
+#: Ranks of one run, which print side by side, begin it within so many seconds; a later beginning is that of another run.
+_BEGINS = 10.0
+#: Stamps go back by less where several ranks write one log.
+_BACK = 1.0
 
 
 def _lines(events: Mapping[str, bytes], told: Mapping[str, bytes] | None = None) -> bytes:
@@ -136,6 +143,7 @@ class _Event:
     number: float = nan
     step: float = nan
     count: float = nan
+    first: float = nan
 
     @property
     def place(self) -> float:
@@ -148,7 +156,7 @@ def _events(columns: Columns) -> list[_Event]:
     kinds = [name for name in _EVENTS if name in columns]
     times = np.stack([columns[name] for name in kinds], axis=1)
     known = np.argmax(np.isfinite(times), axis=1)
-    told = [name for name in ("_value", "_samples", "_number", "_step", "_count") if name in columns]
+    told = [name for name in ("_value", "_samples", "_number", "_step", "_count", "_first") if name in columns]
     rest = zip(columns["throughput"].tolist(), *(columns[name].tolist() for name in told), strict=True)
     stamps = np.take_along_axis(times, known[:, None], axis=1)[:, 0]
     seconds = np.where(stamps > 1e11, stamps / 1000, stamps).tolist()
@@ -159,30 +167,47 @@ def _events(columns: Columns) -> list[_Event]:
 
 
 def _of_run(events: Sequence[_Event]) -> list[_Event]:
-    """Return the events from the beginning of the run to its end; all where neither is logged."""
-    begin = next((at for at, each in enumerate(events) if each.kind == "_run_start"), 0)
-    ends = [at for at, each in enumerate(events) if each.kind in _RUN and each.kind != "_run_start" and at > begin]
+    """Return the events of the last run, from its beginning to its end; all where neither is logged.
+
+    A program that was started again logs the beginning again, and what went before is of another run.
+    """
+    begin = _begin(events)
+    ends = [at for at, each in enumerate(events) if each.kind in _RUN_ENDS and at > begin]
     return list(events[begin : ends[-1] + 1 if ends else None])
+
+
+def _begin(events: Sequence[_Event]) -> int:
+    """Return where the last run begins; every rank may log that it does."""
+    starts = [at for at, each in enumerate(events) if each.kind == "_run_start"] or [0]
+    later = [at for before, at in pairwise(starts) if events[at].time - events[before].time > _BEGINS]
+    return later[-1] if later else starts[0]
+
+
+def _goes_back(inside: Sequence[_Event]) -> tuple[int, float] | None:
+    """Return the row at which the stamps of a run go back, and the seconds, which are negative; None where they do not."""
+    pairs = ((each.row, each.time - before.time) for before, each in pairwise(inside))
+    return next(((row, seconds) for row, seconds in pairs if seconds < -_BACK), None)
 
 
 @dataclass(frozen=True)
 class _Point:
-    """A place in a run: its event, the samples until it, and the seconds of training."""
+    """A place in a run: its event, the samples until it, the seconds of training, and what is lost until then."""
 
     event: _Event
     samples: float
     seconds: float
+    lost: int
 
 
 @dataclass(frozen=True)
 class _Course:
     """The points of a run, from its beginning on; samples and seconds rise. `last` tells whether the last one counts.
 
-    `trained`: the seconds of training until each row.
+    `trained`: the seconds of training until each row, and what is lost until then.
     """
 
     points: Sequence[_Point]
-    trained: Mapping[int, float]
+    trained: Mapping[int, tuple[float, int]]
     last: bool = True
 
 
@@ -193,11 +218,12 @@ def _course(events: Sequence[_Event], batch: float) -> _Course | None:
     """
     inside = _of_run(events)
     for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
-        trained = _trained(told)
+        trained, lost = _trained(told), _lost(told)
         samples, last = _positions(told, _data_set(events, batch), batch)
-        points = _rising([_Point(*each) for each in zip(told, samples, trained, strict=True)])
+        points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, strict=True)])
         if len(points) > 1 and _tells_most(told, trained[-1]):
-            return _Course(points, {each.row: seconds for each, seconds in zip(told, trained, strict=True)}, last)
+            rows = (each.row for each in told)
+            return _Course(points, dict(zip(rows, zip(trained, lost, strict=True), strict=True)), last)
     return None
 
 
@@ -216,7 +242,7 @@ def _data_set(events: Sequence[_Event], batch: float) -> float:
 
 def _trained(events: Sequence[_Event]) -> list[float]:
     """Return the seconds of training until each event: those within all that it is cut into, and outside evaluations."""
-    cuts = {name for name in ("_epoch", "_block") if any(each.kind == f"{name}_stop" for each in events)}
+    cuts = _cuts(events)
     waits = not _evaluates_beside(events)
     found, total, open_cuts, evaluates = [], 0.0, set[str](), False
     for before, each in pairwise([*events[:1], *events]):
@@ -231,6 +257,42 @@ def _trained(events: Sequence[_Event]) -> list[float]:
         elif end == "stop":
             open_cuts.discard(name)
     return found
+
+
+def _cuts(events: Sequence[_Event]) -> set[str]:
+    """Return what training is cut into: that of which ends are logged."""
+    return {name for name in ("_epoch", "_block") if any(each.kind == f"{name}_stop" for each in events)}
+
+
+def _lost(events: Sequence[_Event]) -> list[int]:
+    """Return a count that rises with each event of a stretch whose beginning or end is missing.
+
+    A torn line leaves two beginnings, or two ends, one after the other: what was trained between them is not known. Ranks
+    repeat one that tells the same.
+    """
+    pairs = _cuts(events)
+    if {"_eval_start", "_eval_stop"} <= {each.kind for each in events} and not _evaluates_beside(events):
+        pairs.add("_eval")
+    before, unknown = dict[str, int](), [False] * len(events)
+    for at, each in enumerate(events):
+        name, _, end = each.kind.rpartition("_")
+        if name not in pairs:
+            continue
+        last = before.get(name)
+        if last is None:
+            torn = end == "stop"
+        else:
+            torn = events[last].kind == each.kind and _tells(events[last]) != _tells(each)
+        if torn:
+            begin = 0 if last is None else last + 1
+            unknown[begin : at + 1] = [True] * (at + 1 - begin)
+        before[name] = at
+    return list(accumulate(unknown))
+
+
+def _tells(event: _Event) -> str:
+    """Return what a line tells besides its time, in a form in which what is not told is equal, too."""
+    return repr((event.value, event.samples, event.number, event.step, event.count, event.first))
 
 
 def _evaluates_beside(events: Sequence[_Event]) -> bool:
@@ -254,11 +316,15 @@ def _tells_most(events: Sequence[_Event], trained: float) -> bool:
 
 
 def _rising(points: Sequence[_Point]) -> list[_Point]:
-    """Return the points at which more samples and more seconds are told than before."""
+    """Return the points at which more samples and more seconds are told than before.
+
+    Where a line was lost, the seconds may be lost with it, and the points go on behind it.
+    """
     found: list[_Point] = []
     for each in points:
         if isfinite(each.samples) and (
-            not found or (each.samples > found[-1].samples and each.seconds > found[-1].seconds)
+            not found
+            or (each.samples > found[-1].samples and (each.seconds > found[-1].seconds or each.lost > found[-1].lost))
         ):
             found.append(each)
     return found
@@ -311,12 +377,13 @@ def _epoch(event: _Event) -> float:
 
 
 def _blocks(events: Sequence[_Event], data_set: float) -> list[float]:
-    """Return the samples at the beginning of the first block of epochs, and at the end of each."""
+    """Return the samples at the beginnings and ends of blocks of epochs; where a beginning tells its epoch, by that."""
+    first = next((each.first for each in events if each.kind == "_block_start"), nan)
     found, done, count = [], 0.0, nan
     for each in events:
         if each.kind == "_block_start":
-            count = each.count
-            found.append(done if done == 0 else nan)
+            done, count = each.first - first if isfinite(each.first - first) else done, each.count
+            found.append(done * data_set if done == 0 or isfinite(each.first - first) else nan)
         elif each.kind == "_block_stop":
             done, count = done + count, nan
             found.append(done * data_set)
@@ -328,6 +395,9 @@ def _blocks(events: Sequence[_Event], data_set: float) -> list[float]:
 def _records(columns: Columns, unit: str = "samples") -> Postprocessed:
     """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = _events(columns), (_stated(columns, each) for each in _FACTS)
+    if back := _goes_back(_of_run(events)):
+        # A record that is no training, and that is refused with its line.
+        return _table([(back[0], {"samples": 1.0, "duration": back[1]})])
     course, each = _course(events, batch), length if unit == "sequences" else 1.0
     found = _of_speeds(events, course, (batch, length), each)
     if not found and course:
@@ -349,6 +419,8 @@ def _of_course(course: _Course, batch: float, length: float) -> Iterator[tuple[i
     """Yield the stretches between the points of a run, numbered by steps where the batch of the job is known."""
     points = course.points if course.last else course.points[:-1]
     for number, (before, after) in enumerate(pairwise(points), 1):
+        if after.lost > before.lost:
+            continue
         samples, seconds = after.samples - before.samples, after.seconds - before.seconds
         step = after.samples / batch if isfinite(batch) else number
         yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step}
@@ -359,7 +431,8 @@ def _of_speeds(
 ) -> list[tuple[int, _Record]]:
     """Return the logged speeds of a run, none where one only is logged, or where they hold evaluations as well.
 
-    They come with the samples and seconds that the events tell, where these tell them for each.
+    They come with the samples and seconds that the events tell, where these tell them for half of them; the others are
+    left out then, most often the first one, at which the events begin to tell.
     """
     printed = [each for each in _of_run(events) if each.kind == "_printed"]
     places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
@@ -368,31 +441,38 @@ def _of_speeds(
     found: list[_Record] = [
         {"throughput": each.throughput * length, "step": place} for each, place in zip(printed, places, strict=True)
     ]
-    told = _between(printed, places, course) if course else None
-    if told:
-        unit = _unit(printed, told, units)
-        if _speed(printed, told, unit) < 1 - _AGREES:
+    told = _between(printed, places, course) if course else {}
+    # Before the first point, behind the last, and where a line was lost, the events tell nothing of a speed.
+    if 2 * len(told) >= len(set(places)):
+        known = [at for at, place in enumerate(places) if place in told]
+        printed, found, spans = (
+            [printed[at] for at in known],
+            [found[at] for at in known],
+            [told[places[at]] for at in known],
+        )
+        unit = _unit(printed, spans, units)
+        if _speed(printed, spans, unit) < 1 - _AGREES:
             return []
-        for record, (samples, seconds) in zip(found, told, strict=True):
+        for record, (samples, seconds) in zip(found, spans, strict=True):
             record |= {"samples": samples * unit * length, "duration": seconds}
     return [(each.row, record) for each, record in zip(printed, found, strict=True)]
 
 
-def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course) -> list[tuple[float, float]] | None:
-    """Return samples and seconds of training since the speed that was logged before, for each; None if one has none."""
+def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course) -> dict[float, tuple[float, float]]:
+    """Return samples and seconds of training since the speed that was logged before, by the places where both are told."""
     samples, seconds = ([getattr(each, name) for each in course.points] for name in ("samples", "seconds"))
-    before, last, found = seconds[0], places[0], dict[float, tuple[float, float]]()
+    before, lost, found = seconds[0], course.points[0].lost, dict[float, tuple[float, float]]()
+    seen = set[float]()
     for each, place in zip(printed, places, strict=True):
-        now = course.trained.get(each.row, nan)
-        if place in found:
+        if place in seen or each.row not in course.trained:
             continue
-        if not before < now <= seconds[-1] + _MOST:
-            return None
+        seen.add(place)
+        now, lost_now = course.trained[each.row]
         done = np.interp([before, now], seconds, samples)
-        if not done[0] < done[1]:
-            return None
-        found[place], before, last = (float(done[1] - done[0]), now - before), now, place
-    return [found[place] for place in places] if last in found else None
+        if lost_now == lost and before < now <= seconds[-1] + _MOST and done[0] < done[1]:
+            found[place] = (float(done[1] - done[0]), now - before)
+        before, lost = max(before, now), lost_now
+    return found
 
 
 def _speed(printed: Sequence[_Event], told: Sequence[tuple[float, float]], unit: float) -> float:
@@ -439,13 +519,21 @@ def _reported(columns: Columns) -> Postprocessed:
 
 def _target(columns: Columns) -> Postprocessed:
     """Return the run as a record: its seconds until the end, and whether it reached its target."""
-    inside = _of_run(_events(columns))
+    events = _events(columns)
+    inside = _of_run(events)
     if not inside or inside[0].kind != "_run_start":
         return _table([])
+    before = events[: _begin(events)]
+    if any(each.kind == "_run_start" for each in before) and before[-1].kind not in _RUN_ENDS:
+        # What was begun first has no end, and whether the last run goes on where it broke off is not told here.
+        return _table([(before[-1].row, {"target_seconds": nan, "reached": nan})])
     last, whole = inside[-1], _is_whole(inside)
     # Seconds since 1970 have no digits beyond the microsecond.
     seconds = round(last.time - inside[0].time, 6) if whole else nan
     reached = {"_met": 1.0, "_missed": 0.0, "_run_stop": _judged(inside)}.get(last.kind, nan)
+    if (back := _goes_back(inside)) and reached == 1:
+        # No time at all, which is refused with its line.
+        return _table([(back[0], {"target_seconds": nan, "reached": reached})])
     return _table([(last.row, {"target_seconds": seconds, "reached": reached})])
 
 
@@ -600,7 +688,7 @@ FORMAT = Format(
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "block_start", '
             b'"value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 4, "file": "train.py", "lineno": 258}}',
-            _block_start=1795169472500, _count=4, _number=float("nan"),
+            _block_start=1795169472500, _count=4, _first=1, _number=float("nan"),
         ),
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_samples", '

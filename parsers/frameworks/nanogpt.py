@@ -57,7 +57,7 @@ FORMAT = Format(
     facts=(
         Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", grouped),
-        Fact("tokens_per_step", rb"\| total batch size B \* T \* num_processes \* grad_accum_steps \| *+([0-9]++) ", int),
+        Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
         Fact("devices", rb"\| num_processes ++\| *+(\d++) ", int),

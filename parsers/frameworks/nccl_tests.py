@@ -2,13 +2,16 @@
 
 The figure is the bus bandwidth of the operation that is not in place, in GB/s: the bandwidth that each device needs on
 its slowest link, whatever the number of devices; so it is that of one device. `-N` repeats the table, and its rows of
-the largest size are the records; the tool warms up before each. `Avg bus bandwidth` is the mean over all sizes, depends
-on which were asked for, and is not read. A row whose results were wrong counts for nothing, nor does one whose own
-columns contradict each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read.
+the largest size are the records; the tool warms up before each. One table alone is one record, and too few for a figure.
+`-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is the mean over all sizes, depends
+on which were asked for, and is not read. A row whose results were wrong counts for nothing (older
+releases print in place of their number how far they differ at most), nor does one whose own columns contradict each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read; nor is
+the table of the oldest releases, without a root.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -17,6 +20,11 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
+#: The size, as a column of its own in rows of some types or operations alone.
+_SIZE_OF = rb"(?=(?:(?P<%s>[0-9]++) ++[0-9]++ ++%s )?+)"
+_SIZE = (
+    _SIZE_OF % (b"_summed", rb"[a-z][a-z0-9]++ ++(?:sum|none)") + _SIZE_OF % (b"_short", rb"(?:half|bfloat16)") + rb"(?P<_size>[0-9]++)"
+)  # fmt: skip
 #: The rank that is listed last, up to the head of the table; lines of other programs may stand between them.
 _LAST_RANK = rb"^# ++Rank ++([0-9]++) (?:(?!^# ++Rank )[\s\S]){1,4000}?^# ++size ++count ++type "
 _NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
@@ -25,6 +33,10 @@ _PRECISIONS: Mapping[bytes, str] = {
 }  # fmt: skip
 #: Size over time is the algorithm's bandwidth, up to what the columns round.
 _AGREES, _ROUNDED = 0.02, 0.01
+#: Older releases take results for right that differ by less, of two bytes and of more.
+_DIFFERS_SHORT, _DIFFERS = 1e-2, 1e-5
+#: Sizes are rounded down to what every device can get its part of.
+_EVEN = 1e-3
 
 
 def _largest(columns: Columns) -> Postprocessed:
@@ -32,22 +44,30 @@ def _largest(columns: Columns) -> Postprocessed:
 
     A log that was cut before its first row of that size has none.
     """
-    asked = columns["_batch_size"]
+    asked, gib = columns["_batch_size"][:1], 2**30
     size, microseconds, algorithm = (columns[name] for name in ("_size", "_microseconds", "_algorithm"))
     with np.errstate(all="ignore"):
         computed = size / microseconds / 1000
     agrees = np.abs(computed - algorithm) <= _AGREES * computed + _ROUNDED
-    right = ~(columns["_wrong"] > 0)
+    right = ~(columns["_wrong"] > np.where(np.isfinite(columns["_short"]), _DIFFERS_SHORT, _DIFFERS))
     largest = size == size.max(initial=0)
-    if len(asked):
-        largest &= np.floor(size / 2**30) == asked[0]
-    rows = np.flatnonzero(largest & agrees & right)
+    if np.isfinite(asked).all():
+        largest &= np.abs(size / gib - asked) <= _EVEN * asked
+    summed = np.isfinite(columns["_summed"])
+    rows = np.flatnonzero(largest & agrees & right & (summed | ~summed.any()))
     return rows, {"throughput": columns["throughput"][rows]}
 
 
-def _gib(size: bytes) -> int:
-    """Return a number of bytes in GiB; 0 for less than one."""
-    return int(size) >> 30
+def _gib(sizes: bytes) -> int:
+    """Return the largest size of a table in GiB, 0 where that is no whole number; the last step may pass the limit."""
+    smallest, largest, step = (int(each) for each in re.findall(rb"[0-9]++", sizes))
+    if sizes.endswith(b"(factor") and step > 1:
+        size = smallest
+        while 0 < size * step <= largest:
+            size *= step
+    else:
+        size = largest - (largest - smallest) % step if step else largest
+    return 0 if size % 2**30 else size >> 30
 
 
 FORMAT = Format(
@@ -60,7 +80,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _ROW % (rb"(?P<_size>[0-9]++)", rb"[a-z][a-z0-9]++")
+            _ROW % (_SIZE, rb"[a-z][a-z0-9]++")
             + rb"(?P<_microseconds>%s) ++(?P<_algorithm>%s) ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
             unit="GB/s",
             scope="device",
@@ -72,7 +92,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"^# Collective test starting: (?:[^\s/]*+/)*+" + _NAME),
         Fact("model", rb"(?:^|[\s/])" + _NAME + rb" -"),
-        Fact("batch_size", rb"^# nThread [0-9]++ nGpus [0-9]++ minBytes [0-9]++ maxBytes ([0-9]++) ", _gib),
+        Fact("batch_size", rb"^# nThread [0-9]++ nGpus [0-9]++ minBytes ([0-9]++ maxBytes [0-9]++ step: [0-9]++\((?:factor|bytes))", _gib),
         Fact("devices", _LAST_RANK, lambda last: int(last) + 1),
         Fact("gpu", rb"^# ++Rank ++0 [^\]\n]++\] ([^\r\n]++)"),
         Fact("precision", _ROW % (rb"[0-9]++", rb"([a-z][a-z0-9]++)") + rb"[0-9]", words=_PRECISIONS),

@@ -1,10 +1,13 @@
-"""NeMo-RL: a block per step of reinforcement learning; tokens per second of one device over the whole step.
+"""NeMo-RL: a block per step of reinforcement learning; tokens per second of the job over the whole step.
 
 `E2E` counts prompts and responses over the total step time, in which generation, scoring, update, validation and
-checkpoint lie. Other throughputs of the block are those of one of its phases.
+checkpoint lie. It is printed per device, too, whose number counts those that only generate; that is read where a block
+lacks the other. Other throughputs of the block are those of one of its phases.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,24 +25,35 @@ def _blocks(columns: Columns) -> Postprocessed:
     return rows, found | {name: columns[name][heads] for name in ("step", "total_steps")}
 
 
+def _block(label: bytes) -> bytes:
+    """Return a pattern for the head of a step, or for its seconds and the figure behind a label."""
+    return (
+        rb"(?<== )Step <step>/<total_steps> =|\bTotal step time: (?P<duration>[0-9.]++)s\b"
+        + up_to(rb"\b" + label, rb"Total step time: | Step [0-9]++/[0-9]++ =", rb"[\s\S]")
+        + rb"<throughput>(?=\s)"
+    )
+
+
+_OF_DEVICE = Reading(
+    _block(rb"E2E \(Tokens/sec/gpu\): "),
+    unit="tokens/s",
+    scope="device",
+    span="step",
+    pauses=(
+        Pause("evaluation", rb"Starting validation at step ", "▶ Starting validation at step 10...".encode()),
+        Pause("checkpoint", rb"Saving checkpoint for step ", b"Saving checkpoint for step 10..."),
+    ),
+    postprocess=_blocks,
+)
+
 FORMAT = Format(
     title="NeMo-RL",
     framework="PyTorch",
     marker=b"E2E (Tokens/sec/gpu): ",
     unproven=True,
     readings=(
-        Reading(
-            rb"(?<== )Step <step>/<total_steps> =|\bTotal step time: (?P<duration>[0-9.]++)s\b"
-            + up_to(rb"\bE2E \(Tokens/sec/gpu\): ", rb"Total step time: | Step [0-9]++/[0-9]++ =", rb"[\s\S]") + rb"<throughput>(?=\s)",
-            unit="tokens/s",
-            scope="device",
-            span="step",
-            pauses=(
-                Pause("evaluation", rb"Starting validation at step ", "▶ Starting validation at step 10...".encode()),
-                Pause("checkpoint", rb"Saving checkpoint for step ", b"Saving checkpoint for step 10..."),
-            ),
-            postprocess=_blocks,
-        ),
+        replace(_OF_DEVICE, pattern=_block(rb"E2E \(Tokens/sec\): "), scope="job"),
+        _OF_DEVICE,
     ),
     samples=(
         Sample(
@@ -51,8 +65,13 @@ FORMAT = Format(
             "  • Throughputs (per GPU):\n    - E2E (Samples/sec/gpu): 3.59\n    - E2E (Tokens/sec/gpu): 1073.50\n".encode(),
             duration=40.25, throughput=1073.5,
         ),
+        Sample(
+            "  • Total step time: 40.25s\n  • Throughputs (per GPU):\n    - E2E (Tokens/sec/gpu): 1073.59\n"
+            "  • Throughputs (per Group):\n    - E2E (Samples/sec): 28.68\n    - E2E (Tokens/sec): 8588.75\n".encode(),
+            duration=40.25, throughput=8588.75,
+        ),
         NearMiss(b"    - Policy Training (Tokens/sec/gpu): 3492.73\n", "a phase of a step"),
-        NearMiss(b"    - E2E (Tokens/sec): 8588.75\n", "the same, of the job"),
+        NearMiss(b"    - E2E (Tokens/sec): 8588.75\n", "of which step?"),
         NearMiss("  • Total step time: 40.25s\n  • Throughputs (per GPU):\n    - E2E (Tokens/sec/gpu): 1073.".encode(), "cut inside the number"),
     ),
 )  # fmt: skip

@@ -1,11 +1,22 @@
-"""OLMo-core's console logger: a block of metrics per logging interval; tokens per second of one device.
+"""OLMo and OLMo-core: a block of metrics per logging interval on the console; tokens per second of one device.
 
-`throughput/device/TPS` is that of the last step before the block; `TPS (actual avg)` is a mean over the whole run with
-everything in it, and is not used.
+OLMo-core's `throughput/device/TPS` is that of the last step before the block; `TPS (actual avg)` is a mean over the whole
+run with everything in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as its
+configuration says, and begins anew after evaluations and checkpoints.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
+
+
+def _block(name: bytes) -> bytes:
+    """Return a pattern for the head of a block up to a speed, and to its number."""
+    return (
+        rb"\[step=<step>/(?:<total_steps>|\?\?\?),epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+\]"
+        + up_to(rb" throughput/device/%s=" % name, rb"\[step=", rb"[\s\S]")
+        + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)"
+    )
+
 
 FORMAT = Format(
     title="OLMo-core",
@@ -13,14 +24,8 @@ FORMAT = Format(
     marker=b"[step=",
     unproven=True,
     readings=(
-        Reading(
-            rb"\[step=<step>/(?:<total_steps>|\?\?\?),epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+\]" + up_to(rb" throughput/device/TPS=", rb"\[step=", rb"[\s\S]")
-            + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)",
-            unit="tokens/s",
-            scope="device",
-            span="step",
-            counts="update",
-        ),
+        Reading(_block(rb"TPS"), unit="tokens/s", scope="device", span="step", counts="update"),
+        Reading(_block(rb"tokens_per_second"), unit="tokens/s", scope="device", counts="update"),
     ),
     facts=(*PYTORCH_JOB, Fact("sequence_length", rb"\bsequence_length['\"]?+[=:] ?+([0-9]++)\b", int)),
     samples=(
@@ -28,6 +33,12 @@ FORMAT = Format(
             b"2026-11-20 10:00:00.000\thost:0\tolmo_core.train.callbacks.console_logger:149\tINFO\t[step=12/1000,epoch=1,eta=1h2m]\n"
             b"    optim/total grad norm=0.5000\n    train/CE loss=9.250\n    throughput/device/TPS=12,345\n    throughput/device/TPS (actual avg)=12,300\n",
             step=12, total_steps=1000, throughput=12345,
+        ),
+        Sample(
+            b"[2025-03-01 10:00:02] INFO     [olmo.train:966, rank=0] [step=12/739328,epoch=0]\n    optim/total_grad_norm=1.250\n"
+            b"    train/CrossEntropyLoss=9.250\n    throughput/total_tokens=50,331,648\n    throughput/device/tokens_per_second=12,345\n"
+            b"    throughput/device/batches_per_second=0.0942\n",
+            step=12, total_steps=739328, throughput=12345,
         ),
         NearMiss(b"[step=12/1000,epoch=1,eta=1h2m]\n    throughput/device/TPS (actual avg)=12,300\n", "a mean over the whole run"),
         NearMiss(b"[step=12/1000,epoch=1,eta=1h2m]\n    train/CE loss=9.250\n    throughput/device/TPS=12,3", "cut inside the number"),

@@ -4,7 +4,7 @@
 the interval, with an `ips` that ends the line (2020 to 2021). The configuration also names a batch size for evaluation,
 before that for training. With a sampler of several scales no batch has the configured size. The first record of a run
 includes the start-up. A resumed run counts its steps from 0 in a later epoch. Memory is that of the tensors, 0 if
-unknown.
+unknown. OpenOCR prints the same in PyTorch, as `openrec` and `opendet`.
 """
 
 from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Trap
@@ -22,7 +22,7 @@ FORMAT = Format(
     title="PaddleOCR",
     framework="PaddlePaddle",
     marker=b"INFO: epoch: [",
-    start=rb"(?:ppocr|root) INFO: Architecture : ",
+    start=rb"(?:ppocr|root|openrec|opendet) INFO: Architecture : ",
     readings=(
         Reading(
             _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
@@ -45,6 +45,8 @@ FORMAT = Format(
         Fact("precision", rb"INFO: ++use_amp : (False)", words={b"False": "fp32"}),
         Fact("precision", rb"INFO: ++amp_level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
         Fact("precision", rb"INFO: ++use_amp : (True)", words={b"True": "amp"}),
+        Fact("framework", rb"\] (openrec|opendet) INFO: ", lambda _: "PyTorch"),
+        Fact("framework_version", rb"\] open(?:rec|det) INFO: run with torch (\d[\w.]*+)"),
         Fact("framework_version", rb"train with paddle (\d[\w.]*+)"),
         *LAUNCHER,
         Fact("devices", rb"INFO:     distributed : (False)", lambda _: 1),

@@ -1,12 +1,41 @@
-"""prime-rl's trainer: a line per step with tokens per second of the job, a mean over the last ten steps.
+"""prime-rl's trainer: a line per step with tokens per second of the job.
 
-A slow step shows for ten. The seconds of the line are those of the step alone, and the wait for rollouts lies in them.
+What the tokens are divided by depends on the version. The first ones and the fine-tuning print a mean over the last ten
+steps, with all that took time: a slow step shows for ten, and the first step prints 0, since nothing is measured yet.
+Later fine-tuning prints that of the step. Later reinforcement learning, whose lines hold `Entropy`, divides by the seconds
+of forward pass, backward pass and update alone, without the wait for rollouts: that is not read, and the figure needs the
+tokens of a step. The seconds of the line are those of the step, with that wait; from a minute on they are cut to whole
+seconds, from an hour on to whole minutes.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 _STEP = rb"\bStep [0-9]"
+_UNITS = {"_days": 86_400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
+#: `1.23s`, `40s`, `1m 30s`, `850ms`.
+_TIME = b"(?=[0-9])" + b"".join(
+    rb"(?:(?P<%s>[0-9.]++)%s ?)?+" % (name.encode(), unit)
+    for name, unit in zip(_UNITS, (b"d", b"h", b"m(?!s)", b"s", b"ms"), strict=True)
+)
+
+
+def _whole_steps(columns: Columns) -> Postprocessed:
+    """Return the lines with the seconds of their step, and their throughput if it counts whole steps."""
+    throughput = columns["throughput"]
+    seconds = np.sum([np.nan_to_num(columns[name]) * factor for name, factor in _UNITS.items()], axis=0)
+    found = {"step": columns["step"], "loss": columns["loss"], "memory": columns["memory"], "step_seconds": seconds}
+    # The first versions name the time. A mean over the last steps has none to begin with; that of two passes is never 0.
+    of_steps = (throughput == 0).any() or np.isfinite(columns["_named"]).any()
+    if np.isfinite(columns["_entropy"]).any() and not of_steps:
+        return np.arange(len(throughput)), found
+    rows = np.flatnonzero(throughput != 0)
+    return rows, {name: column[rows] for name, column in (found | {"throughput": throughput}).items()}
+
 
 FORMAT = Format(
     title="prime-rl",
@@ -15,12 +44,14 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\bStep <step> \| (?:Time: )?+ *+[0-9.]++s \| Loss:? <loss> \|" + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|"
+            rb"\bStep <step> \| (?:Time: (?=(?P<_named>[0-9.]++)))?+ *+" + _TIME + rb"\| Loss:? <loss> \|(?: Entropy:? (?P<_entropy>[-0-9.a-z]++) \|)?+"
+            + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|"
             rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
             unit="tokens/s",
             counts="update",
             lingers=9,
             factors={"memory": 1024},
+            postprocess=_whole_steps,
         ),
     ),
     facts=PYTORCH_JOB,

@@ -4,13 +4,22 @@ The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and 
 the whole job; of the hook's two figures the one in brackets is of the interval, the other a mean since the start.
 Otherwise a record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size.
 Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
-devices, counts one of them. Many other TensorFlow programs print the lines of Estimator as well, so these claim a log
-only if no other format does.
+devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()`
+above it, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a
+log only if no other format does.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import replicas
 
+#: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
+_HOROVOD = rb"\bhvd\.size\(\) = "
+#: What ends the way to a batch size: with accumulation a step takes several batches.
+_ENDS = rb"\* Running training \*|num_accumulation_steps: (?!1\b)"
+_BATCH = (
+    rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
+    rb"INFO:tensorflow: ++Batch size = (\d++)"
+)
 _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
 _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
 
@@ -60,7 +69,7 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b"sec",
     start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
-    before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
+    before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     end=rb"Loss for final step: ",
     readings=(
         _tutorial(rb"\bstep <step>, "),
@@ -94,8 +103,9 @@ FORMAT = Format(
         _rates(_LOGGER),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
-             rb"INFO:tensorflow: ++Batch size = (\d++)", int),
+        Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
+        Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
+        Fact("devices", _HOROVOD + rb"(\d++) hvd\.rank\(\) = ", int),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
         Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),

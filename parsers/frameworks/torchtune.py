@@ -1,9 +1,10 @@
 """torchtune: the bar of an epoch, and metric lines `Step 12 | loss:1.88 lr:2e-05 tokens_per_second_per_gpu:1234.5`.
 
 The bar counts optimiser updates, and each state is drawn twice; its time since the epoch began is cut to whole seconds.
-The last one is drawn again after the checkpoint is saved, so the first counts. Tokens of the metric lines are those of
-one device and of the last step before the line alone, without what is masked; they stand on the printer's source, and no
-real log of them was read yet.
+The last one is drawn again after the checkpoint is saved, so the first counts. In 0.1 it counts batches, of which an
+update may accumulate several, and shows the number of a batch before the batch is done: `1|5|Loss: 1.25:   1%|` at
+`4/400`. Tokens of the metric lines are those of one device and of the last step before the line alone, without what is
+masked; they stand on the printer's source, and no real log of them was read yet.
 """
 
 from __future__ import annotations
@@ -14,28 +15,51 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 from parsers.frameworks import PYTORCH_JOB
 
 
+def _ahead(columns: Columns) -> bool:
+    """Return whether the bar is that of 0.1, whose words are one ahead of what is done.
+
+    Later ones are never ahead in the first epoch; their number goes on from there, and the bar begins anew.
+    """
+    return bool(((columns["_named"] - columns["step"] == 1) & (columns["total_steps"] > 1)).any())
+
+
 def _updates(columns: Columns) -> Postprocessed:
-    """Return the first state of each update's bar, with the mean seconds of an update since the epoch began."""
+    """Return the states of a bar of updates."""
+    return _none(columns) if _ahead(columns) else _states(columns)
+
+
+def _batches(columns: Columns) -> Postprocessed:
+    """Return the states of a bar of batches."""
+    return _states(columns) if _ahead(columns) else _none(columns)
+
+
+def _none(columns: Columns) -> Postprocessed:
+    return np.empty(0, dtype=np.intp), {name: columns[name][:0] for name in ("epoch", "step", "total_steps", "loss")}
+
+
+def _states(columns: Columns) -> Postprocessed:
+    """Return the first state of each step of the bar, with the mean seconds of a step since the epoch began."""
     new = (np.diff(columns["step"], prepend=np.nan) != 0) | (np.diff(columns["epoch"], prepend=np.nan) != 0)
     rows = np.flatnonzero(new & (columns["duration"] > 0))
     found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
     return rows, found | {"step_seconds": columns["duration"][rows] / found["step"]}
 
 
+_BAR = (
+    rb"(?<![^\r\n])<epoch>\|(?P<_named>[0-9]++)\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+"
+    rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<"
+)
+
 FORMAT = Format(
     title="torchtune",
     framework="PyTorch",
     marker=b"oss:",
-    start=rb"torchtune\.utils\._logging:Running \w++ with resolved config:|^Running \w++ with resolved config:",
+    start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|^Running \w++ with resolved config:",
     readings=(
         Reading(
-            rb"(?<![^\r\n])<epoch>\|[0-9]++\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<",
-            unit="samples/s",
-            cumulative_since=1,
-            counts="update",
-            marker=b"|Loss: ",
-            postprocess=_updates,
+            _BAR, unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", postprocess=_updates
         ),
+        Reading(_BAR, unit="samples/s", cumulative_since=1, marker=b"|Loss: ", postprocess=_batches),
         Reading(
             rb"(?<![^\r\n])Step <step> \| loss:<loss> (?:(?!tokens_per_second_per_gpu:)[^\r\n|])*+tokens_per_second_per_gpu:<throughput>(?=\s)",
             unit="tokens/s",

@@ -62,8 +62,9 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(1/3\)", int),
         Fact("batch_size_of_job", rb"Using batch-size ([0-9]++) for CUDA", int),
         Fact("batch_size_of_job", _ARGUMENTS + rb"[^\n]{0,4000}?\bbatch(?:_size)?+=([0-9]++),", int),
-        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=\[?([0-9]++(?:, ?[0-9]++)*+)\]?, [a-z]", listed),
-        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda|cuda:0), [a-z]", lambda _: 1),
+        # `device=` of YOLOv5 names none: one process then trains on all devices that it sees, and prints the first only.
+        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=\[?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)\]?, [a-z]", listed),
+        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda), [a-z]", lambda _: 1),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
         Fact("gpu", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
         Fact("framework_version", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\btorch-(\S++)"),

@@ -1,9 +1,11 @@
 """verl's console logger (`step:2 - actor/... - perf/throughput:340.5 - ...`): a line per step of reinforcement learning.
 
-`perf/throughput` is tokens per second of one device, prompts and responses, over the whole step: generation, scoring and
-update. A validation or checkpoint lies inside the step whose line names its time. Numbers may print as `np.float64(0.35)`.
-With other loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final
-validation, and is left out.
+`perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step: generation,
+scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of its own
+included, so that it is not read; where there are such, the trainer's devices are not those of the job. A validation or
+checkpoint lies inside the step whose line names its time. Numbers may print as `np.float64(0.35)`. With other loggers only
+the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left out.
+Fine-tuning prints the seconds of a step, `train/time(s)`, and some versions its tokens.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
@@ -14,33 +16,53 @@ def _value(key: bytes, column: bytes) -> bytes:
     return key + rb":(?:np\.\w++\()?+" + column + rb"\)?+(?=\s)"
 
 
-_CONFIG = rb"'trainer': \{(?:(?!'trainer': |%s)[\s\S]){0,12000}+%s([1-9][0-9]*+)\b"
+#: A rollout with devices of its own; this part of the configuration stands before the trainer's, as they are sorted.
+_APART = (
+    rb"(?='rollout': \{(?:(?!'n_gpus_per_node': )[^{}])*+'n_gpus_per_node': [1-9][^{}]*+\},[^{}']*+'trainer': )'roll"
+)
+_CONFIG = rb"(?:" + _APART + rb"|'trainer': \{(?:(?!'trainer': |%s)[\s\S]){0,12000}+%s)([1-9][0-9]*+|out)\b"
 
 
 def _trainer(key: bytes) -> bytes:
-    """Return a pattern for a number of the trainer's configuration: other parts have keys of the same name."""
+    """Return a pattern for a number of the trainer's configuration: other parts have keys of the same name.
+
+    Where the rollout has devices of its own it is `out`, which is no number: the job has more devices than the trainer.
+    """
     return _CONFIG % (key, key)
 
 
 FORMAT = Format(
     title="verl",
     framework="PyTorch",
-    marker=b"ro",
+    marker=b":",
     start=rb"TaskRunner hostname: ",
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
     end=rb"Final validation metrics: ",
     readings=(
         Reading(
             rb"step:(?<!\Sstep:)<step> - " + up_to(rb"perf/total_num_tokens:", rb"(?<=\s)step:[0-9]++ - ")
-            + rb"[^\r\n ]++ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - " + _value(rb"perf/throughput", rb"<throughput>"),
+            + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:",
             unit="tokens/s",
-            scope="device",
             span="step",
             marker=b"perf/throughput:",
             pauses=(
                 Pause("evaluation", rb"timing_s/testing:", b" - timing_s/testing:120.5 - ", inside="last"),
                 Pause("checkpoint", rb"timing_s/save_checkpoint:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
             ),
+        ),
+        Reading(
+            rb"step:(?<!\Sstep:)<step> - " + up_to(rb"train/time\(s\):", rb"(?<=\s)step:[0-9]++ - ") + rb"<duration> - "
+            + up_to(rb"(?=train/global_tokens:)", rb"(?<=\s)step:[0-9]++ - ") + _value(rb"train/global_tokens", rb"<samples>"),
+            unit="tokens/s",
+            span="step",
+            marker=b"train/global_tokens:",
+        ),
+        Reading(
+            rb"step:(?<!\Sstep:)<step> - " + up_to(rb"train/lr\(1e-3\):", rb"(?<=\s)step:[0-9]++ - ")
+            + rb"[^\r\n ]++ - " + _value(rb"train/time\(s\)", rb"<duration>"),
+            unit="samples/s",
+            span="step",
+            marker=b"train/time(s):",
         ),
         Reading(
             rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
@@ -65,12 +87,20 @@ FORMAT = Format(
         Sample(
             b"(TaskRunner pid=3860) step:2 - actor/lr:1e-06 - perf/mfu/actor:0.35 - training/global_step:2 - timing_s/step:50.5 - "
             b"perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.0 - training/epoch:0\n",
-            step=2, duration=50.5, throughput=500,
+            step=2, duration=50.5, samples=202000,
         ),
         Sample(
             b"step:3 - perf/mfu/actor:np.float64(0.35) - perf/total_num_tokens:np.int64(202000) - perf/time_per_step:np.float64(50.5) - "
             b"perf/throughput:np.float64(500.25)\n",
-            step=3, duration=50.5, throughput=500.25,
+            step=3, duration=50.5, samples=202000,
+        ),
+        Sample(
+            b"step:1 - train/loss:1.2345 - train/grad_norm:0.5 - train/lr:1e-05 - train/mfu:0.41 - train/time(s):2.05 - train/global_tokens:131072 - "
+            b"train/total_tokens(B):0.1\n",
+            step=1, duration=2.05, samples=131072,
+        ),
+        Sample(
+            b"step:7 - train/loss:1.2345 - train/lr(1e-3):0.01 - train/time(s):2.05\n", step=7, duration=2.05,
         ),
         Sample(
             b"Training Progress:   0%|          | 31/1500 [1:04:38<288:57:10, 66.71s/it]\n", step=31, total_steps=1500, clock=3878,
@@ -78,6 +108,8 @@ FORMAT = Format(
         NearMiss(b"Training Progress:   0%|          | 0/1500 [00:00<?, ?it/s]\n", "nothing done yet"),
         NearMiss(b"Training Progress: 100%|##########| 1500/1500 [30:00:00<00:00, 66.71s/it]\n", "holds the final validation"),
         NearMiss(b"step:0 - val-core/gsm8k/acc/mean@1:0.58\n", "the validation before training"),
-        NearMiss(b"step:2 - perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.", "cut inside the number"),
+        NearMiss(b"step:7 - val/loss:1.2345\n", "an evaluation"),
+        NearMiss(b"step:2 - perf/total_num_tokens:202000 - perf/time_per_step:50.", "cut inside the number"),
+        NearMiss(b"step:7 - train/loss:1.2345 - train/lr(1e-3):0.01 - train/time(s):2.", "cut inside the number"),
     ),
 )  # fmt: skip

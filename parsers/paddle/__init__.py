@@ -7,7 +7,7 @@ LAUNCHER = (
     Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
     Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
     Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
-    Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
+    Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)(?![\d:])", int),  # not `2:4`, the bounds of an elastic job
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
     Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),

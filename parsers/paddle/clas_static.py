@@ -1,15 +1,16 @@
-"""PaddleClas, static graph (`ppcls/static/train.py`): a record per `Global.print_batch_step` steps.
+"""PaddleClas, static graph (`ppcls/static/train.py`), and the dynamic graph of release 2.0: a record per so many steps.
 
 `batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and refer to one device.
-The closing `END epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be
-negative. The configuration names three batch sizes (train, eval, infer), in any order.
+Release 2.0 (2020 to 2021) puts commas behind the epoch and the step; its means begin at step 10. The closing `END
+epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be negative. The
+configuration names three batch sizes (train, eval, infer), in any order.
 """
 
 from parsers.contract import Format, NearMiss, Reading, Sample
 from parsers.paddle import CLAS
 
 FORMAT = Format(
-    title="PaddleClas (static graph)",
+    title="PaddleClas (static graph, and release 2.0)",
     framework="PaddlePaddle",
     marker=b"train step:",
     start=rb"PaddleClas is powered by PaddlePaddle",
@@ -24,6 +25,14 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             cumulative_since=5,
+        ),
+        Reading(
+            rb"epoch:<epoch> *+, train step:<step> *+, (?:[^\r\nble]++|b(?!atch_cost: )|l(?!oss: )|e(?!poch:))*+"
+            rb"(?:loss: ++<loss>(?:[^\r\nbe]++|b(?!atch_cost: )|e(?!poch:))*+)?+"
+            rb"batch_cost: <step_seconds> s, reader_cost: <reader_seconds> s, ips: <throughput> images/sec",
+            unit="images/s",
+            scope="device",
+            cumulative_since=10,
         ),
     ),
     facts=CLAS,
@@ -42,6 +51,21 @@ FORMAT = Format(
             b"[2026/11/20 13:16:10] ppcls INFO: epoch:0   train step:40   lr: nan, loss: nan batch_cost: 0.10000 s, "
             b"reader_cost: 0.00000 s, ips: nan samples/sec. max_mem_reserved: 0 max_mem_allocated: 0",
             step=40, throughput=float("nan"),
+        ),
+        Sample(
+            b"2026-11-20 13:16:10 INFO: epoch:0  , train step:50  , loss: 6.92608, top1: 0.00000, top5: 0.00000, lr: 0.100000, "
+            b"batch_cost: 0.25000 s, reader_cost: 0.00056 s, ips: 256.00000 images/sec.",
+            epoch=0, step=50, loss=6.92608, step_seconds=0.25, reader_seconds=0.00056, throughput=256.0,
+        ),
+        Sample(
+            b"2026-11-20 13:16:10 INFO: epoch:12 , train step:1030, lr: 0.100000, loss: 7.07572, batch_cost: 0.25000 s, "
+            b"reader_cost: 0.00040 s, ips: 256.00000 images/sec.",
+            epoch=12, step=1030, loss=7.07572, throughput=256.0,
+        ),
+        NearMiss(
+            b"2026-11-20 13:16:10 INFO: epoch:0  , valid step:50  , top1: 0.75000, top5: 0.92188, loss: 0.97458, lr: 0.000000, "
+            b"batch_cost: 0.69290 s, reader_cost: 0.59956 s, ips: 92.36500 images/sec.",
+            "evaluation is another workload",
         ),
         NearMiss(b"LAUNCH INFO 2026-11-20 07:49:49,627 ips: None", "the launcher's option of that name"),
         NearMiss(b"ips: 127.0.0.1", "a list of hosts"),

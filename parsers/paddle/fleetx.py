@@ -1,7 +1,8 @@
 """PaddleFleetX and the GPT examples of PaddleNLP before it: tokens per second of the job over the interval.
 
-`ips_total` is that of the job. `ips` is that of one device only in later releases, and the same in earlier ones, so it is
-not read. Steps are counted over the run or within the epoch. A batch is one update.
+`ips_total` is that of the job; the pre-training of PaddleNLP prints no epoch. `ips` is that of one device only in later
+releases, and the same in earlier ones, so it is not read. Steps are counted over the run or within the epoch. A batch
+is one update.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
@@ -25,7 +26,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(rb"\[train\] epoch: \[?<epoch>(?:/[0-9]++\])?+, (?:batch|step): \[?<step>(?:/<total_steps>\])?+, " + _SPEED, unit="tokens/s", counts="update"),
-        Reading(rb"\bglobal step:? <step>, epoch: <epoch>, " + _SPEED, unit="tokens/s", counts="update"),
+        Reading(rb"\bglobal step:? <step>, (?:epoch: <epoch>, )?+" + _SPEED, unit="tokens/s", counts="update"),
     ),
     facts=(
         Fact("batch_size_of_job", _argument(rb"global_batch_size"), int),
@@ -46,6 +47,11 @@ FORMAT = Format(
             b"[2026-11-20 10:00:00,123] [    INFO] - global step 10, epoch: 0, batch: 9, loss: 10.500000000, avg_reader_cost: 0.00100 sec, "
             b"avg_batch_cost: 0.25000 sec, speed: 4.00 step/s, ips_total: 32768 tokens/s, ips: 32768 tokens/s, learning rate: 1.00000e-05\n",
             epoch=0, step=10, loss=10.5, step_seconds=0.25, throughput=32768,
+        ),
+        Sample(
+            b"[2026-11-20 10:00:00,123] [    INFO] - global step 10,  loss: 10.500000000, avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.25000 sec, "
+            b"speed: 4.00 step/s, ips_total: 32768 tokens/s, ips: 4096 tokens/s, learning rate: 1.00000e-05\n",
+            step=10, loss=10.5, step_seconds=0.25, throughput=32768,
         ),
         NearMiss(b"[eval] epoch: 0, batch: 10, loss: 10.500000000, avg_eval_cost: 0.25000 sec, speed: 4.00 step/s\n", "an evaluation"),
         NearMiss(

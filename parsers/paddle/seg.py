@@ -1,8 +1,8 @@
 """PaddleSeg (`train.py`): a record per `--log_iters` iterations.
 
-`ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. A record that contains a
-checkpoint, an evaluation or the start of an epoch is slow. `GPUs used` counts the whole job; the launcher prints `ips:
-127.0.0.1`.
+`ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. Until January 2021 each value
+stood behind `=`, at first without `ips`. A record that contains a checkpoint, an evaluation or the start of an epoch is
+slow. `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
@@ -11,7 +11,7 @@ from parsers.paddle import MEMORY
 FORMAT = Format(
     title="PaddleSeg",
     framework="PaddlePaddle",
-    marker=b"[TRAIN] epoch: ",
+    marker=b"[TRAIN] epoch",
     start=rb"-Environment Information-",
     readings=(
         Reading(
@@ -21,6 +21,16 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             epoch_end=True,
+        ),
+        *(
+            Reading(
+                rb"\[TRAIN\] epoch=<epoch>, iter=<step>/<total_steps>, loss=<loss>, lr=[0-9.e-]++, "
+                rb"batch_cost=<step_seconds>, reader_cost=<reader_seconds>" + speed + rb" \| ETA ",
+                unit="samples/s",
+                scope="device",
+                epoch_end=True,
+            )
+            for speed in (rb", ips=<throughput> samples/sec", rb"")
         ),
     ),
     facts=(
@@ -46,6 +56,20 @@ FORMAT = Format(
             b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 1, iter: 10/1000, loss: 2.5, lr: 0.009919, batch_cost: 0.2500, "
             b"reader_cost: 0.01, ips: 16.0000 samples/sec, max_mem_reserved: 7000 MB, max_mem_allocated: 6500 MB | ETA 00:03:57",
             step=10, throughput=16.0, memory=6500,
+        ),
+        Sample(
+            b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch=1, iter=5/100, loss=2.5, lr=0.009639, batch_cost=0.2500, "
+            b"reader_cost=0.00010, ips=16.0000 samples/sec | ETA 00:01:24",
+            epoch=1, step=5, total_steps=100, loss=2.5, step_seconds=0.25, throughput=16.0,
+        ),
+        Sample(
+            b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch=1, iter=5/100, loss=2.5, lr=0.009639, batch_cost=0.2500, "
+            b"reader_cost=0.0001 | ETA 00:01:24",
+            epoch=1, step=5, loss=2.5, step_seconds=0.25, reader_seconds=0.0001,
+        ),
+        NearMiss(
+            b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch=1, iter=5/100, loss=2.5, lr=0.009639, batch_cost=0.2500, reader_cost=0.00",
+            "cut",
         ),
         NearMiss(b"ips: 127.0.0.1", "a list of hosts"),
         NearMiss(

@@ -251,6 +251,83 @@ def test_facts_may_stand_before_the_benchmark_is_named(tmp_path: Path) -> None:
     assert value(session) == pytest.approx(64.0 * 8192)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "key", "used"),
+    [
+        ("blocks_of_epochs", "block_stop", 5),
+        ("blocks_of_epochs", "block_start", 5),
+        ("blocks_of_epochs", "eval_stop", 5),
+        ("epochs_in_blocks", "epoch_stop", 3),
+        ("samples_as_epochs", "eval_start", 5),
+        ("samples_as_epochs", "eval_stop", 5),
+        ("parts_of_epochs", "eval_start", 5),
+        ("nemo", "block_start", 50),
+        ("nemo", "block_stop", 50),
+    ],
+)
+def test_a_stretch_of_which_a_line_is_lost_does_not_count(dialect: str, key: str, used: int, tmp_path: Path) -> None:
+    """Its seconds and its samples are not of one piece: a torn line moves no figure."""
+    lines = list(DIALECTS[dialect]())
+    lost = [at for at, line in enumerate(lines) if f'"{key}"' in line][2]
+    del lines[lost]
+    session = session_of([*head(), *whole(lines, 90)], tmp_path)
+    found = figure(session)
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64.0)
+    assert found.used >= used - 1
+    assert told(session)["samples_to_train"].value == 3840
+
+
+def test_a_run_that_began_again_without_a_head_is_not_mixed_with_the_one_before(tmp_path: Path) -> None:
+    """Whether it goes on where the other broke off is not told, so that no time to train is given."""
+    broken = [mllog(0, "run_start"), *list(blocks_of_epochs())[:12]]
+    again = [line.replace('"time_ms": 17951', '"time_ms": 17952') for line in whole(list(blocks_of_epochs()), 90)]
+    session = session_of([*head(), *broken, *again], tmp_path)
+    found = figure(session)
+    assert isinstance(found, Figure)
+    assert (found.value, found.used) == (pytest.approx(64.0), 5)
+    reason = told(session)["time_to_train"].reason
+    assert reason is not None
+    assert (reason.code, "samples_to_train" in told(session)) == ("target_open", False)
+    ended = session_of([*head(), *whole(list(blocks_of_epochs()), 90), *again], tmp_path)
+    assert told(ended)["time_to_train"].value == 1.5
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_run_whose_stamps_go_back_gives_nothing(dialect: str, tmp_path: Path) -> None:
+    lines = whole(list(DIALECTS[dialect]()), 90)
+    half = len(lines) // 2
+    lines[half:] = [line.replace('"time_ms": 17951', '"time_ms": 17941') for line in lines[half:]]
+    session = session_of([*head(), *lines], tmp_path)
+    found, time = figure(session), told(session)["time_to_train"]
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "impossible_figure"
+    assert found.reason.args["line"] == half + 1 + len(head())
+    assert (time.value, getattr(time.reason, "code", "")) == (None, "impossible_figure")
+
+
+@pytest.mark.parametrize(
+    ("printed", "value_told", "verdict"), [(64.0, 64.0, "agrees"), (42.7, 64.0, "none"), (128.0, None, "disagrees")]
+)
+def test_speeds_are_held_against_events_that_begin_with_the_first_of_them(
+    printed: float, value_told: float | None, verdict: str, tmp_path: Path
+) -> None:
+    """BERT whose epoch begins with 1, so that the events tell no samples before the first speed."""
+    lines = []
+    for line in samples_as_epochs(12):
+        if '"eval_start"' in line:
+            event = json.loads(line.partition(" ")[2])
+            at, done = (event["time_ms"] - 1795168800000) / 1000, event["metadata"]["epoch_num"]
+            lines.append(mllog(at, "tracked_stats", {"throughput": printed}, epoch_num=done))
+        lines.append(line.replace('"epoch_num": 0', '"epoch_num": 1'))
+    session = session_of([*head(), *whole(lines, 180)], tmp_path)
+    found = measured(session, case_of(session))
+    sustained = found.figures["sustained"]
+    assert (sustained.value if isinstance(sustained, Figure) else None) == (value_told and pytest.approx(value_told))
+    (arithmetic,) = (each.verdict for each in found.witnesses if each.kind == "arithmetic")
+    assert arithmetic == verdict or verdict == "none"
+
+
 def test_old_dialects_tell_time_and_outcome(tmp_path: Path) -> None:
     stamp, place = 1795168800, "(/w/log.py:49)"
     events = [(0, "run_start"), (1, "input_size: 640"), *((10 * each, f"train_epoch: {each}") for each in range(6))]

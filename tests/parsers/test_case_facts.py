@@ -108,6 +108,31 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         {"devices": 2},
     ),
     ("frameworks.tf_estimator", "Number of replicas in sync: 4", {"devices": 4}),
+    # The file of the configuration is printed before the configuration that the run is made with.
+    (
+        "frameworks.detectron2",
+        "[11/20 09:00:00 detectron2]: Contents of args.config_file=a.yaml:\n  IMS_PER_BATCH: 64\n  MAX_ITER: 9\n",
+        {"batch_size_of_job": 16},
+    ),
+    (
+        "frameworks.detectron2",
+        (
+            "[11/20 09:00:00 d2.engine.defaults]: Auto-scaling the config to batch_size=4, learning_rate=0.01, "
+            "max_iter=180000, warmup=20."
+        ),
+        {"batch_size_of_job": 4, "total_steps": 180000},
+    ),
+    (
+        "frameworks.detectron2",
+        "[11/20 09:00:00 detectron2]: Running with full config:\nSOLVER:\n  AMP:\n    ENABLED: true\n  BASE_LR: 0.02",
+        {"precision": "amp"},
+    ),
+    (
+        "frameworks.paddle_ocr",
+        "[2026/11/20 10:00:00] openrec INFO: run with torch 2.1.0+cu118 and device cuda:0",
+        {"framework": "PyTorch", "framework_version": "2.1.0"},
+    ),
+    ("paddle.clas_dygraph", "LAUNCH INFO 2026-11-20 10:00:00,000 nnodes: 2", {"nodes": 2}),
     (
         "frameworks.mlperf",
         (

@@ -12,6 +12,7 @@ import pytest
 
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
+from ingest.compute.witnesses import measured
 from parsers.engine.read import Log, read
 from parsers.engine.session import Session
 from schema.records import Figure, MetricFigure, NoFigure, Reason
@@ -139,6 +140,52 @@ def lightning_rich() -> Iterable[str]:
 
 def steps_of(line: str, count: int = 6) -> list[str]:
     return [line.format(at=4.0 * step, step=step, seen=64 * (step + 1)) for step in range(count)]
+
+
+TORCHTUNE = [
+    "INFO:torchtune.utils.logging:Running FullFinetuneRecipeDistributed with resolved config:", "", "batch_size: 2",
+    "gradient_accumulation_steps: 8", "", "GLOBAL_RANK: 0, MEMBER: 1/4",
+]  # fmt: skip
+
+
+def torchtune_bars(ahead: int) -> Iterable[str]:
+    """Return a state a second; the words of the bar may be ahead of it."""
+    for n in range(1, 10):
+        yield f"1|{n + ahead}|Loss: 1.25:  10%|#         | {n}/400 [00:{n:02d}<06:39,  1.00it/s]"
+
+
+VERL_APART = [
+    "(OneStepOffTaskRunner pid=3860) {'actor_rollout_ref': {'rollout': {'n_gpus_per_node': 8, 'nnodes': 0}},",
+    "(OneStepOffTaskRunner pid=3860)  'rollout': {'n_gpus_per_node': 2, 'nnodes': 1},",
+    "(OneStepOffTaskRunner pid=3860)  'trainer': {'balance_batch': True,",
+    "(OneStepOffTaskRunner pid=3860)              'n_gpus_per_node': 6,",
+    "(OneStepOffTaskRunner pid=3860)              'nnodes': 1}}",
+    *steps_of(
+        "(OneStepOffTaskRunner pid=3860) step:{step} - actor/lr:1e-06 - perf/total_num_tokens:400000 - "
+        "perf/time_per_step:50.0 - perf/throughput:1000.0"
+    ),
+]
+
+
+def prime_rl(step: int, time: str, throughput: float) -> str:
+    return (
+        f"10:00:00 [SUCCESS] Step {step} | {time:>7} | Loss 0.0123 | Entropy 0.3500 | Mismatch KL 0.0012 | "
+        f"Grad. Norm 0.5000 | LR 1.00e-05 | Throughput {throughput:.0f} tokens/s | MFU 41.2% | Peak Mem. 40.0 GiB"
+    )
+
+
+LITGPT = {"devices": 1, "batch_size": 4}
+
+
+def litgpt(every: int, accumulation: int, last: int = 40, first: int = 1) -> list[str]:
+    """Return iterations of 300 ms, and of 500 ms where they end with an update."""
+    return [
+        f"Epoch 1 | iter {n} step {(n + 1 - first) // accumulation} | loss train: 1.234, val: n/a | iter time: "
+        f"{300 if (n + 1 - first) % accumulation else 500}.00 ms{'' if (n + 1 - first) % accumulation else ' (step)'} "
+        "remaining time: 1:02:03"
+        for n in range(first, last + 1)
+        if n % every == 0
+    ]
 
 
 def nemo_bars() -> list[str]:
@@ -346,6 +393,63 @@ DIALECTS = {
         [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)], 8 * 1024 / 0.05,
         case={"devices": 8, "batch_size": 1, "sequence_length": 1024},
     ),
+    # A batch takes a second. The bar of 0.1 counts batches, later ones count updates, here of 8 batches.
+    "torchtune 0.1": Dialect("frameworks.torchtune", [*TORCHTUNE, *torchtune_bars(1)], 2 * 4, used=9),
+    "torchtune": Dialect("frameworks.torchtune", [*TORCHTUNE, *torchtune_bars(0)], 2 * 4 * 8, used=9),
+    # A state is drawn before the words of the next update are set.
+    "torchtune, drawn twice": Dialect(
+        "frameworks.torchtune", [*TORCHTUNE, *(bar for n in (1, 0) for bar in torchtune_bars(-n))], 2 * 4 * 8,
+    ),
+    "verl with a rollout of its own devices": Dialect("frameworks.verl", VERL_APART, 400000 / 50, used=6, seconds=50),
+    "verl's fine-tuning": Dialect(
+        "frameworks.verl", steps_of(
+            "step:{step} - train/loss:1.25 - train/grad_norm:0.5 - train/lr:1e-05 - train/time(s):2.0 - "
+            "train/mfu:0.41 - train/global_tokens:8192 - train/total_tokens(B):0.1"
+        ), 4096, seconds=2,
+    ),
+    "verl's first fine-tuning": Dialect(
+        "frameworks.verl", steps_of("step:{step} - train/loss:1.25 - train/lr(1e-3):0.01 - train/time(s):2.0"), 32,
+        case={"batch_size_of_job": 64}, seconds=2,
+    ),
+    "prime-rl, whole steps": Dialect(
+        "frameworks.prime_rl", [prime_rl(0, "40s", 0), *(prime_rl(step, "1m 30s", 4096) for step in range(1, 6))], 4096,
+        used=5,
+    ),
+    "prime-rl of 2025": Dialect(
+        "frameworks.prime_rl", steps_of(
+            "10:00:00 [SUCCESS] Step {step} | Time: 31.23s | Loss: 0.0125 | Entropy: 0.5000 | Mismatch KL: 0.0012 | "
+            "LR: 1.00e-05 | Throughput: 4096 tokens/s | MFU: 11.2% | Peak Mem.: 40.0 GiB"
+        ), 4096, used=6,
+    ),
+    # What is printed leaves out the wait for rollouts.
+    "prime-rl, two passes": Dialect(
+        "frameworks.prime_rl",
+        [prime_rl(step, time, 9e9) for step, time in enumerate(("1.50s", "500ms", "58s", "1m", "2m 40s", "1h 10m"))],
+        6 * 131072 / (1.5 + 0.5 + 58 + 60 + 160 + 4200), case={"tokens_per_step": 131072},
+    ),
+    "litgpt, every iteration": Dialect("frameworks.litgpt", litgpt(1, 4), 4 / 0.35, case=LITGPT, used=40),
+    "litgpt, every third iteration": Dialect("frameworks.litgpt", litgpt(3, 4, 120), 4 / 0.35, case=LITGPT, used=40),
+    # Every second line is an update, but only one iteration in four.
+    "litgpt, every tenth iteration": Dialect("frameworks.litgpt", litgpt(10, 4, 400), 4 / 0.35, case=LITGPT, used=20),
+    "litgpt, every second of eight": Dialect("frameworks.litgpt", litgpt(2, 8, 80), 4 / 0.325, case=LITGPT, used=10),
+    "litgpt without accumulation": Dialect("frameworks.litgpt", litgpt(5, 1, 50), 4 / 0.5, case=LITGPT, used=10),
+    "olmo": Dialect(
+        "frameworks.olmo_core", [
+            line
+            for step in range(6)
+            for line in (
+                f"[2025-03-01 10:00:{2 * step:02d}] INFO     [olmo.train:966, rank=0] [step={step}/739328,epoch=0]",
+                "    throughput/total_tokens=4,194,304", "    throughput/device/tokens_per_second=4,096",
+                "    throughput/device/batches_per_second=0.0942",
+            )
+        ], 8 * 4096, case={"devices": 8}, used=6,
+    ),
+    "mindformers of 2023": Dialect(
+        "frameworks.mindformers", steps_of(
+            "2023-04-03 10:00:00,123 - mindformers - INFO - Epoch:[  1/  2], step:[{step:5d}/  500], "
+            "loss:[8.800/8.912], time:250.000 ms, lr:1e-05, overflow cond: False, loss_scale: 1024.0"
+        ), 64 / 0.25, case={"batch_size_of_job": 64}, seconds=0.25,
+    ),
     "torchtitan, every rank untagged": Dialect(
         "frameworks.torchtitan", [
             *["2026-11-20 10:00:00,250 - root - INFO - Starting job: a run"] * 2,
@@ -496,12 +600,37 @@ def test_figure_of_a_dialect(name: str, tmp_path: Path) -> None:
             ALL, {"devices": 8, "batch_size": 64}, "no_tokens_per_step",
         ),
         (DIALECTS["hugging face, old summary"].lines, "reported", {}, "no_devices"),
+        ([prime_rl(step, "30.00s", 131072) for step in range(6)], ALL, {"devices": 8}, "no_tokens_per_step"),
+        # Updates alone are printed, or none.
+        (litgpt(8, 8, 80), ALL, LITGPT, "no_records"),
+        (litgpt(8, 8, 160, first=0), ALL, LITGPT, "no_records"),
         ([each for each in ESTIMATOR if "loss" not in each], "sustained", {"devices": 1}, "no_batch_size"),
     ],
 )  # fmt: skip
 def test_reason_for_no_figure(lines: Sequence[str], rule: str, case: dict[str, int], code: str, tmp_path: Path) -> None:
     (session,) = log_of(lines, tmp_path).sessions
     assert reason(session, rule, **case) == code
+
+
+def test_llm_c_tokens_per_second_are_held_against_the_tokens_of_a_step(tmp_path: Path) -> None:
+    lines = [
+        f"| {'total batch size':<21} | {8192:<50} |",
+        *steps_of(
+            "step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 1000.00 ms | "
+            "40.1% bf16 MFU | 4096 tok/s", 60,
+        ),
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    assert facts_of(session)["tokens_per_step"] == 8192
+    headline = measured(session, facts_of(session)).headline
+    assert isinstance(headline, NoFigure)
+    assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "arithmetic")
+
+
+def test_verl_devices_of_a_rollout_count_where_it_has_its_own(tmp_path: Path) -> None:
+    assert "devices_per_node" not in facts_of(session_of(VERL_APART, tmp_path, "frameworks.verl"))
+    together = [line for line in VERL_APART if " 'rollout': {'n_gpus_per_node': 2" not in line]
+    assert facts_of(session_of(together, tmp_path, "frameworks.verl"))["devices_per_node"] == 6
 
 
 # DeepSpeed and Megatron-LM
@@ -829,6 +958,7 @@ def test_keras_bars(lines: list[str], expected: float, case: dict[str, int], tmp
         (["Epoch 1/2", BACKSPACES, "Epoch 2/2", BACKSPACES], True),
         ([f"{each}\r{bar('100 90s 900ms/step - loss: 0.5 - val_loss: 0.6')}" for each in keras([50, 20])[1::2]], False),
         ([VALIDATION + lightning(99, "5.00it/s", more=", loss=0.625, v_num=0")], True),
+        ([lightning(99, "5.00it/s", more=", loss=0.625, v_num=0, val_loss=0.5")], True),
         ([VALIDATION + lightning(99, "5.00it/s", more=", v_num=0, train_loss=0.625")], False),
     ],
 )  # fmt: skip
@@ -874,6 +1004,13 @@ FACES = [
 ]
 
 
+GLUON_CV = "Namespace(batch_size=8, kvstore='{}', lr_mode='step', model='x', num_gpus=8, {}num_workers=32)"
+CLIPS = [
+    f"Epoch[000] Batch [{10 * i - 1:04}]/[0300]\tSpeed: {100 * i}.000000 samples/sec\t acc=25.0\t loss=2.7\t lr=0.01"
+    for i in range(1, 4)
+]
+
+
 def head(devices: str, variables: str, mode: str = "training") -> list[str]:
     """Return the head of tf_cnn_benchmarks; four devices are named as `devices` says."""
     names = ", ".join(f"'{devices}{n}'" for n in range(2 if "/job" in devices else 4))
@@ -902,6 +1039,10 @@ LOCAL, HOROVOD, WORKERS = "/gpu:", "horovod/gpu:", "/job:worker/replica:0/task0/
         (FACES, 2, 250, "job"),
         ([ARCFACE.format("dist_device_sync"), *FACES], 2, 500, "job"),
         ([ARCFACE.format("dist_device_sync"), *FACES], None, 250, "node"),
+        ([GLUON_CV.format("dist_sync", "num_segments=1, "), *CLIPS], 2, 500, "job"),
+        ([GLUON_CV.format("dist_sync", ""), *CLIPS], 2, 500, "job"),
+        ([GLUON_CV.format("dist_sync_device", ""), *CLIPS], None, 250, "node"),
+        ([GLUON_CV.format("device", "num_segments=1, "), *CLIPS], 2, 250, "job"),
         ([*head(LOCAL, "replicated"), *STEPS, TOTAL], None, 100, "job"),
         ([*head(LOCAL, "parameter_server"), *STEPS, TOTAL], None, 100, "job"),
         ([*head(HOROVOD, "horovod"), *STEPS, TOTAL], None, 400, "job"),
@@ -1023,3 +1164,114 @@ def test_paddle_rec_node_and_thread_figures_are_separate_series(tmp_path: Path) 
     session = session_of(lines, tmp_path, "paddle.rec")
     assert {each.reading.scope: len(each) for each in session.records if len(each)} == {"node": 1, "thread": 2}
     assert session.main["throughput"].tolist() == [15500.25]
+
+
+# What a configuration says, and what it does not
+
+
+def test_detectron2_file_of_the_configuration_states_no_batch_size(tmp_path: Path) -> None:
+    lines = [each for each in golden_lines("frameworks.detectron2") if "Running with full config" not in each]
+    facts = facts_of(session_of(lines, tmp_path, "frameworks.detectron2"))
+    assert not {"batch_size_of_job", "total_steps", "precision"} & set(facts)
+
+
+HOROVOD = "INFO:tensorflow:hvd.size() = 8 hvd.rank() = 0"
+SQUAD = [
+    "INFO:tensorflow:***** Running training *****", "INFO:tensorflow:  Num split examples = 10949",
+    "INFO:tensorflow:  Batch size = 4",
+    *(f"INFO:tensorflow:loss = 4.6, step = {100 * i} (20.000 sec)" for i in range(1, 6)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "stated"),
+    [
+        (SQUAD, {"batch_size_of_job": 4}),
+        ([HOROVOD, *SQUAD], {"batch_size": 4, "devices": 8}),
+        ([HOROVOD, "INFO:tensorflow:  num_accumulation_steps: 1", *SQUAD], {"batch_size": 4, "devices": 8}),
+        ([HOROVOD, "INFO:tensorflow:  num_accumulation_steps: 16", *SQUAD], {"devices": 8}),
+        (["INFO:tensorflow:  num_accumulation_steps: 16", *SQUAD], {}),
+    ],
+)
+def test_estimator_batch_size_is_that_of_a_device_under_horovod(
+    lines: list[str], stated: dict[str, int], tmp_path: Path
+) -> None:
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert {name: each for name, each in facts_of(session).items() if name != "framework"} == stated
+    if "batch_size" in stated:
+        assert value(session) == pytest.approx(8 * 4 * 100 / 20)
+
+
+def test_estimator_runs_of_horovod_in_one_file_keep_their_devices(tmp_path: Path) -> None:
+    run = ["INFO:tensorflow:Multi-GPU training with TF Horovod", HOROVOD, "INFO:tensorflow:Using config: {}", *SQUAD]
+    log = log_of([*run, "INFO:tensorflow:Loss for final step: 1.2.", *run], tmp_path)
+    assert [facts_of(each).get("devices") for each in log.sessions] == [8, 8]
+    assert [facts_of(each).get("batch_size") for each in log.sessions] == [4, 4]
+
+
+def test_paddle_elastic_job_states_no_nodes(tmp_path: Path) -> None:
+    lines = ["LAUNCH INFO 2026-11-20 10:00:00,000 nnodes: 2:4", *golden_lines("paddle.clas_dygraph")]
+    whole = facts_of(session_of(lines, tmp_path, "paddle.clas_dygraph"))
+    assert whole.get("nodes") == facts_of(session_of(lines[1:], tmp_path, "paddle.clas_dygraph")).get("nodes")
+
+
+MMENGINE = [
+    f"2026/11/20 12:01:{i:02} - mmengine - INFO - Iter(train) [{50 * i:5}/40000]  lr: 1.0e-02  eta: 5:53:22  "
+    "time: 0.5000  data_time: 0.0100  memory: 3440  loss: 2.1"
+    for i in range(1, 5)
+]
+
+
+@pytest.mark.parametrize(
+    ("config", "size"),
+    [
+        ("train_dataloader = dict(\n    batch_size=2,\n    num_workers=4)", 2),
+        ("train_dataloader = dict(\n    batch_sampler=dict(\n        batch_size=9),\n    batch_size=2,\n    y=1)", 2),
+        ("train_dataloader = dict(batch_sampler=dict(batch_size=9, of=(1, 2)), batch_size=2, num_workers=4)", 2),
+        ("train_dataloader = dict(batch_size=2)", 2),
+        ("data = dict(\n    imgs_per_gpu=2,\n    workers_per_gpu=2)", 2),
+        ("data = dict(\n    test_dataloader=dict(\n        videos_per_gpu=1),\n    videos_per_gpu=2,\n    x=1)", 2),
+        ("data = dict(\n    test_dataloader=dict(\n        videos_per_gpu=1),\n    workers_per_gpu=2)", None),
+        ("train_dataloader = dict(mini_batch_size=2)\nval_dataloader = dict(\n    batch_size=1)", None),
+        ("val_dataloader = dict(batch_size=1)\ntest_dataloader = dict(\n    batch_size=1,\n    x=1)", None),
+    ],
+)  # fmt: skip
+def test_mmengine_batch_size_of_the_training(config: str, size: int | None, tmp_path: Path) -> None:
+    facts = facts_of(session_of([config, *MMENGINE], tmp_path, "frameworks.mmseg"))
+    assert facts.get("batch_size") == size
+
+
+@pytest.mark.parametrize(
+    ("device", "devices"),
+    [("0", 1), ("-1", 1), ("-1,-1", 2), ("cuda:0", 1), ("cuda:0,cuda:1", 2), ("[0, 1, 2]", 3), ("None", 1), ("", None)],
+)
+def test_ultralytics_devices(device: str, devices: int | None, tmp_path: Path) -> None:
+    # Without a device YOLOv5 takes all that it sees (`DataParallel`), though it prints the first only.
+    args = f"engine/trainer: batch=16, device={device}, epochs=8"
+    bars = [
+        f"      {i}/8      8.12G      1.2     0.5        123        640: 100% ━━━ 40/40 10.5it/s 3.8s" for i in (1, 2)
+    ]
+    facts = facts_of(session_of([args, *bars], tmp_path, "frameworks.ultralytics"))
+    assert facts.get("devices") == devices
+
+
+def test_old_paddle_seg_has_its_speed_by_the_batch_size(tmp_path: Path) -> None:
+    lines = [
+        f"2026-11-20 11:50:{i:02} [INFO]\t[TRAIN] epoch=1, iter={5 * i}/100, loss=2.5, lr=0.009639, batch_cost={cost}, "
+        "reader_cost=0.0001 | ETA 00:01:24"
+        for i, cost in enumerate(["0.5000", "0.2500", "0.2500"], 1)
+    ]
+    session = session_of(lines, tmp_path, "paddle.seg")
+    assert value(session, devices=2, batch_size=4) == pytest.approx(3 * 2 * 4 / (0.5 + 0.25 + 0.25))
+
+
+def test_paddle_clas_2_0_prints_means_since_step_10(tmp_path: Path) -> None:
+    """Steps 10 to 20 take 0.2 s each, 21 to 30 take 0.4 s."""
+    means = {0: 5.0, 10: 0.2, 20: 0.2, 30: (11 * 0.2 + 10 * 0.4) / 21}
+    lines = [
+        f"2026-11-20 13:16:10 INFO: epoch:0  , train step:{step:<4d}, loss: 6.9, lr: 0.1, batch_cost: {mean:.5f} s, "
+        f"reader_cost: 0.00056 s, ips: {64 / mean:.5f} images/sec."
+        for step, mean in means.items()
+    ]
+    session = session_of(lines, tmp_path, "paddle.clas_static")
+    assert value(session, "sustained:skip=3", devices=1) == pytest.approx(64 / 0.4, rel=1e-4)

@@ -78,3 +78,40 @@ def test_results_that_were_not_checked_count(told):
 
 def test_times_of_the_processor_are_no_bandwidth(told):
     assert not [each for session in told(map(row, TIMES), time="cputime") for each in session.records if len(each)]
+
+
+def test_a_difference_below_the_tools_own_bound_is_no_wrong_result(told):
+    """Older releases print the largest difference in place of the number of wrong elements."""
+    for printed, right in (("1e-03", 10), ("0e+00", 10), ("2e-02", 0), ("1e+00", 0)):
+        found = told([row(took, wrong=printed) for took in TIMES])
+        assert sum(len(each) for session in found for each in session.records) == right
+    single = [row(took, wrong="1e-03").replace("bfloat16", "   float") for took in TIMES]
+    assert not [each for session in told(single) for each in session.records if len(each)]
+
+
+def test_of_several_operations_the_sum_counts(told):
+    both = [text for took in TIMES for text in (row(took), row(2 * took).replace("     sum", "    prod"))]
+    (session,) = told(both)
+    (alone,) = told(map(row, TIMES))
+    assert sustained(session).value == sustained(alone).value
+    (other,) = told([row(took).replace("     sum", "     max") for took in TIMES])
+    assert sustained(other).value == sustained(alone).value
+
+
+@pytest.mark.parametrize(
+    ("limits", "size", "gib"),
+    [
+        ("minBytes 1048576 maxBytes 134217728 step: 2(factor)", 128 << 20, None),
+        ("minBytes 8 maxBytes 10000000000 step: 2(factor)", 8 * GIB, 8),
+        ("minBytes 1073741824 maxBytes 5368709120 step: 3(factor)", 3 * GIB, 3),
+        ("minBytes 1073741824 maxBytes 5900000000 step: 1073741824(bytes)", 5 * GIB, 5),
+        ("minBytes 6442450944 maxBytes 6442450944 step: 0(bytes)", 6 * GIB - 96, 6),
+    ],
+)
+def test_the_largest_message_need_not_be_the_limit_nor_whole_gibibytes(told, monkeypatch, limits, size, gib):
+    """It is the last that the step reaches, rounded down to what every device gets its part of."""
+    asked = "minBytes 8589934592 maxBytes 8589934592 step: 1048576(bytes)"
+    monkeypatch.setitem(globals(), "HEAD", HEAD.replace(asked, limits))
+    (session,) = told([row(took * size / (8 * GIB), size) for took in TIMES])
+    assert sustained(session).used == 8
+    assert (session.facts["batch_size"].value if "batch_size" in session.facts else None) == gib

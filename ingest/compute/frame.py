@@ -39,6 +39,10 @@ _AGREES = 0.1
 _OUTSIDE = 0.02
 #: Share of the usual interval by which the loss scaler may keep the step number back.
 _SKIPPED = 0.5
+#: Two programs write into one file where steps go back so often, and in this share of the lines.
+_OFTEN, _SHARE = 3, 0.1
+#: A line that follows within this share of the usual interval, with the same step, is the same line again.
+_AGAIN = 0.1
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -82,24 +86,37 @@ class StepRows:
         """Return all rows but the first, each covering the time since the row before it, and these times in seconds.
 
         The clock may be coarser than the lines: of several lines with one time, only the last is a row. Lines after the
-        last change of the clock are left out.
+        last change of the clock are left out; so is the time until a program was started again, of which the first line
+        begins the next row.
         """
         import numpy as np
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
+        anew = self._begun_anew(seconds)
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
-        chosen = np.arange(len(seconds))
+        # What is counted since the start would fall to the next row.
+        chosen = np.flatnonzero(~anew | ("consumed" in self))
         if not {"samples", "batch", "consumed"} & self.columns.keys():
-            chosen = np.flatnonzero(seconds != 0)
-            covered = np.diff(np.concatenate([[0.0], np.cumsum(covered)[chosen]]))
+            chosen = np.flatnonzero((seconds != 0) & ~anew)
+            covered = np.diff(np.concatenate([[0.0], np.cumsum(np.where(anew, 0.0, covered))[chosen]]))
             pauses = np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)]) if len(chosen) else pauses[chosen]
         columns = {name: each[1:][chosen] for name, each in self.columns.items()}
         epochs, steps, rows = self.epochs[1:][chosen], self.steps[1:][chosen], self.rows[1:][chosen]
         later = replace(self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses)
         return later, seconds[chosen]
+
+    def _begun_anew(self, seconds: Column) -> NDArray[np.bool_]:
+        """Return which intervals end with the first line of a program that was started again."""
+        import numpy as np
+
+        lag = _LAG if self.records.reading.counts == "update" else 0
+        _, begun = _restarts(self.epochs, self.steps, np.zeros(len(self)), lag)
+        timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
+        anew: NDArray[np.bool_] = begun[1:] | timer_begins
+        return anew
 
 
 # Figures, metrics and signs of a second run all ask for the rows of one session.
@@ -115,8 +132,25 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     if _is_repeated(records):
         columns, rows, group = _once_per_step(columns, epochs, steps, ranks)
         epochs, steps = epochs[rows], steps[rows]
+    elif "clock" in columns and (again := _printed_again(columns["clock"], epochs, steps)).any():
+        rows, group = np.flatnonzero(~again), np.cumsum(~again) - 1
+        columns, epochs, steps = {name: each[rows] for name, each in columns.items()}, epochs[rows], steps[rows]
     pauses = _pauses(records, _stopped(records.stops(), group, ranks, len(rows)), epochs, steps)
     return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses)
+
+
+def _printed_again(clock: Column, epochs: Column, steps: Column) -> NDArray[np.bool_]:
+    """Return which lines repeat the one before them: two handlers of a logger print each line twice.
+
+    An update that the loss scaler skips has the step of the one before it, and takes the usual time.
+    """
+    import numpy as np
+
+    seconds, again = np.diff(clock), np.zeros(len(clock), dtype=np.bool_)
+    same = (np.diff(steps) == 0) & (np.diff(epochs) == 0)
+    advanced = seconds[~same & (seconds > 0)]
+    again[1:] = same & (np.abs(seconds) < _AGAIN * (median(advanced) if len(advanced) else 0.0))
+    return again
 
 
 def _places(records: SessionRecords) -> tuple[Column, Column]:
@@ -334,6 +368,24 @@ def begun_anew(records: SessionRecords) -> int | None:
     order, begun = _restarts(*_places(records), records.ranks(), _LAG if lags else 0)
     found = np.flatnonzero(begun & (order <= order[0]))
     return int(found[0]) if len(found) else None
+
+
+def interleaved(records: SessionRecords) -> int | None:
+    """Return the first row that states an earlier step again, otherwise, where two programs write into one file.
+
+    Their steps go back again and again; those of a resumed run go back once.
+    """
+    import numpy as np
+
+    value = next((name for name in ("throughput", *TIMED) if name in records), None)
+    if len(records) < 2 or "step" not in records or value is None or _is_repeated(records):
+        return None
+    if records.reading.counts == "update":
+        return None
+    _, order = np.unique(np.stack(_places(records)), axis=1, return_inverse=True)
+    again = (np.diff(order.ravel()) <= 0) & (np.diff(records[value]) != 0)
+    found = np.flatnonzero(again)
+    return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None
 
 
 def _medians(values: Column, group: Rows, count: int) -> Column:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ingest.compute.frame import begun_anew
+from ingest.compute.frame import begun_anew, interleaved
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -35,7 +35,11 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
         yield again.second.line, Reason("fact_restated", {"fact": again.fact, **where})
     trained = [each for each in session.records if len(each) and each.reading.span != "run"]
     for records in trained:
-        for code, row in (("steps_restart", begun_anew(records)), *_changes(records)):
+        for code, row in (
+            ("steps_restart", begun_anew(records)),
+            ("steps_go_back", interleaved(records)),
+            *_changes(records),
+        ):
             if row is not None:
                 yield records.lines([row])[0], Reason(code)
     of_steps = [each for each in trained if each.reading.span in ("step", "interval") and not each.reading.weak]

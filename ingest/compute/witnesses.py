@@ -137,8 +137,8 @@ def _of_summary(
     alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
     if not (alone and isinstance(summary, Figure)):
         return Measurement(found, (), given)
-    if step := case.get("resumed_from"):
-        found[rules.SUMMARY] = NoFigure(Reason("resumed_summary", {"step": step, "line": summary.first_line}))
+    if why := _counts_more(session, case):
+        found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
         return Measurement(found, (), given, rules.SUMMARY)
     spoken = (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items())
     return _held(found, rules.SUMMARY, spoken, given)
@@ -450,6 +450,8 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
+    if reported.value > max(speeds) and (why := _counts_more(session, case)):
+        raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
@@ -460,12 +462,41 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     return replace(found, verdict="agrees") if within else found
 
 
+def _counts_more(session: Session, case: Facts) -> Reason | None:
+    """Return why a summary may count steps that this run did not take; None where nothing says so.
+
+    Trainers divide the steps that were planned by the time of those that were left to do.
+    """
+    if step := case.get("resumed_from"):
+        return Reason("resumed_summary", {"step": step})
+    counted, done, planned = session.counters, math.nan, _planned_epochs(case)
+    if counted and counted.unit == "step" and not counted.reached:
+        done, planned = counted.done, counted.total
+    for records in session.records:
+        if records.reading.span == "run" and len(records) and "epoch" in records:
+            done = float(records["epoch"][-1])
+    if not done < planned * (1 - TOLERANCE["counters"] / 100):
+        return None
+    return Reason("early_summary", {"done": f"{done:g}", "total": f"{planned:.4g}"})
+
+
+def _planned_epochs(case: Facts) -> float:
+    """Return how many epochs a run was to take, the last in part where its steps are limited; NaN if unknown."""
+    epochs, names = float(case.get("total_epochs", math.nan)), ("total_steps", "batch_size_of_job", "data_set_size")
+    if not all(case.get(name) for name in names):
+        return epochs
+    steps, batch, samples = (float(case[name]) for name in names)
+    return min(epochs, steps * batch / samples)
+
+
 def _faster_summary(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
     """Return the summary of a run of few records if none of these is as fast: it counts steps that were never done."""
     import numpy as np
 
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure) or (reported.scope, reported.unit) != (given.scope, given.unit):
+        return None
+    if _counts_more(session, case):
         return None
     if given.records.reading.span == "run" or not np.isfinite(given.values).any():
         return None

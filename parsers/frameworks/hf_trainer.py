@@ -16,31 +16,77 @@ import numpy as np
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
 from parsers.frameworks import PYTORCH_JOB
 
+#: Nodes that print side by side may differ by so many steps.
+_LAG = 3
+#: A step takes so many times the usual seconds where lines of two bars meet.
+_JUMP = 3.0
+
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
-    """Return one row per step of the bar of optimiser steps; the median where several nodes print it."""
+    """Return one row per step of the bar of optimiser steps; the median where several nodes print it.
+
+    Where another program draws it anew, every line is a row, and the steps count from 1 again.
+    """
     if "step" not in columns:
         return np.empty(0, np.intp), {}
     seconds = np.where(np.isfinite(columns["step_seconds"]), columns["step_seconds"], 1.0 / columns["steps_per_second"])
-    total = _total(columns, seconds)
-    rows = np.flatnonzero((columns["_total"] == total) & (columns["step"] < total) & (seconds > 0))
-    steps, first, group = np.unique(columns["step"][rows], return_index=True, return_inverse=True)
+    stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
+    drawn = np.flatnonzero((seconds > 0) & (columns["step"] < columns["_total"]))
+    steps, totals, elapsed = (columns[name][drawn] for name in ("step", "_total", "clock"))
+    of_total = np.flatnonzero(totals == (stated[0] if len(stated) else _total(steps, totals, elapsed)))
+    kept = of_total[_uninterrupted(steps[of_total], elapsed[of_total])]
+    rows, steps, elapsed = drawn[kept], steps[kept], elapsed[kept]
+    lag = max(_LAG, 0.1 * steps.max(initial=0.0))
+    anew = np.flatnonzero((np.diff(steps) < -lag) | (elapsed[1:] < 0.5 * elapsed[:-1] - _LAG)) + 1
+    # The bars of several nodes may stand one after another; each node states the total.
+    if len(anew) >= max(1, len(stated)):
+        for row in anew:
+            steps[row:] += 1 - steps[row]
+        return rows, {"step": steps, "step_seconds": seconds[rows]}
+    steps, first, group = np.unique(steps, return_index=True, return_inverse=True)
     taken = [float(np.median(seconds[rows][group == each])) for each in range(len(steps))]
     return rows[first], {"step": steps, "step_seconds": np.array(taken)}
 
 
-def _total(columns: Columns, seconds: Column) -> float:
-    """Return how many steps the training takes: as stated, or else those of the bar that lasted longest."""
-    stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
-    if len(stated):
-        return float(stated[0])
-    lasted = np.where(np.isfinite(seconds), columns["step"] * seconds, 0.0)
-    return float(columns["_total"][np.argmax(lasted)]) if len(lasted) else float("nan")
+def _total(steps: Column, totals: Column, elapsed: Column) -> float:
+    """Return what the bar of training counts up to, where nothing states it.
+
+    Training goes on where an evaluation interrupted it, and the next evaluation begins at its first batch again. It
+    begins before the first evaluation, and it may take less time than that; else it is the bar that lasted longest.
+    """
+
+    def unlikely(total: float) -> tuple[int, bool, float]:
+        own = np.flatnonzero(totals == total)
+        is_first = own[0] == 0 and steps[0] == 1
+        return int((np.diff(steps[own]) < -_LAG).sum()), not is_first, -float(elapsed[own].max())
+
+    return min(np.unique(totals).tolist(), key=unlikely, default=float("nan"))
+
+
+def _uninterrupted(steps: Column, elapsed: Column) -> Rows:
+    """Return the lines of a bar without those of an evaluation that has as many steps.
+
+    Its bar begins within that of training, which goes on with the next step behind it. A bar that reaches that step by
+    itself is of another program.
+    """
+    kept = np.ones(len(steps), dtype=np.bool_)
+    pace = np.diff(elapsed, prepend=0.0) / np.diff(steps, prepend=0.0)
+    for row in np.flatnonzero(np.diff(steps) < -_LAG) + 1:
+        if not kept[row - 1]:
+            continue
+        goes_on = (np.abs(steps[row:] - steps[row - 1]) <= 1) & (elapsed[row:] >= elapsed[row - 1])
+        behind = row + int(np.argmax(goes_on))
+        usual = elapsed[behind - 1] / steps[behind - 1]
+        if goes_on.any() and not 0 < pace[behind] < _JUMP * usual:
+            kept[row:behind] = False
+    return np.flatnonzero(kept)
 
 
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
+#: How far the run came, at the end of its summary: that divides what was planned by the time it took.
+_LAST_EPOCH = rb"(?:[^{}\r\n]*?'epoch': " + _VALUE % b"epoch" + rb"\})?+"
 
 FORMAT = Format(
     title="Hugging Face Trainer",
@@ -53,10 +99,11 @@ FORMAT = Format(
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(
         Reading(
-            rb"(?<![^\r\n]) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
+            rb"(?<![^\r\n]) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
             rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
             rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",
+            counts="update",
             weak=True,
             pauses=(
                 Pause(
@@ -76,15 +123,16 @@ FORMAT = Format(
         ),
         Reading(
             rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput"
-            + rb", 'train_steps_per_second': ",
+            + rb", 'train_steps_per_second': " + _LAST_EPOCH,
             unit="samples/s",
             span="run",
         ),
         Reading(
             rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"steps_per_second"
-            + rb"(?:\}|, '(?!train_steps_per_second': )\w++': )",
+            + rb"(?=\}|, '(?!train_steps_per_second': )\w++': )" + _LAST_EPOCH,
             unit="samples/s",
             span="run",
+            counts="update",
         ),
         Reading(
             rb"(?<=\s)train_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
@@ -105,7 +153,8 @@ FORMAT = Format(
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
-        Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
+        # Those of an evaluation stand before its batch size.
+        Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )", grouped),
         Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)$", grouped),
         Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
@@ -115,6 +164,10 @@ FORMAT = Format(
         Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
         *PYTORCH_JOB,
         Fact("devices", rb"Process rank: -1, device: \S++, n_gpu: (\d++)", int),
+        # DeepSpeed's, which fills a column with dots.
+        Fact("batch_size", rb"print\]   train_micro_batch_size_per_gpu \.*+ ([0-9]++)", int),
+        Fact("batch_size_of_job", rb"print\]   train_batch_size \.++ ([0-9]++)", int),
+        Fact("accumulation", rb"print\]   gradient_accumulation_steps \.++ ([0-9]++)", int),
         Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),
         Fact("precision", rb"Using (?:amp|apex|cuda_amp|auto) (fp16) backend", words={b"fp16": "amp"}),
@@ -132,14 +185,14 @@ FORMAT = Format(
         Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "
             b"'epoch': 1.0}",
-            seconds=512.5, throughput=19.5,
+            seconds=512.5, throughput=19.5, epoch=1.0,
         ),
         Sample(
             b"{'train_runtime': '512.5', 'train_samples_per_second': '19.5', 'train_steps_per_second': '0.25', 'epoch': '1'}",
-            seconds=512.5, throughput=19.5,
+            seconds=512.5, throughput=19.5, epoch=1.0,
         ),
         Sample(
-            b"{'train_runtime': 512.5, 'train_samples_per_second': 1.25, 'epoch': 3.0}", seconds=512.5, steps_per_second=1.25,
+            b"{'train_runtime': 512.5, 'train_samples_per_second': 1.25, 'epoch': 3.0}", seconds=512.5, steps_per_second=1.25, epoch=3.0,
         ),
         Sample(
             b"{'eval_loss': 2.5, 'epoch': 1.0}\n***** train metrics *****\n  epoch                    =        1.0\n"

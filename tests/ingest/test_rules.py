@@ -25,8 +25,9 @@ from made_logs import (
 from made_sessions import made
 
 from ingest.compute import rules
-from ingest.compute.frame import begun_anew
+from ingest.compute.frame import begun_anew, interleaved
 from ingest.compute.rules import RuleError
+from ingest.compute.second_run import second_run
 from ingest.compute.series import scoped, series
 from parsers.contract import Reading
 from parsers.engine.read import read
@@ -548,6 +549,38 @@ def test_a_second_run_of_few_records_is_seen(tmp_path: Path) -> None:
         rb"iter (?P<step>\d+) speed (?P<throughput>\S+)", [f"iter {i} speed 5.0" for i in (1, 2, 3, 1, 2, 3)], tmp_path
     )
     assert begun_anew(session.main) == 3
+
+
+def test_two_programs_that_write_into_one_file_are_seen(tmp_path: Path) -> None:
+    pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
+    both = [f"iter {i} speed {speed}" for i in range(1, 40) for speed in (5.0, 10.0)]
+    twice = [f"iter {i} speed {5.0 + i}" for i in range(1, 40) for _ in range(2)]
+    resumed = [f"iter {i} speed {5.0 + i}" for i in (*range(1, 30), *range(20, 60))]
+    found = [interleaved(made(pattern, lines, tmp_path).main) for lines in (both, twice, resumed)]
+    assert found == [1, None, None]
+    told = second_run(made(pattern, both, tmp_path))
+    assert told is not None
+    assert (told[0], told[1].code) == (2, "steps_go_back")
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.002])
+def test_a_line_that_is_printed_twice_counts_once(apart: float, tmp_path: Path) -> None:
+    """Two handlers of a logger write each line, within a moment of each other."""
+    lines = [f"iter {i} at {4.0 * i + later:.3f}" for i in range(1, 40) for later in (0.0, apart)]
+    session = made(rb"iter (?P<step>\d+) at (?P<unix>\S+)", lines, tmp_path)
+    found = rules.figure("sustained:skip=0", session, ONE)
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(ONE["batch_size"] * ONE["devices"] / 4)
+
+
+def test_the_time_until_a_program_is_started_again_is_no_step(tmp_path: Path) -> None:
+    """Three hours pass until it goes on from a checkpoint."""
+    times = [*((i, 4.0 * i) for i in range(1, 40)), *((i, 10_800 + 4.0 * i) for i in range(30, 60))]
+    session = made(rb"iter (?P<step>\d+) at (?P<unix>\S+)", [f"iter {i} at {time}" for i, time in times], tmp_path)
+    for rule in ("sustained:skip=0", "mean"):
+        found = rules.figure(rule, session, ONE)
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(ONE["batch_size"] * ONE["devices"] / 4)
 
 
 def test_a_loss_scaler_that_takes_numbers_back_is_not_a_second_run(tmp_path: Path) -> None:

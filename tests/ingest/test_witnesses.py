@@ -202,6 +202,33 @@ def test_the_summary_of_a_resumed_run_is_no_figure(tmp_path: Path) -> None:
     assert resumed.headline.reason.code == "resumed_summary"
 
 
+@pytest.mark.parametrize(("epoch", "stated"), [("0.99", True), ("0.3", False)])
+def test_the_summary_of_a_run_that_ended_early_is_no_figure(epoch: str, stated: bool, tmp_path: Path) -> None:
+    """It divides the samples that were planned by the seconds that passed; steps may end within an epoch."""
+    lines = trainer(resumed=0)
+    lines[1:1] = ["  Num examples = 1,280", "  Num Epochs = 1"]
+    lines[-1] = lines[-1].replace("'epoch': 1.0", f"'epoch': {float(epoch) / 2}")
+    found = measure(lines, tmp_path, {**ONE, "devices": 4})
+    assert found.rule == "reported"
+    if stated:
+        assert isinstance(found.headline, Figure)
+    else:
+        assert isinstance(found.headline, NoFigure)
+        assert (found.headline.reason.code, found.headline.reason.args["total"]) == ("early_summary", "0.5")
+
+
+def test_a_summary_that_counts_earlier_training_does_not_contradict_the_rest(tmp_path: Path) -> None:
+    lines = trainer(resumed=20)
+    bar = [f" 10%|#    | {step}/40 [00:{2 * (step - 20):02}<06:46,  2.00s/it]" for step in range(21, 40)]
+    lines[-1:-1] = [*bar, lines[-2]]
+    found = measure(lines, tmp_path, {**ONE, "devices": 4})
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == 8.0
+    silent = witness(found, "summary").reason
+    assert silent is not None
+    assert silent.code == "resumed_summary"
+
+
 def test_a_summary_beside_records_is_no_headline(tmp_path: Path) -> None:
     found = measure(steady(speed=32.0, second=0.5), tmp_path)
     assert found.rule == "sustained"

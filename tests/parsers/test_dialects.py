@@ -12,6 +12,7 @@ import pytest
 
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
 from parsers.engine.read import Log, read
 from parsers.engine.session import Session
@@ -202,6 +203,15 @@ def nemo_bars() -> list[str]:
 
 def bars(total: int, rate: str, every: int = 1) -> list[str]:
     return [f" 10%|#    | {step}/{total} [00:21<06:46,  {rate}]" for step in range(every, total + 1, every)]
+
+
+def drawn(steps: Iterable[int], total: int, pace: float, since: int = 0) -> list[str]:
+    """Return a bar with the time that it has taken, `since` a step that a program was resumed at."""
+    return [
+        f"{100 * step // total:3}%|#    | {step}/{total} [{took // 60:02}:{took % 60:02}<06:46,  {pace:.2f}s/it]"
+        for step in steps
+        for took in [int((step - since) * pace)]
+    ]
 
 
 LOSS = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"
@@ -474,6 +484,32 @@ DIALECTS = {
     ),
     "hugging face, bar of training by its stated length": Dialect(
         "frameworks.hf_trainer", [*HF_HEAD, *bars(10, "2.00s/it"), LOSS, *bars(50, "3.00s/it", 10), EVAL], 32
+    ),
+    "hugging face, bar of updates over accumulated steps": Dialect(
+        "frameworks.hf_trainer", [*drawn(range(1, 13), 100, 4.0), LOSS], 64,
+        case={"devices": 8, "batch_size": 8, "accumulation": 4},
+    ),
+    "hugging face, settings of DeepSpeed": Dialect(
+        "frameworks.hf_trainer", [
+            "[INFO] [config.py:1001:print]   gradient_accumulation_steps .. 4",
+            "[INFO] [config.py:1001:print]   train_batch_size ............. 256",
+            "[INFO] [config.py:1001:print]   train_micro_batch_size_per_gpu  8",
+            *drawn(range(1, 13), 100, 4.0), LOSS,
+        ], 64,
+    ),
+    "hugging face, evaluations that take longer than training": Dialect(
+        "frameworks.hf_trainer", [
+            line
+            for start in range(1, 61, 20)
+            for line in (*drawn(range(start, start + 20), 61, 2.0), LOSS, *drawn(range(2, 50, 5), 50, 9.0), EVAL)
+        ], 32, case={"batch_size_of_job": 64}, seconds=2,
+    ),
+    "hugging face, evaluations of as many steps": Dialect(
+        "frameworks.hf_trainer", [
+            line
+            for start in range(1, 61, 20)
+            for line in (*drawn(range(2, 61, 5), 61, 0.1), EVAL, *drawn(range(start, start + 20), 61, 2.0), LOSS)
+        ][13:], 32, case={"batch_size_of_job": 64}, used=60, seconds=2,
     ),
     "hugging face, summary": Dialect(
         "frameworks.hf_trainer", [
@@ -1275,3 +1311,32 @@ def test_paddle_clas_2_0_prints_means_since_step_10(tmp_path: Path) -> None:
     ]
     session = session_of(lines, tmp_path, "paddle.clas_static")
     assert value(session, "sustained:skip=3", devices=1) == pytest.approx(64 / 0.4, rel=1e-4)
+
+
+@pytest.mark.parametrize("since", [0, 30])
+def test_a_bar_that_another_program_draws_anew_is_a_second_run(since: int, tmp_path: Path) -> None:
+    """It begins at its first step, or goes on with the steps of a checkpoint: then only its time begins anew."""
+    first, second = drawn(range(1, 41), 100, 4.0), drawn(range(since + 1, since + 41), 100, 8.0, since)
+    found = second_run(session_of([*first, LOSS, *second, LOSS], tmp_path, "frameworks.hf_trainer"))
+    assert found is not None
+    assert (found[0], found[1].code) == (42, "steps_restart")
+
+
+def test_bars_of_two_nodes_in_turn_are_one_run(tmp_path: Path) -> None:
+    """Each has stated the length of the training before."""
+    bar = drawn(range(1, 10), 10, 4.0)
+    session = session_of([*HF_HEAD, *HF_HEAD, *bar, *bar, LOSS], tmp_path, "frameworks.hf_trainer")
+    assert second_run(session) is None
+    assert value(session) == 16
+
+
+def test_examples_of_an_evaluation_are_not_those_of_training(tmp_path: Path) -> None:
+    lines = [
+        "***** Running training *****", "  Num examples = 640", "  Num Epochs = 1", *HF_HEAD[1:],
+        *drawn(range(1, 6), 10, 4.0),
+        "***** Running Evaluation *****", "  Num examples = 2400", "  Batch size = 8",
+        *drawn(range(6, 10), 10, 4.0), LOSS,
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert facts_of(session)["data_set_size"] == 640
+    assert second_run(session) is None

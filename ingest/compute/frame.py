@@ -277,7 +277,8 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
 
     pauses, per_step = frame.pauses, seconds / steps
     doubtful = (pauses > 0) if frame.records.reading.span == "step" else (pauses == PAUSES["epoch_end"])
-    if not doubtful.any() or doubtful.all():
+    # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
+    if not doubtful.any() or (~doubtful).sum() <= 1:
         return pauses
     slow = per_step >= _SLOW * np.nanmedian(per_step[~doubtful])
     return np.where(doubtful & ~slow, 0, pauses).astype(np.uint8)

@@ -275,7 +275,8 @@ def _samples(frame: StepRows) -> Column | None:
     gaps = np.diff(consumed, prepend=np.nan)
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.nan
     # The first record, and one with which the count begins anew, covers as many as usual, or fewer where the run or the
-    # epoch began within it.
+    # epoch began within it. NeMo counts nothing on its first line.
+    consumed = np.where(np.isnan(consumed) & (np.arange(len(consumed)) == 0), usual, consumed)
     return np.where(gaps >= 0, gaps, np.minimum(consumed, usual))
 
 

@@ -70,7 +70,8 @@ def _uninterrupted(steps: Column, elapsed: Column) -> Rows:
     itself is of another program.
     """
     kept = np.ones(len(steps), dtype=np.bool_)
-    pace = np.diff(elapsed, prepend=0.0) / np.diff(steps, prepend=0.0)
+    with np.errstate(all="ignore"):  # A line may be drawn twice.
+        pace = np.diff(elapsed, prepend=0.0) / np.diff(steps, prepend=0.0)
     for row in np.flatnonzero(np.diff(steps) < -_LAG) + 1:
         if not kept[row - 1]:
             continue

@@ -3,8 +3,8 @@
 `time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
 that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
 default over the last ten iterations, so an earlier stall is not seen. The record after a checkpoint or an evaluation
-includes it. MMDetection 1.0 prints no name (` - INFO - Epoch [1][50/7330]`). Older releases print `gpu_ids = range(0,
-1)` for every distributed run. Every device of the machine is listed, however many are used.
+includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed run. Every device of the machine is
+listed, however many are used.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
@@ -21,14 +21,13 @@ def _first_level(section: bytes, key: bytes) -> bytes:
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 
-def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = (), marker: bytes = b" - mm") -> Reading:
+def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
     """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
         head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
         + rb"data_time: <reader_seconds>" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
         + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
         unit="samples/s",
-        marker=marker,
         pauses=pauses,
     )  # fmt: skip
 
@@ -36,12 +35,11 @@ def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = (), marker: 
 FORMAT = Format(
     title="MMSegmentation",
     framework="PyTorch",
-    marker=b" - INFO - ",
+    marker=b" - mm",
     start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
     readings=(
         _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
         _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\][\t ]", rb", "),
-        _reading(rb"(?<=,[0-9]{3}) - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\]\t", rb", ", marker=b" - INFO - Epoch ["),
         _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] ", rb" ++"),
         _reading(
             rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] ", rb" ++"
@@ -78,11 +76,6 @@ FORMAT = Format(
             b"2026-11-20 06:17:39,706 - mmdet - INFO - Epoch [2][50/7330]\tlr: 1.978e-03, eta: 1 day, 4:01:07, time: 0.625, "
             b"data_time: 0.050, memory: 3770, loss_rpn_cls: 0.6, loss_cls: 1.2, acc: 81.4, loss: 2.5000, grad_norm: 11.2\n",
             epoch=2, step=50, step_seconds=0.625, memory=3770, loss=2.5,
-        ),
-        Sample(
-            b"2026-11-20 06:17:39,706 - INFO - Epoch [1][50/7330]\tlr: 0.00797, eta: 10:01:07, time: 0.500, data_time: 0.050, "
-            b"memory: 3770, loss_rpn_cls: 0.6, loss_cls: 1.2, acc: 81.4, loss: 2.5000\n",
-            epoch=1, step=50, total_steps=7330, step_seconds=0.5, reader_seconds=0.05, memory=3770, loss=2.5,
         ),
         Sample(
             b"2026/11/20 12:01:37 - mmengine - INFO - Iter(train) [   50/40000]  base_lr: 1.0000e-02 lr: 1.0000e-02  "

@@ -523,6 +523,14 @@ def test_a_count_of_samples_that_begins_anew_with_the_epoch(tmp_path: Path) -> N
     assert found.value == pytest.approx(8 / (2 * (1 / 10 + 1 / 20 + 1 / 20 + 1 / 40)))
 
 
+def test_a_first_line_that_counts_no_samples_covers_as_many_as_usual(tmp_path: Path) -> None:
+    lines = ["iter 0 took 4.0", *(f"iter {i} took 2.0 total {64 * (i + 1)}" for i in range(1, 40))]
+    pattern = rb"iter (?P<step>\d+) took (?P<step_seconds>[\d.]+)(?: total (?P<consumed>\d+))?"
+    found = of_made(pattern, lines, tmp_path, "sustained:skip=0")
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64 * 40 / (4 + 2 * 39))
+
+
 def test_running_means_of_a_program_that_was_resumed_within_an_epoch(tmp_path: Path) -> None:
     """Its mean begins anew: totals before it are not to be taken off."""
     records = [(0, 4 + n, 16.0) for n in (10, 20, 30)] + [(0, 4 + n, 8.0) for n in (6, 16)]

@@ -269,6 +269,13 @@ def test_the_headline_is_withheld_and_the_other_rules_are_not(tmp_path: Path) ->
     assert latency.reason == found.figures["sustained"].reason
 
 
+def test_a_first_record_alone_does_not_tell_what_an_evaluation_costs(tmp_path: Path) -> None:
+    """It may hold one itself: a line in front of the first record belongs to none."""
+    lines = [line for each in steps(*[9.0] * 8) for line in (each, "eval done in 3 s")]
+    _, session = of(lines, tmp_path, pauses=(EVALUATED,), span="step")
+    assert rules.figure("sustained", session, ONE) == NoFigure(Reason("only_pauses", {"records": 7}))
+
+
 def test_where_every_record_holds_an_evaluation_there_is_no_figure(tmp_path: Path) -> None:
     lines = [line for each in steps(*[1.0] * 8) for line in (each, "eval done in 3 s")]
     _, session = of(lines, tmp_path, pauses=(EVALUATED,))

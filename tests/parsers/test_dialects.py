@@ -411,16 +411,6 @@ DIALECTS = {
         "frameworks.torchtune", [*TORCHTUNE, *(bar for n in (1, 0) for bar in torchtune_bars(-n))], 2 * 4 * 8,
     ),
     "verl with a rollout of its own devices": Dialect("frameworks.verl", VERL_APART, 400000 / 50, used=6, seconds=50),
-    "verl's fine-tuning": Dialect(
-        "frameworks.verl", steps_of(
-            "step:{step} - train/loss:1.25 - train/grad_norm:0.5 - train/lr:1e-05 - train/time(s):2.0 - "
-            "train/mfu:0.41 - train/global_tokens:8192 - train/total_tokens(B):0.1"
-        ), 4096, seconds=2,
-    ),
-    "verl's first fine-tuning": Dialect(
-        "frameworks.verl", steps_of("step:{step} - train/loss:1.25 - train/lr(1e-3):0.01 - train/time(s):2.0"), 32,
-        case={"batch_size_of_job": 64}, seconds=2,
-    ),
     "prime-rl, whole steps": Dialect(
         "frameworks.prime_rl", [prime_rl(0, "40s", 0), *(prime_rl(step, "1m 30s", 4096) for step in range(1, 6))], 4096,
         used=5,

@@ -358,15 +358,17 @@ def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
 def begun_anew(records: SessionRecords) -> int | None:
     """Return the first row that repeats the session's first step, if the program was restarted without a message.
 
-    A resumed run goes back to a step after its first, never before it.
+    A resumed run goes back to a step after its first, never before it. Where no step is printed, epochs tell.
     """
     import numpy as np
 
-    if len(records) < 2 or "step" not in records:
+    if len(records) < 2 or not ("step" in records or "epoch" in records):
         return None
     # A loss scaler that skips updates takes their numbers back.
     lags = _is_repeated(records) or records.reading.counts == "update"
-    order, begun = _restarts(*_places(records), records.ranks(), _LAG if lags else 0)
+    epochs, steps = _places(records)
+    steps = steps if "step" in records else np.zeros(len(records))
+    order, begun = _restarts(epochs, steps, records.ranks(), _LAG if lags else 0)
     found = np.flatnonzero(begun & (order <= order[0]))
     return int(found[0]) if len(found) else None
 

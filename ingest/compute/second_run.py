@@ -36,7 +36,7 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
     trained = [each for each in session.records if len(each) and each.reading.span != "run"]
     for records in trained:
         for code, row in (
-            ("steps_restart", begun_anew(records)),
+            ("steps_restart" if "step" in records else "epochs_restart", begun_anew(records)),
             ("steps_go_back", interleaved(records)),
             *_changes(records),
         ):

@@ -11,7 +11,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import IO
 
@@ -66,6 +66,8 @@ _LABELS = (
         )
     ),
 )
+#: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
+_FEW = 8
 # A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
 # is the clock of their records. It is taken off bars alone, and of these off bare ones and torchtune's `1|20|Loss: 2.5: `:
 # they have a clock of their own, and are told from other bars by standing first on a line.
@@ -233,7 +235,9 @@ def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tup
     begins, ends = [_begin_of(text, each) for each in found], [each.end() for each in found]
     removed = accumulate((end - begin for begin, end in zip(begins, ends, strict=True)), initial=0)
     last = found[0].re.groups
-    ranks = (int(each[1] or each[last] or 0) for each in found)
+    ranks = [int(each[1] or each[last] or 0) for each in found]
+    if found[0].re in _LABELS and len(ranks) > _FEW and all(one < next_one for one, next_one in pairwise(ranks)):
+        ranks = [0] * len(ranks)
     tags = tuple((begin - gone, rank) for begin, gone, rank in zip(begins, removed, ranks, strict=False))
     return b"".join(text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)), tags
 

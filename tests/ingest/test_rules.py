@@ -559,6 +559,13 @@ def test_a_second_run_of_few_records_is_seen(tmp_path: Path) -> None:
     assert begun_anew(session.main) == 3
 
 
+def test_a_second_run_of_whole_epochs_is_seen(tmp_path: Path) -> None:
+    lines = [f"epoch {i} speed {speed}" for speed in (10.0, 5.0) for i in range(20)]
+    found = second_run(made(rb"epoch (?P<epoch>\d+) speed (?P<throughput>\S+)", lines, tmp_path, span="epoch"))
+    assert found is not None
+    assert (found[0], found[1].code) == (21, "epochs_restart")
+
+
 def test_two_programs_that_write_into_one_file_are_seen(tmp_path: Path) -> None:
     pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
     both = [f"iter {i} speed {speed}" for i in range(1, 40) for speed in (5.0, 10.0)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,16 @@ def test_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: by
     (chunk,) = chunks(path, Noise())
     assert chunk.text == b"epoch 1 loss: 2.5\n\nname : r50\nGPU 0: V100\n"
     assert {rank for _, rank in chunk.tags} == ({3} if inner else {0})
+
+
+@pytest.mark.parametrize(("numbers", "ranks"), [(range(1, 41), {0}), ([*range(10)] * 4, set(range(10)))])
+def test_numbers_of_lines_are_no_ranks(tmp_path: Path, numbers: Sequence[int], ranks: set[int]) -> None:
+    """`grep -n` and `srun --label` look alike; ranks come back."""
+    path = tmp_path / "train.log"
+    path.write_bytes(b"".join(b"%d: loss: 2.5\n" % each for each in numbers))
+    (found,) = chunks(path, Noise())
+    assert found.text == b"loss: 2.5\n" * 40
+    assert {rank for _, rank in found.tags} == ranks
 
 
 def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 The figure is the bus bandwidth of the operation that is not in place, in GB/s: the bandwidth that each device needs on
 its slowest link, whatever the number of devices; so it is that of one device. `-N` repeats the table, and its rows of
-the largest size are the records; the tool warms up before each. One table alone is one record, and too few for a figure.
-`-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is the mean over all sizes, depends
-on which were asked for, and is not read. A row whose results were wrong counts for nothing (older
-releases print in place of their number how far they differ at most), nor does one whose own columns contradict each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read; nor is
-the table of the oldest releases, without a root.
+the largest size are the records; the tool warms up before each. One table alone is one record, and too few for a
+figure. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is the mean
+over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for nothing
+(older releases print in place of their number how far they differ at most), nor does one whose own columns contradict
+each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in
+GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read; nor is the table
+of the oldest releases, without a root.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """OLMo and OLMo-core: a block of metrics per logging interval on the console; tokens per second of one device.
 
-OLMo-core's `throughput/device/TPS` is that of the last step before the block; `TPS (actual avg)` is a mean over the whole
-run with everything in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as its
-configuration says, and begins anew after evaluations and checkpoints.
+OLMo-core's `throughput/device/TPS` is that of the last step before the block; `TPS (actual avg)` is a mean over the
+whole run with everything in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as
+its configuration says, and begins anew after checkpoints.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to

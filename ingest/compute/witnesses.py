@@ -22,6 +22,7 @@ from ingest.compute import rules
 from ingest.compute.frame import StepRows, increments
 from ingest.compute.metrics import highest_peak, peak_of
 from ingest.compute.series import (
+    TOKENS,
     UNCOUNTED,
     NoFigureError,
     ThroughputSeries,
@@ -380,8 +381,13 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
         raise no_figure("no_seconds_on_line")
     if frame.records.reading.span == "epoch" and not _states(frame, "samples", "steps"):
         raise no_figure("no_steps_per_epoch")
-    samples = _line_samples(session, case, frame)
     implied = frame["throughput"] * seconds
+    try:
+        samples = _line_samples(session, case, frame)
+    except NoFigureError as error:
+        samples = _least_samples(error, case, frame)
+        if not np.nanmedian(implied / samples) < _least_alike("arithmetic"):
+            raise
     known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
     if not known.any():
         raise no_figure("no_seconds_on_line")
@@ -393,6 +399,20 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
         f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
         100 * sum(rounding(frame.records, name, each) for name, each in rounded.items()),
     )  # fmt: skip
+
+
+def _least_samples(error: NoFigureError, case: Facts, frame: StepRows) -> Column:
+    """Return one batch per step, at the printed scope: an update takes one at least, however many it accumulates.
+
+    Raises:
+        NoFigureError: that one, if it is about something else.
+    """
+    import numpy as np
+
+    reading = frame.records.reading
+    if error.reason.code != "no_accumulation" or reading.unit in TOKENS:
+        raise error
+    return np.full(len(frame), float(case["batch_size"] * case["devices"] / scoped(reading, case)[0]))
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:

@@ -136,6 +136,19 @@ def test_speed_times_seconds_is_the_batch_size(tmp_path: Path) -> None:
     assert witness(wrong, "arithmetic").against == pytest.approx(4, rel=1e-3)
 
 
+@pytest.mark.parametrize(("batch", "verdict"), [(8, "silent"), (512, "disagrees")])
+def test_an_update_takes_one_batch_at_least(batch: int, verdict: str, tmp_path: Path) -> None:
+    """32 samples per second for 2 s a step are eight batches of 8; less than one batch is none."""
+    lines = [
+        f"[2026-11-20 10:{n // 30:02}:{2 * n % 60:02},000] [    INFO] - loss: 3.25, global_step: {n}, "
+        "interval_runtime: 2.0000, interval_samples_per_second: 32.000, interval_steps_per_second: 0.500, epoch: 0.1"
+        for n in range(1, 60)
+    ]
+    found = measure(lines, tmp_path, {"devices": 1, "batch_size": batch, "nodes": 1})
+    assert witness(found, "arithmetic").verdict == verdict
+    assert isinstance(found.headline, Figure) == (verdict == "silent")
+
+
 @pytest.mark.parametrize(
     ("printed", "verdict"),
     [(32.0, "agrees"), (31.0, "agrees"), (30.45, "silent"), (20.0, "silent"), (96.0, "disagrees"), (3.0, "disagrees")],

@@ -10,7 +10,7 @@ from parsers.contract import Format, NearMiss, Reading, Sample
 from parsers.paddle import CLAS
 
 FORMAT = Format(
-    title="PaddleClas (static graph, and release 2.0)",
+    title="PaddleClas (static graph)",
     framework="PaddlePaddle",
     marker=b"train step:",
     start=rb"PaddleClas is powered by PaddlePaddle",

@@ -93,7 +93,7 @@ class StepRows:
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
-        anew = self._begun_anew(seconds)
+        anew = self._restarted(seconds)
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
@@ -108,15 +108,14 @@ class StepRows:
         later = replace(self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses)
         return later, seconds[chosen]
 
-    def _begun_anew(self, seconds: Column) -> NDArray[np.bool_]:
+    def _restarted(self, seconds: Column) -> NDArray[np.bool_]:
         """Return which intervals end with the first line of a program that was started again."""
         import numpy as np
 
-        lag = _LAG if self.records.reading.counts == "update" else 0
-        _, begun = _restarts(self.epochs, self.steps, np.zeros(len(self)), lag)
+        _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), _most_lag(self.records))
         timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
-        anew: NDArray[np.bool_] = begun[1:] | timer_begins
-        return anew
+        restarted: NDArray[np.bool_] = back[1:] | timer_begins
+        return restarted
 
 
 # Figures, metrics and signs of a second run all ask for the rows of one session.
@@ -364,31 +363,34 @@ def begun_anew(records: SessionRecords) -> int | None:
 
     if len(records) < 2 or not ("step" in records or "epoch" in records):
         return None
-    # A loss scaler that skips updates takes their numbers back.
-    lags = _is_repeated(records) or records.reading.counts == "update"
     epochs, steps = _places(records)
     steps = steps if "step" in records else np.zeros(len(records))
-    order, begun = _restarts(epochs, steps, records.ranks(), _LAG if lags else 0)
+    order, begun = _restarts(epochs, steps, records.ranks(), _most_lag(records))
     found = np.flatnonzero(begun & (order <= order[0]))
     return int(found[0]) if len(found) else None
 
 
 def interleaved(records: SessionRecords) -> int | None:
-    """Return the first row that states an earlier step again, otherwise, where two programs write into one file.
+    """Return the first row that goes back to a step, or states one anew, where two programs write into one file.
 
-    Their steps go back again and again; those of a resumed run go back once.
+    Their steps go back again and again; those of a resumed run go back once. Where ranks print the same steps, nothing
+    tells a second program from a rank.
     """
     import numpy as np
 
     value = next((name for name in ("throughput", *TIMED) if name in records), None)
     if len(records) < 2 or "step" not in records or value is None or _is_repeated(records):
         return None
-    if records.reading.counts == "update":
-        return None
-    _, order = np.unique(np.stack(_places(records)), axis=1, return_inverse=True)
-    again = (np.diff(order.ravel()) <= 0) & (np.diff(records[value]) != 0)
+    forward = np.diff(_numbered(*_places(records)))
+    lag = _most_lag(records)
+    again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None
+
+
+def _most_lag(records: SessionRecords) -> int:
+    """Return by how many steps a line may go back: ranks lag, and a loss scaler takes back updates that it skips."""
+    return _LAG if _is_repeated(records) or records.reading.counts == "update" else 0
 
 
 def _medians(values: Column, group: Rows, count: int) -> Column:

@@ -385,7 +385,11 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     try:
         samples = _line_samples(session, case, frame)
     except NoFigureError as error:
-        samples = _least_samples(error, case, frame)
+        reading = frame.records.reading
+        if error.reason.code != "no_accumulation" or reading.unit in TOKENS:
+            raise
+        # However many batches an update accumulates, it takes one at least.
+        samples = np.full(len(frame), float(case["batch_size"] * case["devices"] / scoped(reading, case)[0]))
         if not np.nanmedian(implied / samples) < _least_alike("arithmetic"):
             raise
     known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
@@ -399,20 +403,6 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
         f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
         100 * sum(rounding(frame.records, name, each) for name, each in rounded.items()),
     )  # fmt: skip
-
-
-def _least_samples(error: NoFigureError, case: Facts, frame: StepRows) -> Column:
-    """Return one batch per step, at the printed scope: an update takes one at least, however many it accumulates.
-
-    Raises:
-        NoFigureError: that one, if it is about something else.
-    """
-    import numpy as np
-
-    reading = frame.records.reading
-    if error.reason.code != "no_accumulation" or reading.unit in TOKENS:
-        raise error
-    return np.full(len(frame), float(case["batch_size"] * case["devices"] / scoped(reading, case)[0]))
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
@@ -485,19 +475,20 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
 def _counts_more(session: Session, case: Facts) -> Reason | None:
     """Return why a summary may count steps that this run did not take; None where nothing says so.
 
-    Trainers divide the steps that were planned by the time of those that were left to do.
+    Trainers divide the steps that were planned by the time of those that were left to do. How far a run came is told by
+    the epoch of its summary, or else by its last step.
     """
     if step := case.get("resumed_from"):
         return Reason("resumed_summary", {"step": step})
-    counted, done, planned = session.counters, math.nan, _planned_epochs(case)
+    counted, done, planned = session.counters, math.nan, math.nan
     if counted and counted.unit == "step" and not counted.reached:
-        done, planned = counted.done, counted.total
+        done, planned = float(counted.done), float(counted.total)
     for records in session.records:
         if records.reading.span == "run" and len(records) and "epoch" in records:
-            done = float(records["epoch"][-1])
+            done, planned = float(records["epoch"][-1]), _planned_epochs(case)
     if not done < planned * (1 - TOLERANCE["counters"] / 100):
         return None
-    return Reason("early_summary", {"done": f"{done:g}", "total": f"{planned:.4g}"})
+    return Reason("early_summary", {"done": f"{done:.4g}", "total": f"{planned:.4g}"})
 
 
 def _planned_epochs(case: Facts) -> float:

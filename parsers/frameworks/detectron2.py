@@ -24,7 +24,7 @@ def since_start(columns: Columns) -> Postprocessed:
 
 
 def _full(key: bytes) -> bytes:
-    """Return a pattern up to a key of the configuration that the run is made with, which ends where a line has a date."""
+    """Return the pattern of a key of the full configuration, which ends at the next line that begins with a date."""
     head = rb"\bRunning with full config:"
     return head + up_to(key, head + rb"|\[[0-9]{2}/[0-9]{2} [0-9]{2}:", rb"[\s\S]")
 

@@ -18,7 +18,7 @@ from parsers.frameworks import PYTORCH_JOB
 
 #: Nodes that print side by side may differ by so many steps.
 _LAG = 3
-#: A step takes so many times the usual seconds where lines of two bars meet.
+#: From a line of one bar to that of another, a step seems to take at least so many times the usual seconds.
 _JUMP = 3.0
 
 
@@ -86,7 +86,7 @@ def _uninterrupted(steps: Column, elapsed: Column) -> Rows:
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
-#: How far the run came, at the end of its summary: that divides what was planned by the time it took.
+#: The epoch that the run came to, at the end of its summary, whose speeds count the steps that were planned.
 _LAST_EPOCH = rb"(?:[^{}\r\n]*?'epoch': " + _VALUE % b"epoch" + rb"\})?+"
 
 FORMAT = Format(

@@ -17,7 +17,7 @@ _PAUSES = (
 
 
 def _first_level(section: bytes, key: bytes) -> bytes:
-    """Return a pattern for a number of a section of the configuration, wherever it stands, and none of what is in it."""
+    """Return the pattern of a number at the first level of a section of the configuration, behind any other keys."""
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 

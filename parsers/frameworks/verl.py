@@ -85,7 +85,6 @@ FORMAT = Format(
         NearMiss(b"Training Progress:   0%|          | 0/1500 [00:00<?, ?it/s]\n", "nothing done yet"),
         NearMiss(b"Training Progress: 100%|##########| 1500/1500 [30:00:00<00:00, 66.71s/it]\n", "holds the final validation"),
         NearMiss(b"step:0 - val-core/gsm8k/acc/mean@1:0.58\n", "the validation before training"),
-        NearMiss(b"step:7 - val/loss:1.2345\n", "an evaluation"),
         NearMiss(b"step:2 - perf/total_num_tokens:202000 - perf/time_per_step:50.", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -578,6 +578,15 @@ def test_two_programs_that_write_into_one_file_are_seen(tmp_path: Path) -> None:
     assert (told[0], told[1].code) == (2, "steps_go_back")
 
 
+def test_two_programs_of_updates_are_seen_where_they_are_not_in_step(tmp_path: Path) -> None:
+    """A loss scaler takes back a few updates, and never as many as lie between two programs."""
+    pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
+    both = [f"iter {i} speed 5.0" for n in range(1, 40) for i in (n, 2 * n + 10)]
+    scaled = [f"iter {i} speed {speed}" for i in range(3, 60, 3) for i, speed in ((i, 5.0), (i - 1, 5.5))]
+    found = [interleaved(made(pattern, lines, tmp_path, counts="update").main) for lines in (both, scaled)]
+    assert found == [2, None]
+
+
 @pytest.mark.parametrize("apart", [0.0, 0.002])
 def test_a_line_that_is_printed_twice_counts_once(apart: float, tmp_path: Path) -> None:
     """Two handlers of a logger write each line, within a moment of each other."""

@@ -215,12 +215,12 @@ def test_the_summary_of_a_resumed_run_is_no_figure(tmp_path: Path) -> None:
     assert resumed.headline.reason.code == "resumed_summary"
 
 
-@pytest.mark.parametrize(("epoch", "stated"), [("0.99", True), ("0.3", False)])
-def test_the_summary_of_a_run_that_ended_early_is_no_figure(epoch: str, stated: bool, tmp_path: Path) -> None:
-    """It divides the samples that were planned by the seconds that passed; steps may end within an epoch."""
+@pytest.mark.parametrize(("epoch", "stated"), [(0.495, True), (0.15, False)])
+def test_the_summary_of_a_run_that_ended_early_is_no_figure(epoch: float, stated: bool, tmp_path: Path) -> None:
+    """It divides the samples that were planned, here half an epoch of them, by the seconds that passed."""
     lines = trainer(resumed=0)
     lines[1:1] = ["  Num examples = 1,280", "  Num Epochs = 1"]
-    lines[-1] = lines[-1].replace("'epoch': 1.0", f"'epoch': {float(epoch) / 2}")
+    lines[-1] = lines[-1].replace("'epoch': 1.0", f"'epoch': {epoch}")
     found = measure(lines, tmp_path, {**ONE, "devices": 4})
     assert found.rule == "reported"
     if stated:
@@ -228,6 +228,16 @@ def test_the_summary_of_a_run_that_ended_early_is_no_figure(epoch: str, stated: 
     else:
         assert isinstance(found.headline, NoFigure)
         assert (found.headline.reason.code, found.headline.reason.args["total"]) == ("early_summary", "0.5")
+
+
+def test_a_bar_whose_end_is_missing_does_not_excuse_a_faster_summary(tmp_path: Path) -> None:
+    """By the epoch of its summary the run is complete, so that the two contradict each other."""
+    lines = trainer(resumed=0)
+    lines[1:1] = ["  Num examples = 640", "  Num Epochs = 1"]
+    lines[-1:-1] = [f" 10%|#    | {step}/40 [00:{2 * step:02}<06:46,  2.00s/it]" for step in range(1, 21)]
+    found = measure(lines, tmp_path, {**ONE, "devices": 4})
+    assert witness(found, "summary").verdict == "disagrees"
+    assert isinstance(found.headline, NoFigure)
 
 
 def test_a_summary_that_counts_earlier_training_does_not_contradict_the_rest(tmp_path: Path) -> None:

@@ -41,7 +41,10 @@ def network(arguments: argparse.Namespace) -> Any:
     torch.manual_seed(arguments.seed)
     config = LlamaConfig(**MODELS[arguments.model], max_position_embeddings=arguments.sequence_length, use_cache=False)
     kind = torch.bfloat16 if arguments.weights == "bf16" else torch.float32
-    return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa", dtype=kind)
+    # A processor takes minutes to draw 7B weights; a model that will be shared among GPUs may be too large for one.
+    is_on_gpu = arguments.device == "cuda" and arguments.shard == "false"
+    with torch.device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if is_on_gpu else "cpu"):
+        return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa", dtype=kind)
 
 
 def settings(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:

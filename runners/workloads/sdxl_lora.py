@@ -53,12 +53,14 @@ ADAPTED = ["to_k", "to_q", "to_v", "to_out.0"]
 BATCHES_HELD = 4
 
 
-def network(arguments: argparse.Namespace) -> Any:
+def network(arguments: argparse.Namespace, device: Any) -> Any:
     """Return the network with its own weights frozen, in the precision of the arithmetic, and trained adapters."""
     from diffusers import UNet2DConditionModel
     from peft import LoraConfig
 
-    model = UNet2DConditionModel(**SHARED, **NETWORKS[arguments.model])
+    # A processor takes a minute to draw the weights of SDXL.
+    with device:
+        model = UNet2DConditionModel(**SHARED, **NETWORKS[arguments.model])
     model.requires_grad_(False)
     model.to(dtype=REDUCED.get(arguments.precision, torch.float32))
     rank = arguments.rank
@@ -101,7 +103,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     from diffusers import DDPMScheduler
 
     torch.manual_seed(arguments.seed)
-    model = network(arguments).to(device).train()
+    model = network(arguments, device).to(device).train()
     if arguments.recompute:
         model.enable_gradient_checkpointing()
     adapters = [each for each in model.parameters() if each.requires_grad]

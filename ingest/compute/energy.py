@@ -1,4 +1,4 @@
-"""Energy per sample: the mean power of all devices while the records that count, over the throughput of the job."""
+"""Energy per sample or token: mean power of all devices while the records that count, over the job's throughput."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from ingest.common.numbers import shortened
 from schema.records import MetricFigure, Reason, Run
 from schema.vocabulary import METRICS, UNITS
 
-_PER_SAMPLE, _PER_JOULE = "energy_per_sample", "samples_per_joule"
+#: The two metrics by what a throughput counts; of a part of a sample it is told for tokens alone.
+_METRICS = {"sample": ("energy_per_sample", "samples_per_joule"), "tokens/s": ("energy_per_token", "tokens_per_joule")}
 #: Share of the window, in percent, that evaluations and the like may take: throughput leaves them out, power does not.
 _MOST_PAUSES = 5.0
 
 
 def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
-    """Return joules per sample and samples per joule, or why there are none; nothing where no power was sampled.
+    """Return joules per sample or token and its inverse, or why there are none; nothing where no power was sampled.
 
     Args:
         run: with its figures and pauses.
@@ -22,24 +23,25 @@ def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
     """
     if power is None or (found := run.headline) is None:
         return {}
+    names = _METRICS.get(found.unit) or _METRICS["sample"]
     why = _refused(run, power)
     if why or isinstance(power, str):
-        return {name: MetricFigure(None, METRICS[name].unit, reason=Reason(why)) for name in (_PER_SAMPLE, _PER_JOULE)}
+        return {name: MetricFigure(None, METRICS[name].unit, reason=Reason(why)) for name in names}
     watts, speed = f"{power:.8g} W", f"{found.value:.10g} {found.unit}"
     lines = ("telemetry", found.first_line, found.last_line)
-    each = MetricFigure(shortened(power / found.value), METRICS[_PER_SAMPLE].unit, *lines, f"{watts} / {speed}")
-    inverse = MetricFigure(shortened(found.value / power), METRICS[_PER_JOULE].unit, *lines, f"{speed} / {watts}")
-    return {_PER_SAMPLE: each, _PER_JOULE: inverse}
+    each = MetricFigure(shortened(power / found.value), METRICS[names[0]].unit, *lines, f"{watts} / {speed}")
+    inverse = MetricFigure(shortened(found.value / power), METRICS[names[1]].unit, *lines, f"{speed} / {watts}")
+    return {names[0]: each, names[1]: inverse}
 
 
 def _refused(run: Run, power: float | str) -> str:
-    """Return the code of the reason why there is no energy per sample, empty where there is one."""
+    """Return the code of the reason why there is no energy, empty where there is one."""
     found = run.headline
     if isinstance(power, str):
         return f"energy_{power}"
     if found is None or found.scope != "job" or found.value <= 0 or power <= 0:
         return "energy_speed"
-    if found.unit not in UNITS or UNITS[found.unit].counts != "sample":
+    if found.unit not in _METRICS and (found.unit not in UNITS or UNITS[found.unit].counts != "sample"):
         return "energy_unit"
     if run.pauses and (run.pauses.percent is None or run.pauses.percent > _MOST_PAUSES):
         return "energy_evaluation"

@@ -213,11 +213,24 @@ def mean_power(given: Recording, job: UsedDevices) -> float | str | None:
 
 def longest_gap(given: Recording) -> float | None:
     """Return the longest time between two samples of one device; None where none has two."""
+    found = _gaps(given)
+    return shortened(float(found.max())) if len(found) else None
+
+
+def usual_gap(given: Recording) -> float:
+    """Return the usual time between two samples of one device, in seconds; 0 where none has two."""
+    import numpy as np
+
+    found = _gaps(given)
+    return float(np.median(found)) if len(found) else 0.0
+
+
+def _gaps(given: Recording) -> Column:
+    """Return the times between two samples of one device, of all devices."""
     import numpy as np
 
     rows = [given.time[given.device == each] for each in range(len(given.devices))] or [given.time]
-    found = [float(np.diff(each[np.isfinite(each)]).max()) for each in rows if np.isfinite(each).sum() > 1]
-    return shortened(max(found)) if found else None
+    return np.concatenate([np.diff(each[np.isfinite(each)]) for each in rows])
 
 
 def _per_device(given: Recording, rows: Sequence[Mask]) -> tuple[dict[str, str | int | float], ...]:

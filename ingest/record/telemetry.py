@@ -406,6 +406,12 @@ def _sampled(given: Recording, job: UsedDevices) -> Sampled:
     return Sampled(**{name: getattr(found, name) for name in names_of(Sampled)})
 
 
+def _with_neighbours(inside: Recording, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the time up to the next samples on both sides: where samples are seconds apart, none is missing there."""
+    gap = telemetry_figures.usual_gap(inside)
+    return ends[0] - gap, ends[1] + gap
+
+
 def _measured(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | UnsetType:
     """Return the figures while the records that count, and note the mean power of the first printer that tells it."""
     clock = data.run.measured_clock
@@ -414,7 +420,7 @@ def _measured(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | U
     ends = extent(inside) if inside is not None and len(inside) else None
     if window is None:
         power = telemetry_figures.mean_power(given, job) and "no_clock"
-    elif inside is None or ends is None or _covered(window, ends) < COVERED:
+    elif inside is None or ends is None or _covered(window, _with_neighbours(inside, ends)) < COVERED:
         power = telemetry_figures.mean_power(given, job) and "clock"
     else:
         power = telemetry_figures.mean_power(inside, job)

@@ -105,6 +105,42 @@ def test_sparse_samples_are_no_energy_however_regular(tmp_path: Path, ingest: In
         assert (found["value"] is not None) == is_known, found
 
 
+def test_energy_per_token_of_a_window_of_seconds(tmp_path: Path, ingest: Ingest) -> None:
+    """Samples of whole seconds lie up to one before the window's end: 300 W over 1,000 tokens/s; all else is 900 W."""
+    folder = tmp_path / "logs/a/b/c/1"
+    folder.mkdir(parents=True)
+    ends = [START + dt.timedelta(milliseconds=500 + 800 * each) for each in range(12)]
+    lines = [
+        f"[titan] {START:%Y-%m-%d %H:%M:%S},000 - root - INFO - Trainer is initialized with local batch size 1, global "
+        "batch size 1, gradient accumulation steps 1, sequence length 800, total steps 12 (warmup 2)",
+        *(
+            f"[titan] {end:%Y-%m-%d %H:%M:%S},{end.microsecond // 1000:03} - root - INFO - step: {number:2}  loss: "
+            f"10.02091  grad_norm:  1.0938  memory:  1.50GiB(1.87%)  tps: 1,000  tflops: 10.00  mfu: 1.01%"
+            for number, end in enumerate(ends, start=1)
+        ),
+        f"[titan] {ends[-1] + dt.timedelta(seconds=2):%Y-%m-%d %H:%M:%S},000 - root - INFO - Training completed",
+        "",
+    ]
+    (folder / "train.log").write_text("\n".join(lines), "utf-8")
+    stated = run_json(devices=1, batch_size=1, format="frameworks.torchtitan")
+    (folder / "run.json").write_text(json.dumps(stated), "utf-8")
+    # Two of the twelve are warm-up: what counts are 1.3 to 9.3 s, with samples at 2 to 9 s.
+    rows = [
+        f"{START + dt.timedelta(seconds=s):%Y/%m/%d %H:%M:%S}.000, 0, {300 if 2 <= s <= 9 else 900}.00 W"
+        for s in range(14)
+    ]
+    (folder / "telemetry.csv").write_text("\n".join(["timestamp, index, power.draw [W]", *rows, ""]), "utf-8")
+    called = ingest(tmp_path / "logs", "--json", "--out", tmp_path / "docs")
+    found = metrics(called)
+    assert called.lines[0]["measured_clock"] == ["2026-11-20T11:50:01.300", "2026-11-20T11:50:09.300"]
+    assert found["energy_per_token"]["value"] == pytest.approx(0.3)
+    assert found["tokens_per_joule"]["value"] == pytest.approx(1000 / 300)
+    assert "energy_per_sample" not in found
+    table = (tmp_path / "docs/data/results.csv").read_text("utf-8").splitlines()
+    row = dict(zip(table[0].split(","), table[1].split(","), strict=True))
+    assert (row["energy_per_token_J"], row["energy_per_sample_J"]) == ("0.3", "")
+
+
 def test_a_run_without_power_says_nothing_of_energy(tmp_path: Path, ingest: Ingest) -> None:
     folder = write(tmp_path / "logs/a/b/c/1", [])
     (folder / "telemetry.csv").unlink()

@@ -31,7 +31,7 @@ _COUNTS = frozenset({
 })  # fmt: skip
 _NUMBERS = frozenset({
     "value", "low", "high", "spread", "spread_within", "spread_between", "speedup", "efficiency", "latency_ms",
-    "energy_per_sample_J", "samples_per_joule", "memory_MiB",
+    "energy_per_sample_J", "samples_per_joule", "energy_per_token_J", "tokens_per_joule", "memory_MiB",
 })  # fmt: skip
 _FLAGS, _LISTS = frozenset({"diverged", "published"}), frozenset({"runs", "problems"})
 _RUN = (

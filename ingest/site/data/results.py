@@ -32,7 +32,11 @@ _FIGURES = (
 _METRICS = {
     each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory", "energy_per_sample")
 }
-_METRICS |= {"samples_per_joule": "samples_per_joule"}
+_METRICS |= {
+    "samples_per_joule": "samples_per_joule",
+    "energy_per_token": "energy_per_token_J",
+    "tokens_per_joule": "tokens_per_joule",
+}
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
 
 

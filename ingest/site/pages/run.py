@@ -563,7 +563,7 @@ def _sampled_devices(found: Telemetry) -> Text:
         return phrase("telemetry.devices_unnamed")
     if whole and whole > sampled:
         return phrase("telemetry.devices_some", n=sampled, all=whole)
-    return phrase("telemetry.devices", n=sampled)
+    return phrase("telemetry.devices_one") if sampled == 1 else phrase("telemetry.devices", n=sampled)
 
 
 def _sampled_time(found: Telemetry, count: int) -> Text:

@@ -110,9 +110,12 @@ def test_energy_per_token_of_a_window_of_seconds(tmp_path: Path, ingest: Ingest)
     folder = tmp_path / "logs/a/b/c/1"
     folder.mkdir(parents=True)
     ends = [START + dt.timedelta(milliseconds=500 + 800 * each) for each in range(12)]
+    head = (
+        "root - INFO - Trainer is initialized with local batch size 1, global batch size 1, gradient accumulation "
+        "steps 1, sequence length 800, total steps 12 (warmup 2)"
+    )
     lines = [
-        f"[titan] {START:%Y-%m-%d %H:%M:%S},000 - root - INFO - Trainer is initialized with local batch size 1, global "
-        "batch size 1, gradient accumulation steps 1, sequence length 800, total steps 12 (warmup 2)",
+        f"[titan] {START:%Y-%m-%d %H:%M:%S},000 - {head}",
         *(
             f"[titan] {end:%Y-%m-%d %H:%M:%S},{end.microsecond // 1000:03} - root - INFO - step: {number:2}  loss: "
             f"10.02091  grad_norm:  1.0938  memory:  1.50GiB(1.87%)  tps: 1,000  tflops: 10.00  mfu: 1.01%"

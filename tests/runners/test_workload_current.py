@@ -6,11 +6,16 @@ Each runs where its packages are installed, which no two of them share; see the 
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 
 import pytest
 from workload_logs import need, train
 
+from runners import recipe as recipes
+from runners.command import trainer_words
+from runners.recipe import select_cases
 from runners.workloads import causal_lm_models
+from tests.runners.written import filled
 
 SMALL = ("--iterations", "6", "--batch-size", "2")
 
@@ -77,9 +82,13 @@ def test_adapters_of_a_denoising_network_are_trained_and_nothing_else(tmp_path, 
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what PyTorch imports
-def test_torchtitan_takes_our_text_and_our_configurations(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "release"), [("llama-torchtitan", "0.3"), ("llama-torchtitan-one-gpu", "0.2")])
+def test_torchtitan_takes_our_text_and_our_arguments(tmp_path, monkeypatch, name, release):
+    """Both recipes, each with the release that it installs; torchtitan trains on GPUs alone."""
     need("torchtitan")
     need("tokenizers")
+    if not version("torchtitan").startswith(release):
+        pytest.skip(f"torchtitan {version('torchtitan')} is installed, and {name} is for {release}")
     from datasets import load_dataset
     from torchtitan.config import ConfigManager
 
@@ -90,9 +99,12 @@ def test_torchtitan_takes_our_text_and_our_configurations(tmp_path, monkeypatch)
     torchtitan_llama.write_text()
     rows = load_dataset(str(torchtitan_llama.TEXT), split="train")
     assert len(rows) == torchtitan_llama.DOCUMENTS
-    own = ["--module", "runners.workloads.torchtitan_llama", "--config", "llama3_8b", "--training.steps", "60"]
-    config = ConfigManager().parse_args(own)
-    assert (config.training.steps, config.metrics.log_freq, config.checkpoint.enable) == (60, 1, False)
+    recipe = recipes.load(recipes.find(name))
+    for case in select_cases(recipe, {"nodes": "1", "batch_size": "1", "precision": ["bf16", "fp8"]}):
+        _, _, _, *words = filled(trainer_words(recipe, case), {})
+        config = ConfigManager().parse_args(words)
+        assert (config.training.steps, config.training.seq_len) == (recipe.iterations, 8192)
+        assert (config.metrics.log_freq, config.compile.enable, config.checkpoint.enable) == (1, True, False)
 
 
 def test_tokens_are_words_of_the_model_and_the_same_again():

@@ -43,6 +43,9 @@ _SKIPPED = 0.5
 _OFTEN, _SHARE = 3, 0.1
 #: A line that follows within this share of the usual interval, with the same step, is the same line again.
 _AGAIN = 0.1
+#: A local clock is set by an hour where daylight saving begins or ends. Without that hour the interval has to be at
+#: most so many times the usual one, and the usual one much shorter than an hour.
+_HOUR, _AT_MOST, _USUAL = 3600.0, 3.0, 600.0
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -87,23 +90,31 @@ class StepRows:
 
         The clock may be coarser than the lines: of several lines with one time, only the last is a row. Lines after the
         last change of the clock are left out; so is the time until a program was started again, of which the first line
-        begins the next row.
+        begins the next row, and time over which the clock was set by an hour.
         """
         import numpy as np
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
-        anew = self._restarted(seconds)
+        anew, is_set = self._restarted(seconds), self._clock_set(seconds)
+        if "consumed" in self:
+            seconds = np.where(is_set, seconds - np.sign(seconds) * _HOUR, seconds)
+        else:
+            anew |= is_set
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
-        # What is counted since the start would fall to the next row.
-        chosen = np.flatnonzero(~anew | ("consumed" in self))
-        if not {"samples", "batch", "consumed"} & self.columns.keys():
+        columns, chosen = {name: each[1:] for name, each in self.columns.items()}, np.flatnonzero(~anew)
+        if {"samples", "batch", "consumed"} & self.columns.keys():
+            covered, pauses = covered[chosen], pauses[chosen]
+            if "consumed" in self and anew.any():
+                # What is counted since the start would fall to the row behind one that is left out.
+                columns["samples"] = np.diff(self["consumed"])
+        else:
             chosen = np.flatnonzero((seconds != 0) & ~anew)
             covered = np.diff(np.concatenate([[0.0], np.cumsum(np.where(anew, 0.0, covered))[chosen]]))
             pauses = np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)]) if len(chosen) else pauses[chosen]
-        columns = {name: each[1:][chosen] for name, each in self.columns.items()}
+        columns = {name: each[chosen] for name, each in columns.items()}
         epochs, steps, rows = self.epochs[1:][chosen], self.steps[1:][chosen], self.rows[1:][chosen]
         later = replace(self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses)
         return later, seconds[chosen]
@@ -116,6 +127,21 @@ class StepRows:
         timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
         restarted: NDArray[np.bool_] = back[1:] | timer_begins
         return restarted
+
+    def _clock_set(self, seconds: Column) -> NDArray[np.bool_]:
+        """Return which intervals hold an hour by which the clock was set; a timer of the program never is."""
+        found: NDArray[np.bool_] = clock_set(seconds) & ("elapsed" not in self.records.reading.columns)
+        return found
+
+
+def clock_set(seconds: Column) -> NDArray[np.bool_]:
+    """Return which of the intervals between lines hold an hour by which a local clock was set forward or back."""
+    import numpy as np
+
+    advanced = seconds[seconds > 0]
+    usual = median(advanced) if len(advanced) else 0.0
+    without = np.where(seconds > 0, seconds - _HOUR, seconds + _HOUR)
+    return (without >= 0) & (without <= _AT_MOST * usual) & (0 < usual <= _USUAL)
 
 
 # Figures, metrics and signs of a second run all ask for the rows of one session.

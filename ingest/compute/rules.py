@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, UnsetType
 
 from ingest.common.numbers import decimals, printed_decimals
-from ingest.compute.frame import increments, one_row_per_step
+from ingest.compute.frame import clock_set, increments, one_row_per_step
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
@@ -200,8 +200,10 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
     if rule.statistic == "sustained":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
+        if math.isnan(float(given.covered[used].sum())):
+            raise no_figure("batches_vary", records=len(given))
         if samples <= 0 or seconds <= 0:
-            raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)
+            raise _nothing_covered(given)
         value = samples / seconds
         arithmetic = _over_time(given, used, samples, seconds)
     elif rule.statistic == "median":
@@ -212,6 +214,14 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
             f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}",
         )
     return _figure(value, given, used, arithmetic)
+
+
+def _nothing_covered(given: ThroughputSeries) -> NoFigureError:
+    """Return why records that cover no steps give no figure: the mean that they print begins with a later step."""
+    since = given.records.reading.cumulative_since
+    if since is None:
+        return no_figure("too_few_records", records=len(given), needed=len(given) + 1)
+    return no_figure("mean_not_begun", records=len(given), step=since)
 
 
 def _over_time(given: ThroughputSeries, used: Rows, samples: float, seconds: float) -> str:
@@ -331,6 +341,8 @@ def _last(window: Window, count: int) -> int | None:
 
 
 def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
+    import numpy as np
+
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
         raise no_figure("no_clock")
@@ -342,6 +354,8 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
         raise no_figure("no_clock")
     if not seconds > 0:
         raise no_figure("clock_runs_back", line=records.lines([end])[0])
+    if (at := np.flatnonzero(clock_set(np.diff(clock))[begin:end])).size:
+        raise no_figure("clock_set", line=records.lines([begin + 1 + int(at[0])])[0])
     _refuse_lost_days(records, begin, end, seconds)
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
     first, last = records.lines([begin, end])

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
+#: A stretch of time, in seconds since the epoch: its first and its last moment.
+Period = tuple[float, float]
 PEAKS: Mapping[str, str] = {
     "memory_peak_mib": "memory_used",
     "memory_total_mib": "memory_total",
@@ -59,6 +61,8 @@ _PAUSE, _PAUSE_SHARE = 5.0, 0.01
 _LONGEST, _LONGEST_SHARE = 10.0, 0.05
 #: Samples of each device from which a mean power over a measured window is told.
 _FEWEST = 5
+#: Share of a run that telemetry must cover before we assume that both used the same clock.
+COVERED = 0.9
 #: Two rows closer than this share of the usual time between two sweeps are of one; of up to 50 devices, one row in so
 #: many ends a sweep; and a sweep goes through as many devices as nearly all others.
 _WITHIN_SWEEP, _PAUSES_BETWEEN, _MOSTLY, _FEW = 0.25, 0.98, 0.9, 4
@@ -175,6 +179,7 @@ def _integral(time: Column, power: Column) -> float | str:
     """Return joules of one device by the trapezoidal rule, or why there are none."""
     import numpy as np
 
+    stamps = time[np.isfinite(time)]
     known = np.isfinite(time) & np.isfinite(power)
     time, power = time[known], power[known]
     if len(time) < 2:
@@ -185,26 +190,44 @@ def _integral(time: Column, power: Column) -> float | str:
     whole = float(time[-1] - time[0])
     regular = max(_PAUSE * float(np.median(pauses)), _PAUSE_SHARE * whole)
     longest = min(regular, max(_LONGEST, _LONGEST_SHARE * whole))
-    return "pauses" if float(pauses.max()) > longest else float(np.trapezoid(power, time))
+    # Samples without a power at the beginning or the end are a gap like one between two samples.
+    gaps = (*pauses, time[0] - stamps[0], stamps[-1] - time[-1])
+    return "pauses" if max(gaps) > longest else float(np.trapezoid(power, time))
 
 
-def mean_power(given: Recording, job: UsedDevices) -> float | str | None:
-    """Return watts of all devices of the job over time, or why there is no such figure; None if none was measured.
+def covered(window: Period, whole: Period) -> float:
+    """Return the share of a window that lies within the whole; 0 or 1 for a single moment."""
+    common = min(window[1], whole[1]) - max(window[0], whole[0])
+    if window[1] > window[0]:
+        return max(0.0, common) / (window[1] - window[0])
+    return float(common >= 0)
 
-    Each device counts over its own samples, since those of one sweep are not taken at once.
+
+def mean_power(given: Recording, job: UsedDevices, window: Period | None) -> float | str | None:
+    """Return watts of all devices of the job over a window, or why there is no such figure; None if none was measured.
+
+    Each device counts over its own samples, since those of one sweep are not taken at once. They may end as far within
+    the window as samples are apart: none is missing there.
     """
     import numpy as np
 
     power = given.values.get("power")
     if power is None or not np.isfinite(power).any() or given.format.peaks:
         return None
+    if window is None or not given.dated:
+        return "no_clock"
     if not given.devices or len(given.devices) != job.devices:
         return "devices"
-    watts = 0.0
+    watts, is_inside = 0.0, (given.time >= window[0]) & (given.time <= window[1])
     for at in range(len(given.devices)):
-        rows = (given.device == at) & np.isfinite(power)
+        rows = is_inside & (given.device == at) & np.isfinite(power)
         time = given.time[rows]
-        found = _integral(time, power[rows]) if len(time) >= _FEWEST else "few"
+        if len(time) < _FEWEST:
+            return "few" if len(time) else "clock"
+        gap = float(np.median(np.diff(time)))
+        if covered(window, (float(time[0]) - gap, float(time[-1]) + gap)) < COVERED:
+            return "clock"
+        found = _integral(time, power[rows])
         if isinstance(found, str):
             return found
         watts += found / float(time[-1] - time[0])
@@ -213,24 +236,11 @@ def mean_power(given: Recording, job: UsedDevices) -> float | str | None:
 
 def longest_gap(given: Recording) -> float | None:
     """Return the longest time between two samples of one device; None where none has two."""
-    found = _gaps(given)
-    return shortened(float(found.max())) if len(found) else None
-
-
-def usual_gap(given: Recording) -> float:
-    """Return the usual time between two samples of one device, in seconds; 0 where none has two."""
-    import numpy as np
-
-    found = _gaps(given)
-    return float(np.median(found)) if len(found) else 0.0
-
-
-def _gaps(given: Recording) -> Column:
-    """Return the times between two samples of one device, of all devices."""
     import numpy as np
 
     rows = [given.time[given.device == each] for each in range(len(given.devices))] or [given.time]
-    return np.concatenate([np.diff(each[np.isfinite(each)]) for each in rows])
+    found = [float(np.diff(each[np.isfinite(each)]).max()) for each in rows if np.isfinite(each).sum() > 1]
+    return shortened(max(found)) if found else None
 
 
 def _per_device(given: Recording, rows: Sequence[Mask]) -> tuple[dict[str, str | int | float], ...]:

@@ -33,6 +33,7 @@ from ingest.compute.series import (
     scoped,
 )
 from ingest.compute.window import too_few
+from ingest.read.facts import CUTS, shares_samples
 from parsers.contract.statistics import median
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
@@ -76,6 +77,10 @@ _STRETCH = 40
 _ELSEWHERE = 2.0
 #: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
 _HOLDS_MORE = 0.5
+#: Older trainers print epochs in hundredths.
+_HUNDREDTH = 0.01
+#: A run was resumed if so many of its intervals lie before the first line.
+_LATE = 1.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
 _LEAST_SHARE = 0.05
 #: A clock without a date loses whole days.
@@ -369,7 +374,7 @@ def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline
     """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
     if "throughput" in given.frame:
         return _line_arithmetic(session, case, given.frame)
-    return _batch_arithmetic(session)
+    return _batch_arithmetic(session, case)
 
 
 def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
@@ -423,13 +428,18 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
     return np.full(len(frame), samples_per_step(session, reading, case) / multiplier)
 
 
-def _batch_arithmetic(session: Session) -> Witness:
-    """Compare the job's batch size with that of a device times devices and accumulation, where all are stated."""
+def _batch_arithmetic(session: Session, case: Facts) -> Witness:
+    """Compare the job's batch size with that of a device times devices and accumulation, where all are stated.
+
+    Of devices that share samples, a trainer states the batch size of their group as that of a device.
+    """
     stated = session.facts
     names = ("batch_size_of_job", "batch_size", "devices", "accumulation")
     if not all(name in stated for name in names):
         raise no_figure("no_seconds_on_line")
     job, each, devices, steps = (int(stated[name].value) for name in names)
+    if any(case.get(name, 1) != 1 for name in CUTS) or shares_samples(job, each, devices, steps):
+        raise no_figure("no_seconds_on_line")
     line = stated["batch_size_of_job"].line
     return _judged("arithmetic", each * devices * steps, job, "samples", f"{each} × {devices} × {steps}", (line, line))
 
@@ -480,6 +490,8 @@ def _counts_more(session: Session, case: Facts) -> Reason | None:
     """
     if step := case.get("resumed_from"):
         return Reason("resumed_summary", {"step": step})
+    if _trained_before(session):
+        return Reason("resumed_losses")
     counted, done, planned = session.counters, math.nan, math.nan
     if counted and counted.unit == "step" and not counted.reached:
         done, planned = float(counted.done), float(counted.total)
@@ -489,6 +501,35 @@ def _counts_more(session: Session, case: Facts) -> Reason | None:
     if not done < planned * (1 - TOLERANCE["counters"] / 100):
         return None
     return Reason("early_summary", {"done": f"{done:.4g}", "total": f"{planned:.4g}"})
+
+
+def _trained_before(session: Session) -> bool:
+    """Return whether the losses show that a run was resumed: their mean over all its steps lacks some of them.
+
+    A program that prints its losses from the beginning on was not resumed, unless the file keeps those from before.
+    """
+    import numpy as np
+
+    of_run = (each for each in session.records if each.reading.span == "run" and len(each))
+    whole = next((each for each in of_run if "epoch" in each or "mean_loss" in each), None)
+    of_steps = (each for each in session.records if each.reading.span != "run" and len(each) and "loss" in each)
+    lines = next((each for each in of_steps if "epoch" in each or "step" in each), None)
+    if whole is None or lines is None:
+        return False
+    place = "step" if "step" in lines else "epoch"
+    at, losses = lines[place], lines["loss"]
+    gaps = np.diff(at)
+    forward = gaps[gaps > 0]
+    coarse = _HUNDREDTH if (np.abs(at / _HUNDREDTH - np.round(at / _HUNDREDTH)) < 1e-6).all() else 0.0
+    late = len(forward) > 1 and bool(at[0] > _LATE * median(forward) + coarse)
+    told = "mean_loss" in whole and place in whole
+    counted = float(whole["mean_loss"][-1] * whole[place][-1]) if told else math.nan
+    if not math.isfinite(counted) or not (np.isfinite(losses) & (losses > 0)).all():
+        return late
+    # Up to the first line its loss stands for all before, which are larger, if they are missing in the log alone.
+    logged = float((losses * np.diff(at, prepend=0.0)).sum())
+    lacks = counted < _least_alike("summary") * logged - coarse * float(losses.max())
+    return lacks and (late or len(forward) < 2 or place == "step" or bool((gaps < 0).any()))
 
 
 def _planned_epochs(case: Facts) -> float:

@@ -5,6 +5,7 @@ Two that disagree are never chosen between: the caller gets the contradiction.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ _BATCH_OF_JOB = "batch_size_of_job"
 _BESIDE = "beside"
 #: The source of a fact that follows from others.
 DERIVED = "derived"
+#: The facts that say how many devices share samples.
+CUTS = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: How people and printers write that an option is on or off.
 _SWITCHES = {**dict.fromkeys(("true", "on", "yes"), True), **dict.fromkeys(("false", "off", "no"), False)}
@@ -125,7 +128,7 @@ def merge(
 def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
     """Derive batch sizes per device and of the job from the strongest source that states one.
 
-    Devices that share a network have no batch size of their own.
+    Devices that share a network have no batch size of their own; a log may print that of their group as theirs.
     """
     job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
     if job and each and not devices and _all_devices(merged, job, each):
@@ -134,22 +137,51 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
         return []
     if not each and job.value % devices.value == 0 and not _is_cut(merged):
         merged["batch_size"] = computed(job.value // devices.value, batch_size_of_job=job, devices=devices)
-    if each and job.value % (each.value * devices.value):
-        product = computed(each.value * devices.value, batch_size=each, devices=devices)
-        return [Contradiction(_BATCH_OF_JOB, job, product)]
-    return []
+    if each and _printed_of_group(merged, job, each, devices):
+        del merged["batch_size"]
+        return []
+    groups = max(1, devices.value // _cut(merged))
+    if not each or job.value % (each.value * groups) == 0:
+        return []
+    return [Contradiction(_BATCH_OF_JOB, job, computed(each.value * groups, batch_size=each, devices=devices))]
 
 
 def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValue) -> bool:
-    """Return whether one batch is the other times the devices: both from one source, with nothing else between them."""
+    """Return whether one batch is the other times the devices: both from one source, with nothing else between them.
+
+    Where it does not fill the machines, devices share samples, and nothing tells how many do.
+    """
     steps = merged["accumulation"].value if "accumulation" in merged else 1
-    return job.source == each.source and job.value % each.value == 0 and steps == 1 and not _is_cut(merged)
+    fills = "devices_per_node" not in merged or job.value // each.value % merged["devices_per_node"].value == 0
+    return job.source == each.source and job.value % each.value == 0 and steps == 1 and fills and not _is_cut(merged)
+
+
+def _printed_of_group(merged: Mapping[str, FactValue], job: FactValue, each: FactValue, devices: FactValue) -> bool:
+    """Return whether the log, which states all of them, prints the batch size of devices that share samples."""
+    steps = merged.get("accumulation")
+    stated = all(one.source == "log" for one in (job, each, devices, *([steps] if steps else [])))
+    return stated and shares_samples(job.value, each.value, devices.value, steps.value if steps else 1)
+
+
+def shares_samples(job: int, each: int, devices: int, steps: int) -> bool:
+    """Return whether a step has fewer batches than devices, and divides them: some seem to share the samples of each.
+
+    Trainers print the batch of such a group as that of a device. A job's batch that holds one of each device, although
+    batches are accumulated, may leave out the accumulation instead.
+    """
+    groups, rest = divmod(job, each * steps)
+    left_out = steps > 1 and job == each * devices
+    return rest == 0 and 0 < groups < devices and devices % groups == 0 and not left_out
 
 
 def _is_cut(merged: Mapping[str, FactValue]) -> bool:
     """Return whether devices share samples: the network is split within its layers or between them, or the sequence."""
-    cuts = ("tensor_parallel", "pipeline_parallel", "context_parallel")
-    return any(merged[name].value != 1 for name in cuts if name in merged)
+    return _cut(merged) != 1
+
+
+def _cut(merged: Mapping[str, FactValue]) -> int:
+    """Return how many devices share samples, as far as that is stated."""
+    return math.prod(merged[name].value for name in CUTS if name in merged)
 
 
 def _derived(facts: Mapping[str, FactValue], format_id: str) -> dict[str, FactValue]:

@@ -1,15 +1,18 @@
-"""Runs recorded twice: logs with the same bytes, and logs with the same records. Each run counts once.
+"""Runs recorded twice: logs with the same bytes, with the same records, or of several ranks. Each run counts once.
 
-Both are found over all runs, since the two logs may be in any folders. Marks are recomputed at every call, because
+They are found over all runs, since two copies may be in any folders. Marks are recomputed at every call, because
 adding or removing a log can change which one is the original.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
 
+import msgspec
 from msgspec.structs import replace
 
 from ingest.read import facts
@@ -23,7 +26,11 @@ _MEASURED = frozenset(
 )
 #: Two different runs do not share this many different measured numbers.
 _ENOUGH = 10
-_CODES = frozenset({"duplicate", "same_run"})
+_CODES = frozenset({"duplicate", "same_run", "other_rank"})
+#: What launchers name the log of one rank by: `rank_3/info.log`, `workerlog.1`.
+_RANK = re.compile(r"(?i)(?<![a-z])(rank|workerlog)[._-]?[0-9]+(?![0-9])")
+#: Ranks of a job print at the same time: share of the shorter log's time.
+_TOGETHER = 0.9
 
 
 def fingerprint(session: Session) -> str | None:
@@ -50,7 +57,42 @@ def mark(runs: Sequence[Run]) -> list[Run]:
     twice += _again(found, "same_run", lambda run: run.fingerprint if not run.duplicate_of else None)
     for again, original in twice:
         _compare(found, again, original)
+    _mark_ranks(found)
     return list(found.values())
+
+
+def _mark_ranks(runs: dict[int, Run]) -> None:
+    """Mark the logs of other ranks of a run: their names differ in the rank alone, or they are in one file.
+
+    Where lines have a time, it is the same; of files without any the names tell enough.
+    """
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for index, run in runs.items():
+        if run.format and run.sound and not run.duplicate_of and run.case.devices != 1:
+            case = msgspec.json.encode([run.format, run.case, _RANK.sub(r"\1#", run.path)])
+            groups[case].append(index)
+    for group in groups.values():
+        counted: list[int] = []
+        for index in group:
+            first = next((each for each in counted if _together(runs[each], runs[index])), None)
+            if first is None:
+                counted.append(index)
+                continue
+            original = runs[first].path
+            problem = Problem("other_rank", runs[index].path, args={"original": original})
+            runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=original)
+
+
+def _together(one: Run, other: Run) -> bool:
+    """Return whether two logs were written at the same time; where neither says when, whether they are two files."""
+    clocks = [each.clock or each.measured_clock for each in (one, other)]
+    if clocks == [None, None]:
+        return one.path != other.path
+    if None in clocks:
+        return False
+    (first, last), (begin, end) = (tuple(map(datetime.fromisoformat, each or ())) for each in clocks)
+    shorter = min(last - first, end - begin)
+    return shorter > timedelta() and min(last, end) - max(first, begin) >= _TOGETHER * shorter
 
 
 def _unmarked(run: Run) -> Run:

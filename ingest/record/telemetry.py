@@ -21,7 +21,7 @@ from ingest.common.faults import guarded
 from ingest.common.files import is_as_stated
 from ingest.compute import energy, telemetry_figures
 from ingest.compute.metrics import SLICE
-from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
+from ingest.compute.telemetry_figures import COVERED, UsedDevices, covered, extent, seconds_of
 from ingest.read import run_json
 from ingest.read.walk import Input
 from parsers.contract.telemetry import Recording
@@ -37,8 +37,6 @@ from schema.vocabulary import METRICS
 NAME = "telemetry.csv"
 #: What is measured of a whole GPU only, and not of a slice of it.
 _OF_WHOLE_GPU = ("power", "power_limit", "memory_used", "memory_total", "utilisation", "memory_utilisation")
-#: Share of a run that telemetry must cover before we assume that both used the same clock.
-COVERED = 0.9
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
 _WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
 #: Names of what samples devices, whatever else stands in the name of its file.
@@ -280,14 +278,14 @@ def _shares(
         return Problem("telemetry_no_clock", name, args=count)
     if any(a[0] <= b[1] and b[0] <= a[1] for a, b in combinations(known, 2)):
         return Problem("telemetry_concurrent", name, args=count)
-    covered = [_covered(each, whole) for each in known]
-    inside, outside = sum(each >= COVERED for each in covered), sum(each == 0 for each in covered)
+    shares = [covered(each, whole) for each in known]
+    inside, outside = sum(each >= COVERED for each in shares), sum(each == 0 for each in shares)
     # Some runs inside and some outside indicate clocks of two time zones.
     if inside < len(known) and (inside, outside) != (1, len(known) - 1):
         return Problem("telemetry_apart", name, args=count)
     return [
         (run, telemetry_figures.within(recording, *window))
-        for run, window, share in zip(trained, known, covered, strict=True)
+        for run, window, share in zip(trained, known, shares, strict=True)
         if share >= COVERED
     ]
 
@@ -295,14 +293,6 @@ def _shares(
 def _window(data: _RunData) -> tuple[float, float] | None:
     clock = data.run.clock
     return (seconds_of(clock[0]), seconds_of(clock[1])) if clock else None
-
-
-def _covered(window: tuple[float, float], whole: tuple[float, float]) -> float:
-    """Return the share of a window that lies within the whole; 0 or 1 for a single moment."""
-    common = min(window[1], whole[1]) - max(window[0], whole[0])
-    if window[1] > window[0]:
-        return max(0.0, common) / (window[1] - window[0])
-    return float(common >= 0)
 
 
 def _job(data: _RunData) -> UsedDevices:
@@ -395,7 +385,7 @@ def _too_many(given: Recording, job: UsedDevices) -> int | None:
 def _in_window(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | None:
     """Return the figures between the first and the last record of the run, if both clocks overlap."""
     window, whole = _window(data), extent(given) if given.dated else None
-    if not window or not whole or _covered(window, whole) < COVERED:
+    if not window or not whole or covered(window, whole) < COVERED:
         return None
     inside = telemetry_figures.within(given, *window)
     return _sampled(inside, job) if len(inside) else None
@@ -406,27 +396,15 @@ def _sampled(given: Recording, job: UsedDevices) -> Sampled:
     return Sampled(**{name: getattr(found, name) for name in names_of(Sampled)})
 
 
-def _with_neighbours(inside: Recording, ends: tuple[float, float]) -> tuple[float, float]:
-    """Return the time up to the next samples on both sides: where samples are seconds apart, none is missing there."""
-    gap = telemetry_figures.usual_gap(inside)
-    return ends[0] - gap, ends[1] + gap
-
-
 def _measured(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | UnsetType:
     """Return the figures while the records that count, and note the mean power of the first printer that tells it."""
     clock = data.run.measured_clock
     window = None if clock is None else (seconds_of(clock[0]), seconds_of(clock[1]))
     inside = telemetry_figures.within(given, *window) if window and given.dated else None
-    ends = extent(inside) if inside is not None and len(inside) else None
-    if window is None:
-        power = telemetry_figures.mean_power(given, job) and "no_clock"
-    elif inside is None or ends is None or _covered(window, _with_neighbours(inside, ends)) < COVERED:
-        power = telemetry_figures.mean_power(given, job) and "clock"
-    else:
-        power = telemetry_figures.mean_power(inside, job)
+    power = telemetry_figures.mean_power(given, job, window)
     if data.power is None or (isinstance(power, float) and isinstance(data.power, str)):
         data.power = power
-    if inside is None or ends is None:
+    if inside is None or not len(inside):
         return UNSET
     gap = telemetry_figures.longest_gap(inside)
     return replace(_sampled(inside, job), gap_s=UNSET if gap is None else gap)

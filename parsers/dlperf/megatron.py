@@ -3,15 +3,29 @@
 Only GPT-NeoX prints a throughput that is read. Otherwise it is the samples of the interval over the milliseconds (in
 some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
 taken from `consumed samples` if printed. The loss is missing if all iterations were skipped; `1460.8/1450.4` is the
-interval's figure and the mean so far, as Primus' `(avg 510.1)` is, whose logger may print a line twice; validation lines print a loss as well. Old releases print no global batch size:
-then it must be stated beside the log. Memory is the peak allocated to tensors, not what the allocator reserved.
+interval's figure and the mean so far, as Primus' `(avg 510.1)` is, whose logger may print a line twice; validation
+lines print a loss as well. Newer releases of Megatron Core print the first iteration alone, and hold it in the next
+line again: the first line is then no record. Old releases print no global batch size: then it must be stated beside the
+log. Memory is the peak allocated to tensors, not what the allocator reserved.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Window
+from parsers.contract import (
+    NUMBER,
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    Window,
+)
 from parsers.dlperf import argument, dotted_start
 from parsers.frameworks import PYTORCH_JOB
 
@@ -37,6 +51,8 @@ def _elapsed(unit: bytes) -> bytes:
     )
 
 
+#: The second of two lines that hold the first iteration is slower than the later ones by this much.
+_AS_SLOW = 1.2
 #: Arguments that stand between two others.
 _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
@@ -48,6 +64,21 @@ _EXTRAS = (
 )
 
 
+def _is_told_again(steps: Column, seconds: Column) -> bool:
+    """Return whether the first line is of the first iteration alone, and the second one's interval holds it again.
+
+    A newer Megatron Core prints that line at once, and neither its timer nor its counters begin anew after it. The line
+    stands outside the turn of `log_interval`; where each iteration is printed, the second one shows half of the first.
+    """
+    if len(steps) < 2 or not (gap := steps[1] - steps[0]) > 0 or not seconds[1] * (gap + 1) >= seconds[0]:
+        return False
+    gaps = np.diff(steps[1:])
+    usual = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else np.nan
+    if usual == gap == 1:
+        return bool(seconds[1] > _AS_SLOW * np.median(seconds[2:]))
+    return bool(gap < usual or (np.isnan(usual) and steps[0] % gap))
+
+
 def _with_samples(columns: Columns) -> Postprocessed:
     """Add the samples of each record: those consumed since the record before, else batch size times steps.
 
@@ -55,6 +86,8 @@ def _with_samples(columns: Columns) -> Postprocessed:
     """
     again = (np.diff(columns["step"], prepend=np.nan) == 0) & (np.diff(columns["step_seconds"], prepend=np.nan) == 0)
     rows = np.flatnonzero(~again)
+    if _is_told_again(columns["step"][rows], columns["step_seconds"][rows]):
+        rows = rows[1:]
     columns = {name: column[rows] for name, column in columns.items()}
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0

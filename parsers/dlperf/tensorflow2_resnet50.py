@@ -1,11 +1,24 @@
 """TensorFlow Model Garden (TF 2), Keras callback `TimeHistory`: a record per `log_steps` steps.
 
 `examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
-so that a run over midnight seems to go back in time. A progress bar may precede the message on its line. Some documents
-mask the figures of the line. The figure precedes the unit, so a truncated one is not read.
+so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation and
+the checkpoint there. A progress bar may precede the message on its line. Some documents mask the figures of the line.
+The figure precedes the unit, so a truncated one is not read.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+
+#: What stands at the end of an epoch; Keras may be told to print some of it. It counts where a record is slow alone: the
+#: timer begins with the next step, behind all of this, where an interval ends with the epoch.
+_PAUSES = (
+    Pause(
+        "epoch_end",
+        rb"val_loss: ",
+        b"1251/1251 - 300s - loss: 6.9375 - accuracy: 0.0125 - val_loss: 6.7500 - val_accuracy: 0.0250",
+    ),
+    Pause("epoch_end", rb"saving model to ", b"Epoch 00001: saving model to out/model.ckpt-0001"),
+    Pause("epoch_end", rb"Epoch [0-9]++/[0-9]++", b"Epoch 2/90"),
+)
 
 FORMAT = Format(
     title="TensorFlow 2 TimeHistory",
@@ -17,6 +30,7 @@ FORMAT = Format(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] TimeHistory: "
             rb"<duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
+            pauses=_PAUSES,
         ),
     ),
     facts=(

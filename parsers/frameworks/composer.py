@@ -2,7 +2,8 @@
 
 The speeds are means over a window of batches (100 unless changed), and absent until it is full; a slow batch shows in
 as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update, counted over the run or
-within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step.
+within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step. The
+metrics are indented by a tab, of which a terminal or an editor may have made blanks.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
@@ -10,8 +11,8 @@ from parsers.frameworks import PYTORCH_JOB
 
 
 def _block(metric: bytes) -> bytes:
-    """Return the pattern of a block up to a metric."""
-    lines = up_to(rb"\t ?+Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"[\s\S]")
+    """Return the pattern of a block up to a metric, whose indent is a tab or what a copy made of it."""
+    lines = up_to(rb"(?:\t ?+| {2})Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"[\s\S]")
     counted = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
     return counted + lines + rb"<throughput>(?=\s)"
 
@@ -27,6 +28,9 @@ FORMAT = Format(
     ),
     facts=(
         *PYTORCH_JOB,
+        Fact("devices", rb"^n_gpus: (\d++)$", int),
+        Fact("devices_per_node", rb"^num_gpus_per_node: (\d++)$", int),
+        Fact("nodes", rb"^num_nodes: (\d++)$", int),
         Fact("batch_size_of_job", rb"\bglobal_train_batch_size['\"]?+: ([0-9]++)\b", int),
         Fact("sequence_length", rb"\bmax_seq_len['\"]?+: ([0-9]++)\b", int),
         Fact(
@@ -48,9 +52,15 @@ FORMAT = Format(
             b"[token=1310720/100000000]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/tokens_per_sec: 131072.0000\n",
             throughput=131072,
         ),
+        Sample(
+            b"[batch=10/4800]:\n         Train loss/train/total: 11.7500\n         Train throughput/samples_per_sec: 64.0000\n"
+            b"         Train throughput/tokens_per_sec: 131072.0000\n",
+            step=10, throughput=131072,
+        ),
         NearMiss(b"[batch=1/4800]:\n\t Train time/batch: 0\n\t Train loss/train/total: 11.7500\n", "no speed: the window is not full"),
         NearMiss(b"[Eval batch=10/80] Eval on eval data:\n\t Eval throughput/samples_per_sec: 64.0000\n", "an evaluation"),
         NearMiss(b"[batch=10/4800]:\n\t Train throughput/device/tokens_per_sec: 16384.0000\n", "of one device"),
+        NearMiss(b"[batch=10/4800]:\n         Train throughput/device/tokens_per_sec: 16384.0000\n", "of one device"),
         NearMiss(b"[batch=10/4800]:\n\t Train throughput/tokens_per_sec: 131072.0", "cut inside the number"),
     ),
 )  # fmt: skip

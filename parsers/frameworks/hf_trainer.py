@@ -6,7 +6,9 @@ a table may follow; they count once. During training only the bar tells the time
 smooths over the last few steps, so a record is not the time of a single step. The bars of evaluations have the same
 form and interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before
 4.7 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per
-second. LLaMA-Factory's console prints `throughput` as well, tokens per second since the start with everything in it.
+second. `train_loss` tells whether a run was resumed: the losses since then over the steps of the whole run. Unsloth prints
+a banner of its own in place of the head, on every rank; the devices that it counts are those of one process, or copies of
+the model. LLaMA-Factory's console prints `throughput` as well, tokens per second since the start with everything in it.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     drawn = np.flatnonzero((seconds > 0) & (columns["step"] < columns["_total"]))
     steps, totals, elapsed = (columns[name][drawn] for name in ("step", "_total", "clock"))
     of_total = np.flatnonzero(totals == (stated[0] if len(stated) else _total(steps, totals, elapsed)))
-    kept = of_total[_uninterrupted(steps[of_total], elapsed[of_total])]
+    end = stated[0] - _LAG if len(stated) == 1 else np.inf
+    kept = of_total[_uninterrupted(steps[of_total], elapsed[of_total], float(end))]
     rows, steps, elapsed = drawn[kept], steps[kept], elapsed[kept]
     lag = max(_LAG, 0.1 * steps.max(initial=0.0))
     anew = np.flatnonzero((np.diff(steps) < -lag) | (elapsed[1:] < 0.5 * elapsed[:-1] - _LAG)) + 1
@@ -63,11 +66,11 @@ def _total(steps: Column, totals: Column, elapsed: Column) -> float:
     return min(np.unique(totals).tolist(), key=unlikely, default=float("nan"))
 
 
-def _uninterrupted(steps: Column, elapsed: Column) -> Rows:
+def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
     """Return the lines of a bar without those of an evaluation that has as many steps.
 
     Its bar begins within that of training, which goes on with the next step behind it. A bar that reaches that step by
-    itself is of another program.
+    itself is of another program. Where one program stated its length, no training begins behind the step `end`.
     """
     kept = np.ones(len(steps), dtype=np.bool_)
     with np.errstate(all="ignore"):  # A line may be drawn twice.
@@ -75,6 +78,9 @@ def _uninterrupted(steps: Column, elapsed: Column) -> Rows:
     for row in np.flatnonzero(np.diff(steps) < -_LAG) + 1:
         if not kept[row - 1]:
             continue
+        if steps[row - 1] >= end:
+            kept[row:] = False
+            break
         goes_on = (np.abs(steps[row:] - steps[row - 1]) <= 1) & (elapsed[row:] >= elapsed[row - 1])
         behind = row + int(np.argmax(goes_on))
         usual = elapsed[behind - 1] / steps[behind - 1]
@@ -88,13 +94,24 @@ _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
 #: The epoch that the run came to, at the end of its summary, whose speeds count the steps that were planned.
 _LAST_EPOCH = rb"(?:[^{}\r\n]*?'epoch': " + _VALUE % b"epoch" + rb"\})?+"
+_MEAN_LOSS = rb"(?:'?+[0-9.e+-]++'?+, 'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
+
+#: Unsloth's banner before training; the one before it, of the model, is alike but for the words behind its name.
+_UNSLOTH = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+= "
+#: In its banner `Num GPUs used` are those of a process: one, unless the model is spread over several.
+_TO_COPIES = rb"(?:(?!Data Parallel GPUs = |Unsloth)[\s\S]){0,1000}+Data Parallel GPUs = "
+
+
+def _once(banner: bytes) -> bytes:
+    """Return the pattern of a banner, which every node prints before any of them takes a step: one start."""
+    return banner + rb"(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?" + banner + rb")*+"
+
 
 FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     marker=b"'epoch': ",
-    # Every node prints this before any of them takes a step: together they are one start.
-    start=rb"\*{5} Running training \*{5}(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?\*{5} Running training \*{5})*+",
+    start=_once(rb"\*{5} Running training \*{5}") + rb"|" + _once(_UNSLOTH),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
@@ -102,7 +119,7 @@ FORMAT = Format(
         Reading(
             rb"(?<![^\r\n]) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
             rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
-            rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
+            rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",
             counts="update",
             weak=True,
@@ -124,7 +141,7 @@ FORMAT = Format(
         ),
         Reading(
             rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput"
-            + rb", 'train_steps_per_second': " + _LAST_EPOCH,
+            + rb", 'train_steps_per_second': " + _MEAN_LOSS + _LAST_EPOCH,
             unit="samples/s",
             span="run",
         ),
@@ -156,10 +173,19 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         # Those of an evaluation stand before its batch size.
         Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )", grouped),
-        Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)$", grouped),
-        Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
+        Fact("data_set_size", rb"\bNum examples = ([0-9,]++) \| Num Epochs = ", grouped),
+        Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)(?= \| Total steps = | *+$)", grouped),
+        Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        Fact("accumulation", rb"Gradient [Aa]ccumulation steps = ([0-9,]++)", grouped),
+        # Unsloth's.
+        Fact("batch_size", rb"\bBatch size per device = ([0-9,]++) \| Gradient [Aa]ccumulation steps = ", grouped),
+        Fact("batch_size_of_job", rb"\bTotal batch size \([0-9]++ x [0-9]++ x [0-9]++\) = ([0-9,]++) *+$", grouped),
+        Fact("batch_size_of_job", rb"\bTotal batch size = ([0-9,]++) \| Total steps = ", grouped),
+        Fact("devices", _UNSLOTH + rb"1\b" + _TO_COPIES + rb"([0-9]++) \|", int),
+        Fact("devices", _UNSLOTH + rb"([0-9]++)\b" + _TO_COPIES + rb"1 \|", int),
+        Fact("devices", _UNSLOTH + rb"(?<!used = )([0-9]++) *+$", int),
+        Fact("parameters", rb"\bTrainable parameters = ([0-9,]++)(?=[ /]|$)", grouped),
         Fact("drop_last", rb"\bdataloader_drop_last=(True|False)\b"),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
@@ -186,7 +212,7 @@ FORMAT = Format(
         Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "
             b"'epoch': 1.0}",
-            seconds=512.5, throughput=19.5, epoch=1.0,
+            seconds=512.5, throughput=19.5, mean_loss=2.5, epoch=1.0,
         ),
         Sample(
             b"{'train_runtime': '512.5', 'train_samples_per_second': '19.5', 'train_steps_per_second': '0.25', 'epoch': '1'}",

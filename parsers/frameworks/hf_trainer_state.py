@@ -1,8 +1,9 @@
 """Hugging Face Trainer's `trainer_state.json`: losses by step, and at the end the trainer's own figure for the run.
 
 The steps carry no time, so that figure, which holds evaluation and saving, is the only one; a state that was saved at a
-checkpoint has none. For a resumed run it counts what was trained before as well, and is too high. `train_batch_size` is
-that of a process, which may drive several devices.
+checkpoint has none. For a resumed run it counts what was trained before as well, and is too high; the losses before stay
+in the file, but `train_loss` sums up those since then, over the steps of the whole run. `train_batch_size` is that of a
+process, which may drive several devices.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
@@ -24,6 +25,11 @@ FORMAT = Format(
             unit="samples/s",
             span="run",
         ),
+        Reading(
+            rb'"step": <step>,' + _NEXT + rb'"total_flos": [-+.0-9e]++,' + _NEXT + rb'"train_loss": <mean_loss>,' + _NEXT + rb'"train_runtime": ',
+            span="run",
+            weak=True,
+        ),
     ),
     facts=(
         Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
@@ -38,6 +44,9 @@ FORMAT = Format(
             b'      "step": 400,\n      "total_flos": 6.2e+20,\n      "train_loss": 1.5,\n      "train_runtime": 800.5,\n'
             b'      "train_samples_per_second": 31.979,\n      "train_steps_per_second": 0.5\n    }\n',
             seconds=800.5, throughput=31.979,
+        ),
+        Sample(
+            b'      "step": 400,\n      "total_flos": 6.2e+20,\n      "train_loss": 1.5,\n      "train_runtime": 800.5,\n', step=400, mean_loss=1.5,
         ),
         NearMiss(
             b'      "epoch": 1.0,\n      "eval_loss": 2.0,\n      "eval_runtime": 12.5,\n      "eval_samples_per_second": 80.5,\n      "step": 400\n',

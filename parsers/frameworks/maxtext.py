@@ -1,15 +1,39 @@
 """MaxText (`completed step: 9, seconds: 5.667, TFLOP/s/device: ..., Tokens/s/device: ...`): a record per step.
 
-Tokens per second are those of one device. Step 0 compiles, and step 1 may return before it is computed, with an
-impossible speed; both lie in the warm-up. A line is printed one step later than it is measured, so that neighbours may
-look long and short. Lines of the ramp-up of the batch size print no speed. Releases of 2023 print no tokens. Every host
-prints each step.
+Tokens per second are those of one device; a step is an update. Step 0 compiles, and step 1 may return before it is
+computed, with an impossible speed; both lie in the warm-up. A line is printed one step later than it is measured, so
+that neighbours may look long and short. An evaluation or a checkpoint lies in the step after it, and for that the next
+one looks short; newer releases leave its time out, and two steps look short. Lines of the ramp-up of the batch size
+print no speed. Releases of 2023 print no tokens. The loop of the training engine waits for each step, and prints its
+milliseconds and no loss. Every host prints each step.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 
 _HEAD = rb"(?:(?<=[\s\]])|\A)completed step: <step>, seconds: "
 _PARAM = rb"\bConfig param %s: "
+#: The seconds are those between two dispatches, and the host waits for the devices only where it prints, evaluates or
+#: saves. After step n is saved, a line follows for n - 1, n, n + 1, which holds what was waited for, and n + 2, for
+#: which nothing is left to wait; before an evaluation the line of n - 1 may stand already. All these are left out, not
+#: only the slow one: with n + 2 alone the speed is too high.
+_PAUSES = (
+    Pause("evaluation", rb"Completed eval ", b"Completed eval step 4"),
+    Pause("evaluation", rb"eval metrics after step: ", b"eval metrics after step: 19, loss=3.125, total_weights=131072"),
+    Pause("checkpoint", rb"aved a checkpoint at step ", b"Saved a checkpoint at step 20."),
+    Pause("checkpoint", rb"Started an asynchronous checkpoint save for step ", b"Started an asynchronous checkpoint save for step 20"),
+)  # fmt: skip
+_LINGERS = 3
+
+
+def _of_one_step(columns: Columns) -> Postprocessed:
+    """Say that each record is of one step, also that behind a step of the profiler, whose line is hidden."""
+    count = len(columns["step"])
+    return np.arange(count), {**columns, "steps": np.ones(count)}
+
 
 FORMAT = Format(
     title="MaxText",
@@ -21,13 +45,26 @@ FORMAT = Format(
             _HEAD + rb"<duration>, TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",
             unit="tokens/s",
             scope="device",
-            span="step",
+            counts="update",
             repeated=True,
+            pauses=_PAUSES,
+            lingers=_LINGERS,
+            postprocess=_of_one_step,
         ),
         Reading(
             _HEAD + rb"<step_seconds>, TFLOP/s(?:/device)?+: <flops>, loss: <loss>(?=[,\s])",
             unit="tokens/s",
+            repeated=True,
+            pauses=_PAUSES,
+            lingers=_LINGERS,
+            postprocess=_of_one_step,
+        ),
+        Reading(
+            _HEAD + rb"<duration>, train_step_time_ms: [0-9.]++, TFLOP/s/device: <flops>, (?:Tokens/s/device|tokens/s/chip): <throughput>(?=, |\s)",
+            unit="tokens/s",
+            scope="device",
             span="step",
+            counts="update",
             repeated=True,
         ),
     ),
@@ -55,9 +92,21 @@ FORMAT = Format(
             step=9, throughput=8936.727, loss=10.375,
         ),
         Sample(b"completed step: 1507, seconds: 2.125, TFLOP/s: 36.722, loss: 2.191\n", step=1507, step_seconds=2.125, flops=36.722, loss=2.191),
+        Sample(
+            b"completed step: 9, seconds: 5.125, train_step_time_ms: 5125.25, TFLOP/s/device: 134.924, Tokens/s/device: 8936.727, Tokens/s/chip: 17873.454\n",
+            step=9, duration=5.125, flops=134.924, throughput=8936.727,
+        ),
+        # The first releases called a device a chip.
+        Sample(
+            b"completed step: 9, seconds: 5.125, train_step_time_ms: 5125.25, TFLOP/s/device: 134.924, tokens/s/chip: 8936.73\n",
+            step=9, duration=5.125, flops=134.924, throughput=8936.73,
+        ),
         NearMiss(b"[Rampup Batch Size Phase], completed step: 9, seconds: 5.500, loss: 10.375\n", "no speed"),
         NearMiss(b"completed profiler activation step: 9\n", "no step"),
         NearMiss(b"Completed eval step: 9, seconds: 2.500, loss: 10.375\n", "an evaluation"),
         NearMiss(b"completed step: 9, seconds: 5.500, TFLOP/s/device: 134.924, Tokens/s/device: 8936.7", "cut inside the number"),
+        NearMiss(
+            b"completed step: 9, seconds: 5.125, train_step_time_ms: 5125.25, TFLOP/s/device: 134.924, tokens/s/chip: 8936.7", "cut inside the number"
+        ),
     ),
 )  # fmt: skip

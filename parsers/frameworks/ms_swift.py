@@ -4,16 +4,21 @@
 then, and the differences of these times are what the intervals took. Until 2025 it is printed as iterations per second,
 since then as seconds per iteration, of optimiser updates of the whole job. Several processes may write one file, each
 with a clock of its own; a step counts once, by the mean of their clocks. Rows of evaluations carry a speed as well, and
-the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. Whether a resumed process counts its steps from zero is not said, so its rows
-are no records. Neither batch size nor devices are printed.
+the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. Of a resumed process the
+speed counts the steps since a first one that no row prints, so that its time is `elapsed_time`, cut to whole seconds;
+its rows are no records where they print none. Neither batch size nor devices are printed.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract import NUMBER, Column, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import row, value
+
+#: Seconds of the units of `1d 2h 3m 4s` besides seconds.
+_UNITS = {"_d": 86400, "_h": 3600, "_m": 60}
 
 
 def _steps(columns: Columns) -> Postprocessed:
@@ -25,14 +30,29 @@ def _steps(columns: Columns) -> Postprocessed:
     apart = np.diff(np.unique(step))
     usual = np.median(apart) if len(apart) else 1.0
     run = np.cumsum(np.diff(step, prepend=step[:1]) < -3 * usual)
-    _, first, group, writers = np.unique(
+    (run, _), first, group, writers = np.unique(
         np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
     )
-    kept = np.flatnonzero(writers == np.median(writers)) if step.min() <= usual else np.empty(0, np.intp)
     spent = step * np.fmax(columns["_seconds"], 1 / columns["_rate"])
-    clock = np.bincount(group.ravel(), spent) / writers
-    rows = first[kept]
+    told = columns["clock"] + sum(each * np.nan_to_num(columns[name]) for name, each in _UNITS.items())
+    whole = np.flatnonzero(writers == np.median(writers))
+    clock, told = ((np.bincount(group.ravel(), each) / writers)[whole] for each in (spent, told))
+    clock = np.where(_from_the_start(run[whole], step[first[whole]], clock, told, usual), clock, told)
+    kept = np.flatnonzero(np.isfinite(clock))
+    rows = first[whole[kept]]
     return rows, {"clock": clock[kept]} | {name: columns[name][rows] for name in ("step", "total_steps", "loss")}
+
+
+def _from_the_start(run: Column, step: Column, clock: Column, told: Column, usual: float) -> NDArray[np.bool_]:
+    """Return which steps are of a process that began with its run, and not of one that was resumed.
+
+    The time of a resumed process begins anew. Where that is not printed, what its speeds say falls, perhaps from its
+    second row only.
+    """
+    began = (np.diff(run, prepend=np.nan) != 0) | (np.diff(told, prepend=np.nan) < 0)
+    began[:-1] |= (np.diff(clock) < 0) & ~began[1:]
+    begun: Column = step[began] <= usual
+    return np.repeat(begun, np.diff(np.append(np.flatnonzero(began), len(began))))
 
 
 FORMAT = Format(
@@ -50,6 +70,11 @@ FORMAT = Format(
                     value(rb"train_speed\(s/it\)", rb"(?P<_seconds>" + NUMBER + rb")"),
                 ),
                 value(rb"(?:global_step(?:/max_steps)?+|iteration)", rb"<step>(?:/<total_steps>)?+"),
+                value(
+                    rb"elapsed_time",
+                    rb"(?:(?P<_d>[0-9]++)d )?+(?:(?P<_h>[0-9]++)h )?+(?:(?P<_m>[0-9]++)m )?+(?P<elapsed>[0-9]++)s",
+                    needed=False,
+                ),
             ),
             unit="samples/s",
             counts="update",

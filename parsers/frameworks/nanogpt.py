@@ -3,7 +3,8 @@
 Four dialects: nanoGPT prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also print tokens
 per second. All count the job. In nanoGPT an iteration that evaluates or saves includes that time; `mfu` is a running
 mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023; for older versions
-the speed is unknown without the command. `step 250: train loss` is an evaluation.
+the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's fine-tuning, and the
+pretraining of `autoresearch`, print no number of steps to take.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
@@ -17,6 +18,8 @@ FORMAT = Format(
     start=rb"tokens per iteration will be: "
     rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"
     rb"[^\n]*?tokens per iteration will be: )*+",
+    # nanochat, of which the fine-tuning says by nothing else that it is done.
+    end=rb"^Total training time: [0-9.]++m",
     readings=(
         Reading(
             rb"iter (?<![\w.]iter )<step>: loss <loss>, time <step_seconds>ms",
@@ -47,7 +50,7 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step )<step>/<total_steps> \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
+            rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
             rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
             unit="tokens/s",
             span="step",
@@ -84,9 +87,15 @@ FORMAT = Format(
             b"mfu: 48.50 | total time: 0.10m",
             step=20, loss=8.125, step_seconds=0.32, throughput=1638400,
         ),
+        Sample(
+            b"step 00010 (3.33%) | loss: 1.125000 | lrm: 1.00 | dt: 320.00ms | tok/sec: 1,638,400 | mfu: 48.50 | epoch: 1 | "
+            b"total time: 0.10m\n",
+            step=10, loss=1.125, step_seconds=0.32, throughput=1638400,
+        ),
         NearMiss(b"step 250: train loss 2.7500, val loss 2.8125", "an evaluation"),
         NearMiss(b"iter 100: loss 3.2500, time 125.5", "cut before the unit, so perhaps inside the number"),
         NearMiss(b"step    10 | loss: 9.5 | lr 2.5000e-04 | norm: 1.75 | dt: 320.00ms | tok/sec: 16384", "cut"),
         NearMiss(b"val loss 3.2750", "an evaluation"),
+        NearMiss(b"Step 00010 | Validation bpb: 0.8125", "an evaluation"),
     ),
 )  # fmt: skip

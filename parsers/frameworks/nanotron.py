@@ -2,7 +2,8 @@
 
 Numbers are shortened for people (`107K`), so that a figure has three digits and no more; the first releases of 2024 print
 them whole, and samples instead of tokens. The time is that of the last
-iteration alone. Each group of ranks may print the line. `global_batch_size` is in tokens.
+iteration alone. Each group of ranks may print the line. `global_batch_size` is in tokens. Experts had devices of their
+own in 2024, and have shared those of the other layers since.
 """
 
 from math import prod
@@ -16,9 +17,18 @@ def _short(column: bytes) -> bytes:
     return rb"(?P<%s>" % column + SHORT_NUMBER + rb")"
 
 
-def _product(printed: bytes) -> int:
-    """Return how many devices a layout has: `dp=4, pp=1, tp=2` is 8."""
-    return prod(int(each.partition(b"=")[2]) for each in printed.split(b","))
+def _devices(printed: bytes) -> int:
+    """Return how many devices a layout has: `dp=4, pp=1, tp=2, context_parallel_size=2` is 16.
+
+    Raises:
+        ValueError: experts are spread, and the release may count their devices or not: those that know context
+            parallelism did both.
+    """
+    sizes = dict(each.strip().split(b"=", 1) for each in printed.split(b","))
+    experts, context = (int(sizes.get(name, b"1")) for name in (b"expert_parallel_size", b"context_parallel_size"))
+    if experts > 1 and b"context_parallel_size" in sizes:
+        raise ValueError
+    return prod(int(sizes[name]) for name in (b"dp", b"pp", b"tp")) * experts * context
 
 
 FORMAT = Format(
@@ -39,10 +49,17 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("devices", rb"\bParallelismArgs\((dp=[0-9]++,\s++pp=[0-9]++,\s++tp=[0-9]++)", _product),
+        Fact(
+            "devices",
+            rb"\bParallelismArgs\((dp=[0-9]++,\s++pp=[0-9]++,\s++tp=[0-9]++(?:,\s++(?!context_parallel_size=)\w++=[^(),]{1,200}+)*+"
+            rb"(?:,\s++context_parallel_size=[0-9]++(?=[,)])|(?=\))))",
+            _devices,
+        ),
         Fact("data_parallel", rb"\bParallelismArgs\(dp=([0-9]++),", int),
         Fact("pipeline_parallel", rb"\bParallelismArgs\(dp=[0-9]++,\s++pp=([0-9]++),", int),
         Fact("tensor_parallel", rb"\bParallelismArgs\(dp=[0-9]++,\s++pp=[0-9]++,\s++tp=([0-9]++),", int),
+        Fact("context_parallel", rb"\bcontext_parallel_size=([0-9]++)", int),
+        Fact("expert_parallel", rb"\bexpert_parallel_size=([0-9]++)", int),
         Fact("micro_batch", rb"\bmicro_batch_size=([0-9]++)", int),
         Fact("accumulation", rb"\bbatch_accumulation_per_replica=([0-9]++)", int),
         Fact("sequence_length", rb"\bTokensArgs\((?:(?!sequence_length=)[^)]){0,2000}+sequence_length=([0-9]++)", int),

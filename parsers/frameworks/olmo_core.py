@@ -1,11 +1,12 @@
 """OLMo and OLMo-core: a block of metrics per logging interval on the console; tokens per second of one device.
 
-OLMo-core's `throughput/device/TPS` is that of the last step before the block; `TPS (actual avg)` is a mean over the
+OLMo-core's `throughput/device/TPS` is that of the last step before the block, from the end of the one before it: with
+evaluations and checkpoints of that step, which are logged ahead of the block. `TPS (actual avg)` is a mean over the
 whole run with everything in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as
 its configuration says, and begins anew after checkpoints.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 
@@ -24,7 +25,13 @@ FORMAT = Format(
     marker=b"[step=",
     unproven=True,
     readings=(
-        Reading(_block(rb"TPS"), unit="tokens/s", scope="device", span="step", counts="update"),
+        Reading(
+            _block(rb"TPS"), unit="tokens/s", scope="device", span="step", counts="update",
+            pauses=(
+                Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])", b"evaluator_callback:150\tINFO\tFinished lm evals in 29.9 seconds. Metrics:"),
+                Pause("checkpoint", rb"Saving checkpoint for step ", b"checkpointer:300\tINFO\tSaving checkpoint for step 500 to /ckpt/step500..."),
+            ),
+        ),
         Reading(_block(rb"tokens_per_second"), unit="tokens/s", scope="device", counts="update"),
     ),
     facts=(*PYTORCH_JOB, Fact("sequence_length", rb"\bsequence_length['\"]?+[=:] ?+([0-9]++)\b", int)),

@@ -1,13 +1,20 @@
-"""PaddleOCR (`tools/train.py`): a record per `print_batch_step` iterations, each of them a mean over the interval.
+"""PaddleOCR (`tools/train.py`): a record per `print_batch_step` iterations, and one at the end of each epoch.
 
-`ips` is the throughput of one device. Two dialects: `avg_samples` and a unit (since 2022), and `samples`, the sum over
-the interval, with an `ips` that ends the line (2020 to 2021). The configuration also names a batch size for evaluation,
-before that for training. With a sampler of several scales no batch has the configured size. The first record of a run
-includes the start-up. A resumed run counts its steps from 0 in a later epoch. Memory is that of the tensors, 0 if
-unknown. OpenOCR prints the same in PyTorch, as `openrec` and `opendet`.
+`ips` is the throughput of one device over the interval. `batch_cost`, `reader_cost` and `avg_samples` are sums divided
+by `print_batch_step`, also where the end of an epoch makes the interval shorter: they are computed anew here from the
+steps between two records; where `print_batch_step` cannot be told they are not read. Two dialects: `avg_samples` and a
+unit (since 2022), and `samples`, the sum over the interval, with an `ips` that ends the line (2020 to 2021). The
+configuration also names a batch size for evaluation, before that for training. With a sampler of several scales no
+batch has the configured size. The first record of a run includes the start-up. A resumed run counts its steps from 0 in
+a later epoch. Memory is that of the tensors, 0 if unknown. OpenOCR prints the same in PyTorch, as `openrec` and
+`opendet`.
 """
 
-from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Trap
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import ENDED, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Trap
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
@@ -17,6 +24,65 @@ _HEAD = (
     rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: <reader_seconds> s, "
     rb"(?:avg_)?+batch_cost: <step_seconds> s, "
 )  # fmt: skip
+#: What the printer divides by `print_batch_step`.
+_DIVIDED = frozenset({"step_seconds", "reader_seconds", "batch"})
+#: Share of the lines that the printer must have printed; some may be lost.
+_PRINTED = 0.9
+#: No run has so many steps, and no interval; larger numbers are garbled.
+_LAST_STEP, _LONGEST = 1e12, 10_000
+#: Samples per step agree with the batch size within this share.
+_SAME = 0.05
+
+
+def _grid(columns: Columns) -> float:
+    """Return `print_batch_step`, whose multiples are printed besides ends of epochs; NaN if steps do not tell it."""
+    epochs, steps = columns["epoch"], np.minimum(columns["step"], _LAST_STEP)
+    regular = steps[:-1][np.diff(epochs) == 0].astype(np.int64)
+    most, printed = int(np.gcd.reduce(regular)) if len(regular) else 0, np.unique(steps)
+    found = [
+        each
+        for each in range(1, min(most, _LONGEST) + 1)
+        if most % each == 0
+        and (printed % each == 0).sum() >= _PRINTED * (printed[-1] // each - (printed[0] - 1) // each)
+    ]
+    return float(found[0]) if len(found) == 1 else np.nan
+
+
+def _over_interval(columns: Columns, every: float) -> Postprocessed:
+    """Return the records with means over the steps since the record before; without a first one of an unknown number.
+
+    Lines are missing where more steps lie between: such a record begins with the last multiple of `every`.
+    """
+    steps = columns["step"]
+    gaps, beyond = np.diff(steps, prepend=np.nan), steps % every
+    gaps = np.where(gaps > 0, gaps, np.where(beyond == 0, every, np.nan))
+    rows = np.flatnonzero(~np.isnan(gaps))
+    scale = every / np.where(gaps <= every, gaps, np.where(beyond == 0, every, beyond))
+    made = {name: column * scale if name in _DIVIDED else column for name, column in columns.items()}
+    return rows, {name: column[rows] for name, column in made.items()}
+
+
+def _by_grid(columns: Columns) -> Postprocessed:
+    """Return the records of the dialect with samples per step."""
+    batch_size = columns["_batch_size"][:1]
+    public = {name: column for name, column in columns.items() if name != "_batch_size"}
+    if len(columns["step"]) and np.isfinite(every := _grid(columns)):
+        return _over_interval(public, every)
+    whole = bool((np.abs(np.median(columns["batch"]) / batch_size - 1) <= _SAME).any())
+    kept = {name: column for name, column in public.items() if whole or name not in _DIVIDED}
+    return np.arange(len(columns["step"])), kept
+
+
+def _by_samples(columns: Columns) -> Postprocessed:
+    """Return the records of the dialect with samples of the interval, which tell what the seconds were divided by."""
+    every = _grid(columns)
+    if np.isnan(every):
+        with np.errstate(all="ignore"):
+            told = columns["samples"] / (columns["throughput"] * columns["step_seconds"])
+        told = told[np.isfinite(told)]
+        every = float(np.round(np.median(told))) if len(told) else np.nan
+    return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)
+
 
 FORMAT = Format(
     title="PaddleOCR",
@@ -28,6 +94,8 @@ FORMAT = Format(
             _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
             unit="samples/s",
             scope="device",
+            postprocess=_by_grid,
+            facts=("batch_size",),
         ),
         Reading(
             _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
@@ -35,6 +103,7 @@ FORMAT = Format(
             scope="device",
             # Metrics and logging lie outside the time that this dialect takes.
             trap=Trap("clock", "outside_batch_cost", most=1.32),
+            postprocess=_by_samples,
         ),
     ),
     facts=(

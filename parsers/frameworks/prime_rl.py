@@ -1,18 +1,18 @@
 """prime-rl's trainer: a line per step with tokens per second of the job.
 
 What the tokens are divided by depends on the version. The first ones and the fine-tuning print a mean over the last ten
-steps, with all that took time: a slow step shows for ten, and the first step prints 0, since nothing is measured yet.
-Later fine-tuning prints that of the step. Later reinforcement learning, whose lines hold `Entropy`, divides by the seconds
-of forward pass, backward pass and update alone, without the wait for rollouts: that is not read, and the figure needs the
-tokens of a step. The seconds of the line are those of the step, with that wait; from a minute on they are cut to whole
-seconds, from an hour on to whole minutes.
+steps, with all that took time: a slow step or a checkpoint shows for ten, and the first step prints 0, since nothing is
+measured yet. Later reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward
+pass and update alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The
+seconds of the line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour
+on to whole minutes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 _STEP = rb"\bStep [0-9]"
@@ -49,6 +49,7 @@ FORMAT = Format(
             rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
             unit="tokens/s",
             counts="update",
+            pauses=(Pause("checkpoint", rb"Saving checkpoint at step ", b"10:00:00 [   INFO] Saving checkpoint at step 50"),),
             lingers=9,
             factors={"memory": 1024},
             postprocess=_whole_steps,

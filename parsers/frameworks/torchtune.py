@@ -4,14 +4,15 @@ The bar counts optimiser updates, and each state is drawn twice; its time since 
 The last one is drawn again after the checkpoint is saved, so the first counts. In 0.1 it counts batches, of which an
 update may accumulate several, and shows the number of a batch before the batch is done: `1|5|Loss: 1.25:   1%|` at
 `4/400`. Tokens of the metric lines are those of one device and of the last step before the line alone, without what is
-masked; they stand on the printer's source, and no real log of them was read yet.
+masked; its clock runs on through a validation. They stand on the printer's source, and no real log of them was read
+yet.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
 
 
@@ -66,6 +67,7 @@ FORMAT = Format(
             scope="device",
             span="step",
             marker=b"tokens_per_second_per_gpu:",
+            pauses=(Pause("evaluation", rb"val_loss:", b"Step 100 | val_loss:1.2500 "),),
         ),
     ),
     facts=(

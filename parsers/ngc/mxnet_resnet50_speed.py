@@ -15,6 +15,7 @@ FORMAT = Format(
             rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}):INFO: Epoch\[<epoch>\] Batch \[(?:\d++-)?<step>\]"
             rb"[\t ]++Speed: <throughput> samples/sec",
             unit="images/s",
+            repeated=True,
         ),
     ),
     windows={"dlperf": Window(20, 119), "dlperf-time": Window(19, 119, "clock")},

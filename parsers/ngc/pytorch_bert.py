@@ -9,7 +9,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import TF32
+from parsers.ngc import ONE_NODE, TF32
 
 _CONFIG = rb" - PARAMETER Config : "
 
@@ -19,6 +19,7 @@ FORMAT = Format(
     over=("frameworks.dllogger_text",),
     marker=b"raining",
     start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
+    before_start=rb"^python3? ",
     end=rb"training_sequences_per_second : ",
     readings=(
         Reading(
@@ -47,6 +48,7 @@ FORMAT = Format(
         Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
         Fact("accumulation", rb"--gradient_accumulation_steps=(\d++)", int),
         *PYTORCH_JOB,
+        ONE_NODE,
         Fact("precision", rb"[( ]fp16=(\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("precision", rb"[( ]amp=(True)", words={b"True": "amp"}),
         Fact("model", rb"--config_file=(?:(?!--config_file=|bert_config_\w|bert_(?:base|large)_config)\S)*+(bert_config_\w++|bert_(?:base|large)_config)"),

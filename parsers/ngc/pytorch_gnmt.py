@@ -1,15 +1,89 @@
 """NGC DeepLearningExamples, PyTorch GNMT v2: a `TRAIN` line of every rank per `--print-freq` iterations.
 
 The numbers in brackets are means since the epoch's second iteration, of one device; its first iteration counts nowhere,
-and its own line prints 0. `Tok/s` counts source and target tokens, and is a mean of the iterations' speeds: sentences
-come in lengths, and short and long iterations count alike. `Performance` is the sum over the devices for one epoch, of
-which the last is quoted; `Validation` stands on the same line. `VALIDATION` lines are spelled like `TRAIN` lines. A run
-of a few iterations prints no usable `TRAIN` line.
+and its own line prints 0. They are undone here: a record is what the iterations since the line before add. `Tok/s`
+counts source and target tokens, and is a mean of the iterations' speeds, not tokens over time: sentences come in
+lengths, and short and long iterations count alike, so that one which stalls hardly shows. Tokens are not printed; time
+is, and weighs the intervals. `Performance` is the sum over the devices of such a mean for one epoch, of which the last
+is quoted; `Validation` stands on the same line. `VALIDATION` lines are spelled like `TRAIN` lines. A run of a few
+iterations prints no usable `TRAIN` line.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 from parsers.ngc import ONE_NODE, TF32
+
+#: Ranks print side by side, and one may lag by so many printed steps.
+_LAG = 3
+#: The last digits of the means in brackets.
+_SPEED_DIGIT, _SECONDS_DIGIT = 1.0, 1e-3
+#: Rounding may be this share of what some iterations add to a mean.
+_ROUNDED = 0.1
+
+
+def _intervals(columns: Columns) -> Postprocessed:
+    """Return what the iterations since the line before add, rank by rank where the lines name theirs."""
+    ranks = np.nan_to_num(columns["_rank"], nan=-1.0)
+    made = {name: np.full(len(ranks), np.nan) for name in ("steps", "throughput", "duration")}
+    for rank in np.unique(ranks):
+        rows = np.flatnonzero(ranks == rank)
+        for name, column in _of_one({name: each[rows] for name, each in columns.items()}).items():
+            made[name][rows] = column
+    return np.arange(len(ranks)), {name: columns[name] for name in ("epoch", "step", "loss")} | made
+
+
+def _of_one(columns: Columns) -> Columns:
+    """Return the same of one rank, or of ranks that nothing tells apart, by their median."""
+    first, group, begun = _once_per_step(columns["epoch"], columns["step"])
+    speed, seconds = (_medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
+    done = columns["step"][first]
+    made: dict[str, list[Column]] = {"steps": [], "throughput": [], "duration": []}
+    with np.errstate(all="ignore"):  # What is impossible is refused later.
+        for rows in np.split(np.arange(len(first)), begun[1:]):
+            made["steps"].append(steps := np.diff(done[rows], prepend=0.0))
+            made["throughput"].append(_undone(done[rows], speed[rows], _SPEED_DIGIT))
+            made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
+    return {name: np.concatenate(each)[group] for name, each in made.items()}
+
+
+def _once_per_step(epochs: Column, steps: Column) -> tuple[Rows, Rows, Rows]:
+    """Return the first line of each step, the step of each line, and the steps with which the means begin anew.
+
+    They do with an epoch, and where a program that was started again goes back.
+    """
+    places, place = np.unique(np.stack([epochs, steps]), axis=1, return_inverse=True)
+    place = place.ravel()
+    starts = np.cumsum(np.diff(place, prepend=place[:1]) < -_LAG)
+    _, first, group = np.unique(starts * places.shape[1] + place, return_index=True, return_inverse=True)
+    anew = (np.diff(epochs[first], prepend=np.nan) != 0) | (np.diff(starts[first], prepend=0) != 0)
+    return first, group, np.flatnonzero(anew)
+
+
+def _medians(values: Column, group: Rows) -> Column:
+    """Return the median of each group of values; groups are numbered from 0."""
+    sizes = np.bincount(group)
+    starts, ordered = np.cumsum(sizes) - sizes, values[np.lexsort((values, group))]
+    return np.asarray((ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2)
+
+
+def _undone(done: Column, mean: Column, digit: float) -> Column:
+    """Return the mean of each interval from n means since the epoch began, over `done` iterations each.
+
+    `done` times the mean is off by half a last digit per iteration: late in a long epoch, by more than an interval
+    adds. Several intervals then share one mean.
+    """
+    done, total = np.concatenate([[0.0], done]), np.concatenate([[0.0], done * mean])
+    ends = [0]
+    for row in range(1, len(total)):
+        if _ROUNDED * (total[row] - total[ends[-1]]) >= (done[row] + done[ends[-1]]) * digit / 2:
+            ends.append(row)
+    ends = [*(ends[:-1] or ends), len(total) - 1]
+    return np.repeat(np.diff(total[ends]) / np.diff(done[ends]), np.diff(ends))
+
 
 _ARGUMENTS = rb"Run arguments: Namespace\("
 
@@ -26,12 +100,13 @@ FORMAT = Format(
     end=rb"Total training time \d++ s",
     readings=(
         Reading(
-            rb"TRAIN \[<epoch>\]\[(?!0/)<step>/[0-9]++\]\tTime \S++ \(<step_seconds>\)\tData \S++ \([^)\s]++\)\t"
-            rb"Tok/s \S++ \(<throughput>\)\tLoss/tok <loss> \(",
+            rb"(?:(?P<_rank>[0-9]{1,6}+): )?+TRAIN \[<epoch>\]\[(?!0/)<step>/[0-9]++\]\tTime \S++ \(<_mean_seconds>\)\tData \S++ \([^)\s]++\)\t"
+            rb"Tok/s \S++ \(<_mean_speed>\)\t(?:Src tok/s [^\t\n]++\tTgt tok/s [^\t\n]++\tLoss/sentence [^\t\n]++\t)?+"
+            rb"Loss/tok <loss> \(",
             unit="tokens/s",
             scope="device",
-            cumulative_since=1,
             repeated=True,
+            postprocess=_intervals,
         ),
         Reading(rb"Performance: Epoch: \d++\tTraining: <throughput> Tok/s", unit="tokens/s", span="run"),
     ),
@@ -47,7 +122,12 @@ FORMAT = Format(
     samples=(
         Sample(
             b"0: TRAIN [1][10/142]\tTime 0.206 (0.195)\tData 1.49e-04 (1.78e-04)\tTok/s 134750 (244500)\tLoss/tok 7.1250 (7.5)\tLR 8.319e-04",
-            epoch=1, step=10, step_seconds=0.195, throughput=244500.0, loss=7.125,
+            epoch=1, step=10, _mean_seconds=0.195, _mean_speed=244500.0, loss=7.125,
+        ),
+        Sample(
+            b"0: TRAIN [1][20/142]\tTime 0.206 (0.195)\tData 1.49e-04 (1.78e-04)\tTok/s 134750 (244500)\tSrc tok/s 64250 "
+            b"(116500)\tTgt tok/s 70500 (128000)\tLoss/sentence 200.5 (210.2)\tLoss/tok 7.1250 (7.5)\tLR 8.319e-04",
+            epoch=1, step=20, _mean_seconds=0.195, _mean_speed=244500.0, loss=7.125,
         ),
         Sample(b"0: Performance: Epoch: 1\tTraining: 249250 Tok/s\tValidation: 269750 Tok/s", throughput=249250.0),
         NearMiss(

@@ -4,11 +4,54 @@
 running mean since iteration 5 of the epoch, and no line tells which release it is: for those, `sustained` averages
 running means, which is right for a steady speed and slow to show a stall. `[Eval]` lines have an `ips` of their own,
 for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
-against `ips * batch_cost` of the records.
+against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
+`batch_cost`: the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here;
+where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
+enough.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.paddle import CLAS, MEMORY
+
+#: `ips` and `batch_cost` have five decimals; both the size of a batch and the usual one are computed from them.
+_ROUNDING = 1e-5
+#: Sizes that differ by less are one.
+_SAME = 0.01
+#: Share of the records with another size than the usual one from which on the sampler varies the batches.
+_VARIED = 0.05
+#: Standard error, as a share, up to which the last batches of the records tell the mean of all.
+_TOLD = 0.01
+
+
+def _whole_batches(columns: Columns) -> Postprocessed:
+    """Return the records with the speed of all their batches, where the last batch is smaller than the others.
+
+    A record before the epoch's end with an odd batch is left out. Where sizes vary throughout, `batch` is that of the
+    last batch of each record, and the steps are unknown if these are too few to tell the mean.
+    """
+    ips, cost, step = columns["throughput"], columns["step_seconds"], columns["step"]
+    rows, made, last = np.arange(len(ips)), dict(columns), step == columns["total_steps"] - 1
+    with np.errstate(all="ignore"):
+        size = ips * cost
+        known = size[~last & np.isfinite(size)]
+        usual = np.median(known) if len(known) else np.nan
+        odd = np.abs(size - usual) > _SAME * usual + _ROUNDING * (ips + cost)
+        if odd[~last].sum() > _VARIED * len(known):
+            made["batch"] = np.where(np.isfinite(size), np.round(size), np.nan)
+            if not np.std(size) <= _TOLD * np.mean(size) * np.sqrt(len(size)):
+                made["steps"] = np.full(len(size), np.nan)
+            return rows, made
+        within = np.diff(columns["epoch"], prepend=np.nan) == 0
+        covered = np.where(within, np.diff(step, prepend=np.nan), np.where(step == 0, 1.0, np.nan))
+        smaller = last & odd & (size < usual) & (covered > 0)
+        made["throughput"] = np.where(smaller, (usual * (covered - 1) + size) / covered / cost, ips)
+    rows = rows[~odd | smaller]
+    return rows, {name: column[rows] for name, column in made.items()}
+
 
 FORMAT = Format(
     title="PaddleClas (dynamic graph)",
@@ -23,6 +66,7 @@ FORMAT = Format(
             rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
             unit="images/s",
             scope="device",
+            postprocess=_whole_batches,
         ),
     ),
     facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ def write(folder: Path, samples: list[tuple[float, int, float]], *, devices: int
     (folder / "train.log").write_text("\n".join([*lines, ""]), "utf-8")
     (folder / "run.json").write_text(json.dumps(run_json(devices=devices)), "utf-8")
     rows = [
-        f"{START + dt.timedelta(seconds=second):%Y/%m/%d %H:%M:%S}.000, {device}, {watts:.2f} W"
+        f"{START + dt.timedelta(seconds=second):%Y/%m/%d %H:%M:%S}.000, {device}, "
+        f"{'[N/A]' if math.isnan(watts) else f'{watts:.2f} W'}"
         for second, device, watts in samples
     ]
     (folder / "telemetry.csv").write_text("\n".join(["timestamp, index, power.draw [W]", *rows, ""]), "utf-8")
@@ -86,14 +88,19 @@ def test_energy_of_the_records_that_count(tmp_path: Path, ingest: Ingest) -> Non
         ([each for each in samples() if not 20 < each[0] < 40], "energy_pauses"),
         (samples(until=40), "energy_clock"),
         ([(s + 3600, device, power) for s, device, power in samples()], "energy_clock"),
+        ([(s, device, power if s < 40 or device else math.nan) for s, device, power in samples()], "energy_clock"),
     ],
 )
 def test_no_energy_where_the_samples_do_not_tell_it(
     tmp_path: Path, ingest: Ingest, given: list[tuple[float, int, float]], reason: str
 ) -> None:
     root = write(tmp_path / "logs/a/b/c/1", given).parents[3]
-    found = metrics(ingest(root, "--json"))["energy_per_sample"]
+    called = ingest(root, "--json")
+    found = metrics(called)["energy_per_sample"]
     assert (found["value"], found["reason"]["code"]) == (None, reason)
+    if any(math.isnan(power) for _, _, power in given):
+        assert called.lines[0]["telemetry"]["energy_j"] is None
+        assert called.lines[0]["telemetry"]["absent"] == {"energy_j": "pauses"}
 
 
 def test_sparse_samples_are_no_energy_however_regular(tmp_path: Path, ingest: Ingest) -> None:

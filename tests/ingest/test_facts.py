@@ -191,6 +191,37 @@ def test_devices_that_share_a_network_have_no_batch_of_their_own() -> None:
     assert whole.case().batch_size == 8
 
 
+def test_a_log_may_print_the_batch_of_devices_that_share_samples_as_that_of_each() -> None:
+    printed = {"batch_size_of_job": 16, "batch_size": 4, "devices": 8, "accumulation": 1}
+    shared = merged(log=printed)
+    assert shared.contradictions == ()
+    assert (shared.case().batch_size, shared.case().options) == (None, {"batch_size_of_job": 16})
+    accumulated = merged(log=printed | {"batch_size": 1, "accumulation": 4})
+    assert accumulated.case().batch_size is None
+    for wrong in ({"devices": 6}, {"batch_size": 3}, {"devices": 3}):
+        assert [each.fact for each in merged(log=printed | wrong).contradictions] == ["batch_size_of_job"]
+    for name in ("devices", "batch_size"):  # Somebody else's word explains nothing.
+        found = merged(run={name: printed[name]}, log={each: of for each, of in printed.items() if each != name})
+        assert [each.fact for each in found.contradictions] == ["batch_size_of_job"]
+    assert merged(run={"devices": 8, "options": {"tensor_parallel": 2}}, log={**printed}).contradictions == ()
+    assert (
+        merged(
+            run={"devices": 8, "options": {"tensor_parallel": 2}}, log={"batch_size_of_job": 16, "batch_size": 4}
+        ).contradictions
+        == ()
+    )
+    assert merged(
+        run={"devices": 8, "options": {"tensor_parallel": 2}}, log={"batch_size_of_job": 8, "batch_size": 4}
+    ).contradictions
+
+
+def test_batches_that_do_not_fill_the_machines_give_no_devices() -> None:
+    both = {"batch_size_of_job": 64, "batch_size": 8}
+    assert merged(log=both | {"devices_per_node": 4}).case().devices == 8
+    assert merged(log=both | {"devices_per_node": 16}).case().devices is None
+    assert merged(log=both | {"devices_per_node": 16, "nodes": 1}).case().devices == 16
+
+
 def test_two_batches_of_one_source_give_the_devices() -> None:
     both = {"batch_size_of_job": 64, "batch_size": 8}
     assert merged(log=both).case().devices == 8

@@ -222,6 +222,7 @@ ELSEWHERE = {
     "witness_framework",
     "thread_figure",
     "same_run",
+    "other_rank",
     "unmatched_name",
     "beside_missing",
     "beside_wrong",

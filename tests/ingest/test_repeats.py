@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_logs import paddle_rec, run_json, seg
+from made_logs import CLAS_BANNER, clas_dygraph, paddle_rec, run_json, seg
 from made_trees import Called, write_run
 
 Ingest = Callable[..., Called]
@@ -183,3 +183,58 @@ def test_a_run_json_that_states_a_fact_alone_does_not_make_one_run_two(tmp_path:
     called = ingest(tmp_path / "logs", "--json")
     assert told(called) == {"b/1/train.log": [("same_run", "a/1/train.log")]}
     assert counted(called) == ["a/1/train.log"]
+
+
+def of_two_ranks(root: Path, names: tuple[str, str], *, later: str = "", devices: int = 2, dated: bool = True) -> None:
+    """Write a log of each of two ranks, whose speeds differ a little, in one hour, or the second in a later one."""
+    for number, name in enumerate(names):
+        lines = seg([each + number / 16 for each in SPEEDS])
+        lines = [each.replace(" 11:", f" {later}:") if later and number else each for each in lines]
+        lines = lines if dated else [each[20:] for each in lines]
+        write(root, name, lines)
+        (root / name).with_name("run.json").write_text(json.dumps(run_json(devices=devices)))
+
+
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize(
+    "names", [("job/workerlog.0", "job/workerlog.1"), ("job/rank_0/a.log", "job/rank_1/a.log")], ids=["file", "folder"]
+)
+def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str], dated: bool) -> None:
+    of_two_ranks(tmp_path / "logs", names, dated=dated)
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {names[1]: [("other_rank", names[0])]}
+    assert counted(called) == [names[0]]
+
+
+@pytest.mark.parametrize(
+    ("names", "more"),
+    [
+        (("job/workerlog.0", "job/workerlog.1"), {"later": "13"}),
+        (("job/workerlog.0", "job/workerlog.1"), {"devices": 1}),
+        (("a/rank_0/a.log", "b/rank_0/a.log"), {}),
+        (("job/a.log", "job/b.log"), {}),
+    ],
+    ids=["hours apart", "one device", "two folders", "other names"],
+)
+def test_what_is_no_rank_is_a_repeat(
+    tmp_path: Path, ingest: Ingest, names: tuple[str, str], more: dict[str, Any]
+) -> None:
+    of_two_ranks(tmp_path / "logs", names, **more)
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {}
+    assert counted(called) == [*names]
+
+
+def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest: Ingest) -> None:
+    """The logs of two ranks, one behind the other: no program goes back to the hour of the one before it."""
+    lines = []
+    for speed in (160.0, 161.0):
+        lines.append(CLAS_BANNER)
+        for number, line in enumerate(clas_dygraph([(1, 10 * each, speed) for each in range(1, 13)])):
+            lines.append(line.replace("13:14:40", f"13:14:{number + 10}"))
+    write(tmp_path / "logs", "job/train.log", lines)
+    stated = run_json(model="ResNet50", devices=2, batch_size=16)
+    (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {"job/train.log": [("other_rank", "job/train.log")]}
+    assert [each["session"] for each in called.lines if each["published"]] == [1]

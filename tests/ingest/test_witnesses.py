@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -228,6 +229,92 @@ def test_the_summary_of_a_run_that_ended_early_is_no_figure(epoch: float, stated
     else:
         assert isinstance(found.headline, NoFigure)
         assert (found.headline.reason.code, found.headline.reason.args["total"]) == ("early_summary", "0.5")
+
+
+def losses(first: int, mean: str) -> list[str]:
+    """Return what is printed of 100 steps, by tens from one of them on, with a mean loss in the summary."""
+    told = [f"{{'loss': {2.1 - each / 10:.2f}, 'learning_rate': 1e-05, 'epoch': {each / 5}}}" for each in range(1, 11)]
+    speeds = "'train_samples_per_second': 20.0, 'train_steps_per_second': 1.25"
+    return [*told[first:], f"{{'train_runtime': 32.0, {speeds}, {mean}'epoch': 2.0}}"]
+
+
+@pytest.mark.parametrize(
+    ("first", "mean", "resumed"),
+    [
+        (0, "'train_loss': 1.55, ", False),
+        (0, "", False),
+        # A trainer of somebody's own, which adds a term to what it prints.
+        (0, "'train_loss': 0.62, ", False),
+        # 60 of 100 steps: (1.6 + 1.5 + ... + 1.1) / 10.
+        (4, "'train_loss': 0.81, ", True),
+        (4, "", True),
+        # The log lacks its beginning, the run does not.
+        (4, "'train_loss': 1.55, ", False),
+        (9, "'train_loss': 0.11, ", True),
+        # Nothing tells where the only line begins.
+        (9, "", False),
+    ],
+)
+def test_losses_show_that_a_run_was_resumed(first: int, mean: str, resumed: bool, tmp_path: Path) -> None:
+    found = measure(losses(first, mean), tmp_path)
+    assert found.rule == "reported"
+    if resumed:
+        assert isinstance(found.headline, NoFigure)
+        assert found.headline.reason.code == "resumed_losses"
+    else:
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == 20.0
+
+
+@pytest.mark.parametrize(("mean", "resumed"), [(1.1, False), (0.55, True)])
+def test_losses_of_the_whole_run_show_that_its_end_alone_was_timed(mean: float, resumed: bool, tmp_path: Path) -> None:
+    """`train_loss` is the sum of the losses since the resumption, over all steps."""
+    history = [{"epoch": step / 1000, "loss": 1.1, "step": step} for step in range(10, 1001, 10)]
+    history.append({
+        "epoch": 1.0, "step": 1000, "total_flos": 1e18, "train_loss": mean, "train_runtime": 1000.5,
+        "train_samples_per_second": 31.98, "train_steps_per_second": 1.0,
+    })  # fmt: skip
+    state = {"best_metric": None, "epoch": 1.0, "global_step": 1000, "log_history": history, "max_steps": 1000}
+    found = measure(json.dumps(state, indent=2).splitlines(), tmp_path)
+    assert found.rule == "reported"
+    if resumed:
+        assert isinstance(found.headline, NoFigure)
+        assert found.headline.reason.code == "resumed_losses"
+    else:
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == 31.98
+
+
+@pytest.mark.parametrize(
+    ("devices", "batch", "steps", "verdict"),
+    [
+        (4, 4, 1, "agrees"),
+        # Two devices share a batch.
+        (8, 4, 1, "silent"),
+        (8, 1, 4, "silent"),
+        (6, 4, 1, "disagrees"),
+        (2, 4, 1, "disagrees"),
+        # The batch of the job may leave the accumulation out.
+        (4, 4, 2, "disagrees"),
+    ],
+)
+def test_a_batch_size_may_be_that_of_devices_that_share_it(
+    devices: int, batch: int, steps: int, verdict: str, tmp_path: Path
+) -> None:
+    lines = trainer(resumed=0)
+    lines[1], lines[3] = f"  Instantaneous batch size per device = {batch}", f"  Gradient Accumulation steps = {steps}"
+    lines.insert(0, f"Process rank: 0, world size: {devices}, device: cuda:0")
+    lines[-1:] = [f" 10%|#    | {step}/40 [00:{step}<06:46,  1.00s/it]" for step in range(10, 40)]
+    found = measure(lines, tmp_path, {"nodes": 1})
+    assert witness(found, "arithmetic").verdict == verdict
+    assert isinstance(found.headline, NoFigure) == (verdict == "disagrees")
+
+
+def test_a_stated_split_of_the_network_is_no_contradiction(tmp_path: Path) -> None:
+    lines = trainer(resumed=0)
+    lines.insert(0, "Process rank: 0, world size: 6, device: cuda:0")
+    lines[-1:] = [f" 10%|#    | {step}/40 [00:{step}<06:46,  1.00s/it]" for step in range(10, 40)]
+    assert witness(measure(lines, tmp_path, {"tensor_parallel": 2}), "arithmetic").verdict == "silent"
 
 
 def test_a_bar_whose_end_is_missing_does_not_excuse_a_faster_summary(tmp_path: Path) -> None:

@@ -132,6 +132,15 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         "[2026/11/20 10:00:00] openrec INFO: run with torch 2.1.0+cu118 and device cuda:0",
         {"framework": "PyTorch", "framework_version": "2.1.0"},
     ),
+    (
+        "frameworks.composer",
+        (
+            "******************************\nConfig:\nenabled_algorithms/GradientClipping: true\nnode_name: node0\n"
+            "num_gpus_per_node: 8\nnum_nodes: 2\nrank_zero_seed: 17\n\n******************************"
+        ),
+        {"devices_per_node": 8, "nodes": 2},
+    ),
+    ("frameworks.composer", "max_seq_len: 2048\nn_gpus: 16\ndevice_train_batch_size: 4", {"devices": 16}),
     ("paddle.clas_dygraph", "LAUNCH INFO 2026-11-20 10:00:00,000 nnodes: 2", {"nodes": 2}),
     (
         "frameworks.mlperf",
@@ -175,3 +184,25 @@ def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulatio
     path, traced = tmp_path / "train.log", b"+ num_accumulation_steps_phase1=704\n"
     path.write_bytes(traced + golden.read_bytes().replace(b"  num_accumulation_steps: 16", own))
     assert read(path).sessions[0].facts["accumulation"].value == steps
+
+
+@pytest.mark.parametrize(
+    ("layout", "devices"),
+    [
+        ("dp=2, pp=3, tp=5", 30),
+        ("dp=2,\n    pp=3,\n    tp=5,\n    pp_engine=<a.B object at 0x7f>,\n    context_parallel_size=4", 120),
+        ("dp=2, pp=3, tp=5, expert_parallel_size=1, context_parallel_size=4, enabled_moe=True", 120),
+        # In 2024 experts had devices of their own; later releases had them first, and then not.
+        ("dp=2, pp=3, tp=5, recompute_layer=False, expert_parallel_size=4", 120),
+        ("dp=2, pp=3, tp=5, expert_parallel_size=4, context_parallel_size=1", None),
+    ],
+)
+def test_nanotron_devices_follow_from_the_layout(tmp_path: Path, layout: str, devices: int | None) -> None:
+    (log,) = (GOLDEN / "frameworks.nanotron").glob("*.log")
+    text = log.read_text("utf-8")
+    head, rest = text.split("ParallelismArgs(", 1)
+    path = tmp_path / "train.log"
+    path.write_text(f"{head}ParallelismArgs({layout}){rest.partition(')')[2]}")
+    facts = read(path).sessions[0].facts
+    assert ("devices" in facts) is (devices is not None)
+    assert devices is None or facts["devices"].value == devices

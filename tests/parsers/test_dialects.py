@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import golden
+import numpy as np
 import pytest
 
 from ingest.compute import rules
+from ingest.compute.frame import clock_set
 from ingest.compute.metrics import metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
@@ -216,6 +219,20 @@ def drawn(steps: Iterable[int], total: int, pace: float, since: int = 0) -> list
 
 LOSS = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"
 EVAL = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}"
+UNSLOTH = [
+    "==((====))==  Unsloth - 2x faster free finetuning | Num GPUs used = 1",
+    r"   \\   /|    Num examples = 2,227 | Num Epochs = 3 | Total steps = 100",
+    r"O^O/ \_/ \    Batch size per device = 2 | Gradient accumulation steps = 4",
+    r"\        /    Data Parallel GPUs = 2 | Total batch size (2 x 4 x 2) = 16",
+    ' "-____-"     Trainable parameters = 12,156,928 of 3,224,906,752 (0.38% trained)',
+]
+OLD_UNSLOTH = [
+    "==((====))==  Unsloth - 2x faster free finetuning | Num GPUs = 1",
+    r"   \\   /|    Num examples = 51,760 | Num Epochs = 1",
+    r"O^O/ \_/ \    Batch size per device = 2 | Gradient Accumulation steps = 4",
+    r"\        /    Total batch size = 8 | Total steps = 60",
+    ' "-____-"     Number of trainable parameters = 83,886,080',
+]
 HF_HEAD = [
     "***** Running training *****",
     "  Total train batch size (w. parallel, distributed & accumulation) = 64",
@@ -387,6 +404,24 @@ DIALECTS = {
             "tok/sec: 4,096 | mfu: 48.50 | total time: 0.10m"
         ), 4096, seconds=0.25,
     ),
+    "nanochat's fine-tuning": Dialect(
+        "frameworks.nanogpt", steps_of(
+            "step {step:05d} (0.09%) | loss: 1.125000 | lrm: 1.00 | dt: 250.00ms | tok/sec: 4,096 | mfu: 48.50 | "
+            "epoch: 1 | total time: 0.10m"
+        ), 4096, seconds=0.25,
+    ),
+    "maxtext's training engine": Dialect(
+        "frameworks.maxtext", steps_of(
+            "completed step: {step}, seconds: 2.000, train_step_time_ms: 2000.00, TFLOP/s/device: 134.924, "
+            "Tokens/s/device: 4096.000, Tokens/s/chip: 8192.000"
+        ), 8 * 4096, case={"devices": 8},
+    ),
+    "maxtext's training engine, whose chips were devices": Dialect(
+        "frameworks.maxtext", steps_of(
+            "completed step: {step}, seconds: 2.000, train_step_time_ms: 2000.00, TFLOP/s/device: 134.924, "
+            "tokens/s/chip: 4096.00"
+        ), 8 * 4096, case={"devices": 8},
+    ),
     "build-nanogpt": Dialect(
         "frameworks.nanogpt", steps_of(
             "step {step:5d} | loss: 2.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 250.00ms | tok/sec: 4096.00"
@@ -500,6 +535,37 @@ DIALECTS = {
             for start in range(1, 61, 20)
             for line in (*drawn(range(2, 61, 5), 61, 0.1), EVAL, *drawn(range(start, start + 20), 61, 2.0), LOSS)
         ][13:], 32, case={"batch_size_of_job": 64}, used=60, seconds=2,
+    ),
+    # The last evaluation has as many batches as training has steps.
+    "hugging face, an evaluation of as many steps behind training": Dialect(
+        "frameworks.hf_trainer", [
+            *HF_HEAD[:2], "  Total optimization steps = 61", *drawn(range(1, 61), 61, 2.0), LOSS,
+            *drawn(range(2, 61, 5), 61, 0.1), EVAL,
+        ], 32, used=60, seconds=2,
+    ),
+    # Rounded to four digits from 10,000 on; those before are of the warm-up.
+    "trl with transformers 5": Dialect(
+        "frameworks.hf_trainer", [
+            *HF_HEAD[:2],
+            *(
+                line
+                for step in range(1, 13)
+                for line in (
+                    f"{{'loss': '2.5', 'num_tokens': '{800.0 * 1.5**step:.4g}', 'epoch': '{step / 20}'}}",
+                    *drawn([step], 20, 2.0),
+                )
+            ),
+        ], 32, seconds=2,
+    ),
+    "unsloth": Dialect(
+        "frameworks.hf_trainer", [
+            "==((====))==  Unsloth 2026.2.1: Fast Qwen2 patching. Transformers: 4.57.6.",
+            r"   \\   /|    NVIDIA L40S. Num GPUs = 8. Max memory: 44.402 GB. Platform: Linux.",
+            *UNSLOTH, *drawn(range(1, 13), 100, 2.0), LOSS,
+        ], 16 / 2, seconds=2 / 4,
+    ),
+    "unsloth of 2024": Dialect(
+        "frameworks.hf_trainer", [*OLD_UNSLOTH, *drawn(range(1, 13), 60, 2.0), LOSS], 8 / 2, seconds=2 / 4,
     ),
     "hugging face, summary": Dialect(
         "frameworks.hf_trainer", [
@@ -724,6 +790,81 @@ def test_llamafactory_counts_a_last_update_of_fewer_samples_as_a_part(tmp_path: 
     assert value(session, "sustained", batch_size_of_job=16) == pytest.approx(16.0 * 12 / 11.25, rel=0.01)
 
 
+def test_llamafactory_resumed_into_the_same_file(tmp_path: Path) -> None:
+    """200 updates of 2 s and, resumed, 200 of 3 s, of 65536 tokens; the interval across the restart is no record."""
+    lines = []
+    for step in range(10, 401, 10):
+        spent = 2 * step if step <= 200 else 3 * (step - 200) + 11
+        lines.append(json.dumps({
+            "current_steps": step, "total_steps": 400, "loss": 2.5, "lr": 1e-5, "epoch": step / 200, "percentage": 1.0,
+            "elapsed_time": f"0:{spent // 60:02d}:{spent % 60:02d}", "remaining_time": "0:01:00",
+            "throughput": 1.0, "total_tokens": step * 65536,
+        }))  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.llamafactory")
+    assert value(session) == pytest.approx(65536 * 380 / (190 * 2 + 190 * 3))
+
+
+def swift_row(step: int, speed: dict[str, float | str]) -> str:
+    return json.dumps({"loss": 1.25, "global_step/max_steps": f"{step}/400", "memory(GiB)": 22.1} | speed)
+
+
+def test_ms_swift_resumed_into_the_same_file(tmp_path: Path) -> None:
+    """200 updates of 2 s; resumed, a first of 3 s and 199 of 3 s, whose speed counts from the update 200.
+
+    The interval across the restart is no record: 190 updates take 380 s, and 190 take 570 s.
+    """
+    lines = [
+        swift_row(step, {"elapsed_time": f"{step * 2 // 60}m {step * 2 % 60}s", "train_speed(s/it)": 2.0})
+        for step in range(10, 201, 10)
+    ]
+    for step in range(210, 401, 10):
+        spent = 3 * (step - 200) + 11
+        told = {"elapsed_time": f"{spent // 60}m {spent % 60}s", "train_speed(s/it)": round(spent / (step - 200), 6)}
+        lines.append(swift_row(step, told))
+    session = session_of(lines, tmp_path, "frameworks.ms_swift")
+    assert value(session, batch_size_of_job=8) == pytest.approx(8 * 380 / 950)
+    assert value(session_of(lines[20:], tmp_path, "frameworks.ms_swift"), batch_size_of_job=8) == pytest.approx(8 / 3)
+
+
+def test_ms_swift_resumed_without_its_time_is_read_up_to_there(tmp_path: Path) -> None:
+    """The speed divides the number of the update by the time since the restart, or the updates since then by it."""
+    lines = [swift_row(step, {"train_speed(iter/s)": 0.5}) for step in range(10, 201, 10)]
+    resumed = [
+        swift_row(step, {"train_speed(iter/s)": round(step / (3 * (step - 200) + 11), 6)})
+        for step in range(210, 401, 10)
+    ]
+    session = session_of(lines + resumed, tmp_path, "frameworks.ms_swift")
+    assert session.records[0]["step"].tolist() == list(range(10, 200, 10))
+    assert value(session, batch_size_of_job=8) == pytest.approx(4.0)
+    resumed = [swift_row(step, {"train_speed(s/it)": 3 + 11 / (step - 200)}) for step in range(210, 401, 10)]
+    session = session_of(
+        [each.replace('"train_speed(iter/s)": 0.5', '"train_speed(s/it)": 2.0') for each in lines] + resumed,
+        tmp_path,
+        "frameworks.ms_swift",
+    )
+    assert session.records[0]["step"].tolist() == list(range(10, 201, 10))
+    assert value(session, batch_size_of_job=8) == pytest.approx(4.0)
+
+
+def test_xtuner_counts_the_tokens_of_all_ranks(tmp_path: Path) -> None:
+    """Two ranks of 4096 and 2048 tokens per step of 2 s; the whole job trains 3072 tokens per second."""
+    line = (
+        "[XTuner][RANK {}][2026-11-20 10:00:{:02d}][INFO] Epoch 1 Step {}/20 data_time: 0.0100 lr: 2.000000e-05 "
+        "time: 2.0000 text_tokens: {} {}total_loss: 1.2, reduced_llm_loss: 1.2 grad_norm: 1.2 max_memory: 40.25 GB "
+        "reserved_memory: 48.50 GB tgs: {} exp_tgs: 1.0 e2e_tgs: 1.0 eta: 0:01:00 "
+    )
+    ranks = ((0, 4096, 2048.0), (1, 2048, 1024.0))
+    lines = [
+        line.format(rank, 2 * step, step, tokens, "", speed) for step in range(1, 21) for rank, tokens, speed in ranks
+    ]
+    session = session_of(lines, tmp_path, "frameworks.xtuner")
+    assert value(session, devices=2) == pytest.approx(3072.0)
+    job = [line.format(0, 2 * n, n, 4096, f"reduced_consumed_tokens: {6144 * n} ", 2048.0) for n in range(1, 21)]
+    session = session_of(job, tmp_path, "frameworks.xtuner")
+    assert value(session) == pytest.approx(3072.0)
+    assert session.records[1]["consumed"].tolist()[-1] == 20 * 6144
+
+
 def test_megatron_figures_beside_the_throughput(tmp_path: Path) -> None:
     """The first interval skipped all its iterations and has no loss; memory stands in lines of its own."""
     session = session_of(golden_lines("dlperf.megatron"), tmp_path, "dlperf.megatron")
@@ -862,6 +1003,31 @@ def test_mlperf_claims_a_log_before_the_training_program(tmp_path: Path) -> None
 def test_hugging_face_losses_of_training_alone_count(tmp_path: Path) -> None:
     lines = DIALECTS["hugging face, bar of training without a head"].lines
     assert metrics_of(session_of(list(lines), tmp_path, "frameworks.hf_trainer"))["loss"].value == 2.5
+
+
+@pytest.mark.parametrize(("used", "copies", "devices"), [(1, 1, 1), (1, 8, 8), (2, 1, 2), (2, 2, None)])
+def test_unsloth_counts_devices_of_a_process_and_copies(
+    used: int, copies: int, devices: int | None, tmp_path: Path
+) -> None:
+    """Every rank prints its own banner; that of the model names the devices of the machine."""
+    first, second, third, fourth, fifth = UNSLOTH
+    banner = [
+        first.replace("used = 1", f"used = {used}"), second, third,
+        fourth.replace("GPUs = 2", f"GPUs = {copies}"), fifth,
+    ]  # fmt: skip
+    stated = facts_of(
+        session_of([*banner * 2, *drawn(range(1, 13), 100, 2.0), LOSS], tmp_path, "frameworks.hf_trainer")
+    )
+    assert stated.get("devices") == devices
+    assert (stated["total_steps"], stated["total_epochs"], stated["data_set_size"]) == (100, 3, 2227)
+    assert (stated["batch_size"], stated["accumulation"], stated["batch_size_of_job"]) == (2, 4, 16)
+    old = facts_of(session_of([*OLD_UNSLOTH, LOSS], tmp_path, "frameworks.hf_trainer"))
+    assert (old["devices"], old["batch_size_of_job"], old["accumulation"], old["total_epochs"]) == (1, 8, 4, 1)
+
+
+def test_unsloth_banner_starts_a_session(tmp_path: Path) -> None:
+    run = [*UNSLOTH * 2, *drawn(range(1, 13), 100, 2.0), LOSS]
+    assert [len(each.main) for each in log_of(run * 2, tmp_path).sessions] == [12, 12]
 
 
 def test_hugging_face_bars_without_other_lines_are_not_claimed(tmp_path: Path) -> None:
@@ -1330,3 +1496,516 @@ def test_examples_of_an_evaluation_are_not_those_of_training(tmp_path: Path) -> 
     session = session_of(lines, tmp_path, "frameworks.hf_trainer")
     assert facts_of(session)["data_set_size"] == 640
     assert second_run(session) is None
+
+
+def olmo_core(step: int, seconds: float, before: str = "") -> list[str]:
+    return [
+        *([before] if before else []),
+        f"2026-11-20 10:00:00.000\thost:0\tconsole_logger:149\tINFO\t[step={step}/2000,epoch=1,eta=1h2m]",
+        "    train/CE loss=9.250",
+        f"    throughput/device/TPS={16384 / seconds:,.0f}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["INFO\tRunning lm evals...", "INFO\tSaving checkpoint for step 80 to /ckpt/step80..."],
+    ids=["eval", "save"],
+)
+def test_olmo_core_counts_no_evaluation_or_checkpoint_of_the_step_that_it_prints(tmp_path: Path, line: str) -> None:
+    lines = ["world_size: 8"]
+    for step in range(10, 210, 10):
+        lines += olmo_core(step, 9.0, line) if step % 80 == 0 else olmo_core(step, 1.0)
+    assert value(session_of(lines, tmp_path, "frameworks.olmo_core"), "sustained", devices=8, batch_size=1) == 8 * 16384
+
+
+def test_torchtune_counts_no_validation_ahead_of_a_step(tmp_path: Path) -> None:
+    lines = [
+        "INFO:torchtune.utils._logging:Running FullFinetuneRecipeSingleDevice with resolved config:",
+        "batch_size: 2",
+    ]
+    for step in range(1, 41):
+        if step in (11, 31):
+            lines += ["INFO:torchtune.utils._logging:Running validation...", f"Step {step - 1} | val_loss:1.2500 "]
+        speed = 512.0 if step in (11, 31) else 8192.0
+        lines.append(f"Step {step} | loss:1.875 lr:2e-05 tokens_per_second_per_gpu:{speed} peak_memory_active:30.5 ")
+    assert value(session_of(lines, tmp_path, "frameworks.torchtune"), "sustained") == 8192
+
+
+def test_prime_rl_counts_no_mean_over_ten_steps_that_holds_a_checkpoint(tmp_path: Path) -> None:
+    """Steps of 1 s and 1,000 tokens, but the 40th with 10 s of saving ahead of it."""
+    seconds = [11.0 if step == 40 else 1.0 for step in range(80)]
+    lines = []
+    for step in range(80):
+        if step == 40:
+            lines.append("10:00:00 [   INFO] Saving checkpoint at step 40")
+        last = seconds[max(0, step - 9) : step + 1]
+        speed = 0 if step == 0 else round(1000 * len(last) / sum(last))
+        lines.append(
+            f"10:00:00 [SUCCESS] Step {step} |   {seconds[step]:.2f}s | Loss 1.8800 | Grad. Norm 0.5000 | "
+            f"LR 1.00e-05 | Throughput {speed} tokens/s | MFU 41.2% | Peak Mem. 40.0/79.6 GiB (50.4%)"
+        )
+    assert value(
+        session_of(lines, tmp_path, "frameworks.prime_rl"), "sustained", devices=1, batch_size=1
+    ) == pytest.approx(1000)
+
+
+@pytest.mark.parametrize("jump", [3600, -3600], ids=["begins", "ends"])
+def test_daylight_saving_is_no_step(tmp_path: Path, jump: int) -> None:
+    """Ten steps of 128 sequences each 2.5 s; ahead of the 40th line the local clock is set by an hour."""
+    start = dt.datetime(2026, 10, 25, 3, 50)
+    lines = ["--train_batch_size=128 --num_gpus=4 --max_seq_length=128"]
+    for number in range(1, 81):
+        at = start + dt.timedelta(seconds=2.5 * number + (jump if number >= 40 else 0))
+        lines.append(f"I{at:%m%d %H:%M:%S.%f} 1399 training.py:444] Train Step: {10 * number}/800  / loss = 0.395")
+    session = session_of(lines, tmp_path, "dlperf.tensorflow2_bert")
+    found = figure(session, "sustained", devices=4, batch_size=32)
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(512)
+
+
+def test_a_window_of_the_clock_holds_no_daylight_saving(tmp_path: Path) -> None:
+    start = dt.datetime(2026, 3, 29, 1, 59, 20)
+    lines = [
+        f"DLL {start + dt.timedelta(seconds=number + (3600 if number >= 40 else 0)):%Y-%m-%d %H:%M:%S.%f} - Epoch: 0 "
+        f"Iteration: {number}  train.loss : 6.9 None train.compute_ips : 257.00 images/s "
+        "train.total_ips : 256.00 images/s"
+        for number in range(1, 131)
+    ]
+    session = session_of(lines, tmp_path, "ngc.pytorch_resnet50")
+    assert value(session, "sustained", **ONE) == pytest.approx(256)
+    assert reason(session, "dlperf", **ONE) == "clock_set"
+
+
+def test_a_pause_of_an_hour_is_no_daylight_saving_where_lines_are_minutes_apart() -> None:
+    assert clock_set(np.array([5.0, 5.0, 3605.0, 5.0, -3595.0, 3640.0])).tolist() == [0, 0, 1, 0, 1, 0]
+    assert not clock_set(np.array([1800.0, 1800.0, 5400.0, 1800.0])).any()
+    assert not clock_set(np.array([-1.0])).any()
+
+
+# MaxText
+
+MAXTEXT = [
+    "Config param max_target_length: 2048",
+    "Config param per_device_batch_size: 4.0",
+    "Num_devices: 8, shape (8,)",
+]
+MAXTEXT_TOKENS = 4 * 2048
+
+
+def maxtext_line(step: int, seconds: float, accumulation: int = 1) -> str:
+    tokens = accumulation * MAXTEXT_TOKENS / seconds
+    return (
+        f"completed step: {step}, seconds: {seconds:.3f}, TFLOP/s/device: 134.924, Tokens/s/device: {tokens:.3f}, "
+        "total_weights: 65536, loss: 8.125"
+    )
+
+
+def maxtext(release: int, every: int, evaluated: bool, lasts: float) -> list[str]:
+    """Return a log of steps of 5 s, as the loop of a release times them: devices work on while the host goes ahead."""
+    host = devices = last = 0.0
+    took, done, lines = [], [], ["Config param gradient_accumulation_steps: 1", *MAXTEXT]
+    for step in range(100):
+        host += 0.01
+        devices = max(devices, host) + 5.0
+        done.append(devices)
+        took.append(host - last)
+        last = host
+
+        def stop(step: int = step) -> None:
+            nonlocal host, devices
+            devices += lasts
+            host = devices
+            lines.extend(
+                ["Completed eval step 0", f"eval metrics after step: {step}, loss=3.125, total_weights=65536"]
+                if evaluated
+                else [f"Started an asynchronous checkpoint save for step {step}"]
+            )
+
+        due = step > 0 and step % every == 0
+        late = evaluated and release == 2024  # Evaluations followed the line then.
+        if due and not late:
+            stop()
+        if release == 2026:
+            last = host
+        if step:
+            host = max(host, done[step - 1])
+            lines.append(maxtext_line(step - 1, took[step - 1]))
+        if due and late:
+            stop()
+    return [*lines, maxtext_line(99, took[99])]
+
+
+@pytest.mark.parametrize("release", [2024, 2025, 2026])
+@pytest.mark.parametrize("evaluated", [True, False], ids=["evaluation", "checkpoint"])
+@pytest.mark.parametrize("lasts", [0.1, 60.0])
+def test_maxtext_counts_no_step_whose_seconds_an_evaluation_or_a_checkpoint_shifts(
+    tmp_path: Path, release: int, evaluated: bool, lasts: float
+) -> None:
+    session = session_of(maxtext(release, 10, evaluated, lasts), tmp_path, "frameworks.maxtext")
+    assert value(session, "sustained") == pytest.approx(8 * MAXTEXT_TOKENS / 5, rel=1e-3)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+
+
+def test_maxtext_gives_no_speed_where_every_second_step_is_saved(tmp_path: Path) -> None:
+    session = session_of(maxtext(2025, 2, False, 1.0), tmp_path, "frameworks.maxtext")
+    assert reason(session, "sustained") == "only_pauses"
+
+
+def test_a_step_of_maxtext_is_an_update(tmp_path: Path) -> None:
+    lines = [*MAXTEXT, "Config param gradient_accumulation_steps: 4", *(maxtext_line(n, 2.0, 4) for n in range(30))]
+    session = session_of(lines, tmp_path, "frameworks.maxtext")
+    headline = measured(session, facts_of(session)).headline
+    assert isinstance(headline, Figure)
+    assert headline.value == pytest.approx(8 * 4 * MAXTEXT_TOKENS / 2)
+    assert metrics_of(session)["latency"].value == pytest.approx(500.0)
+
+
+def test_a_hidden_step_of_maxtext_is_not_in_the_next_one(tmp_path: Path) -> None:
+    lines = [
+        f"completed profiler activation/deactivation step: {n}" if n in (20, 21) else maxtext_line(n, 2.0)
+        for n in range(30)
+    ]
+    session = session_of(
+        [*MAXTEXT, "Config param gradient_accumulation_steps: 1", *lines], tmp_path, "frameworks.maxtext"
+    )
+    assert value(session, "sustained") == pytest.approx(8 * MAXTEXT_TOKENS / 2)
+    assert metrics_of(session)["latency"].value == pytest.approx(2000.0)
+
+
+# The first iteration of Megatron Core
+
+
+def megatron_core(start: int, interval: int, count: int) -> list[str]:
+    """Return lines of a run whose first iteration takes 60 s and the others 1 s each."""
+    lines, ends = [], range(interval * (start // interval + 1), 10000, interval)
+    for step in [start + 1, *[each for each in ends if each > start + 1][: count - 1]]:
+        since = start if step == start + 1 or not lines[1:] else step - interval
+        took = (step - since + (59 if since == start else 0)) / (step - since)
+        lines.append(
+            f" [2026-11-20 10:11:12.500000] iteration {step:8d}/   10000 | consumed samples: {256 * step:12d} | "
+            f"elapsed time per iteration (ms): {1000 * took:.1f} | global batch size:   256 | lm loss: 7.125000E+00 |"
+        )
+    return lines
+
+
+@pytest.mark.parametrize("start", [0, 350])
+@pytest.mark.parametrize("interval", [1, 2, 100])
+def test_megatron_core_tells_the_first_iteration_twice(tmp_path: Path, start: int, interval: int) -> None:
+    session = session_of(megatron_core(start, interval, 6), tmp_path, "dlperf.megatron")
+    assert value(session, "sustained") == pytest.approx(256.0)
+
+
+def test_two_lines_of_megatron_core_hold_the_first_iteration(tmp_path: Path) -> None:
+    session = session_of(megatron_core(0, 100, 2), tmp_path, "dlperf.megatron")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "too_short"
+
+
+def test_megatron_before_tells_the_first_iteration_once(tmp_path: Path) -> None:
+    lines = [f"{megatron(step, 60000.0 if step == 1 else 1000.0)} global batch size: 256 |" for step in range(1, 7)]
+    session = session_of(lines, tmp_path, "dlperf.megatron")
+    assert session.main["step"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+CLAS_BATCHES = [
+    "[2026/11/20 10:00:00] ppcls INFO: Train : ",
+    "[2026/11/20 10:00:00] ppcls INFO:     sampler : ",
+    "[2026/11/20 10:00:00] ppcls INFO:         batch_size : 64",
+]
+
+
+def clas_batches(epochs: Sequence[Sequence[int]], cost: float = 0.2, every: int = 10) -> list[str]:
+    """PaddleClas of 2024, whose `ips` is the size of the last batch over the mean cost; each batch takes `cost`."""
+    return CLAS_BATCHES + [
+        f"[2026/11/20 10:00:00] ppcls INFO: [Train][Epoch {epoch + 1}/{len(epochs)}][Iter: {step}/{len(sizes)}]"
+        f"lr(Cosine): 0.1, loss: 2.3, batch_cost: {cost:.5f}s, reader_cost: 0.08870, ips: {size / cost:.5f} samples/s"
+        for epoch, sizes in enumerate(epochs)
+        for step, size in enumerate(sizes)
+        if step % every == 0
+    ]
+
+
+@pytest.mark.parametrize(("steps", "last"), [(51, 44), (201, 40), (201, 3), (11, 3)])
+def test_paddle_clas_smaller_last_batch_of_an_epoch_is_not_that_of_all(tmp_path: Path, steps: int, last: int) -> None:
+    epochs = [[64] * (steps - 1) + [last]] * 10
+    session = session_of(clas_batches(epochs), tmp_path, "paddle.clas_dygraph")
+    assert value(session, devices=4) == pytest.approx(4 * sum(epochs[0]) / (0.2 * steps), rel=1e-3)
+    latency = metrics_of(session, devices=4)["latency"]
+    assert isinstance(latency, MetricFigure)
+    assert latency.value == pytest.approx(200)
+
+
+def test_paddle_clas_odd_batch_within_an_epoch_is_left_out(tmp_path: Path) -> None:
+    epoch = [64] * 1000
+    epoch[500] = 8
+    session = session_of(clas_batches([epoch]), tmp_path, "paddle.clas_dygraph")
+    assert value(session, devices=1) == pytest.approx(320)
+
+
+def test_paddle_clas_wrong_batch_size_is_told_where_last_batches_are_smaller(tmp_path: Path) -> None:
+    lines = [each.replace("batch_size : 64", "batch_size : 32") for each in clas_batches([[64] * 50 + [9]] * 10)]
+    session = session_of(lines, tmp_path, "paddle.clas_dygraph")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == ["disagrees"]
+
+
+def test_paddle_clas_speed_of_a_fast_model_has_the_digits_of_ips(tmp_path: Path) -> None:
+    cost = 0.00123456
+    session = session_of(clas_batches([[64] * 1000], cost), tmp_path, "paddle.clas_dygraph")
+    assert value(session, devices=1) == pytest.approx(64 / cost, rel=1e-7)
+
+
+@pytest.mark.parametrize(("steps", "code"), [(500, "batches_vary"), (30000, "")])
+def test_paddle_clas_batches_of_several_scales_need_many_records(tmp_path: Path, steps: int, code: str) -> None:
+    """A stated batch size says nothing then: it is that of one scale."""
+    sizes = np.random.default_rng(1).choice([41, 64, 114], steps).tolist()
+    session = session_of(clas_batches([sizes]), tmp_path, "paddle.clas_dygraph")
+    if code:
+        assert reason(session, "sustained", devices=1) == code
+    else:
+        assert value(session, devices=1) == pytest.approx(sum(sizes) / (0.2 * steps), rel=0.01)
+
+
+OCR = "[2026/11/20 10:00:00] {logger} INFO: epoch: [{epoch}/{epochs}], {step}: {at}, lr: 0.1, loss: 2.5, {told}"
+OCR_DIALECTS = {
+    "samples": "reader_cost: 0.01000 s, batch_cost: {cost:.5f} s, samples: {samples}, ips: {ips:.5f}",
+    "avg_samples": "avg_reader_cost: 0.01000 s, avg_batch_cost: {cost:.5f} s, avg_samples: {mean}, "
+    "ips: {ips:.5f} samples/s, eta: 0:10:00",
+}
+
+
+def ocr(dialect: str, length: int, epochs: int, last: int = 16, every: int = 10, first: int = 0) -> list[str]:
+    """PaddleOCR: steps of 0.2 s and 16 samples, but for the last of an epoch; sums are always divided by `every`."""
+    lines = [
+        "[2026/11/20 10:00:00] ppocr INFO: Train : ",
+        "[2026/11/20 10:00:00] ppocr INFO:         batch_size_per_card : 16",
+    ]
+    steps = samples = 0
+    for at in range(first, first + length * epochs):
+        end = (at - first) % length == length - 1
+        steps, samples = steps + 1, samples + (last if end else 16)
+        if end or (at > 0 and at % every == 0):
+            told = OCR_DIALECTS[dialect].format(
+                cost=0.2 * steps / every, samples=samples, mean=samples / every, ips=samples / (0.2 * steps)
+            )
+            old, epoch = dialect == "samples", (at - first) // length + 1
+            lines.append(
+                OCR.format(
+                    logger="root" if old else "ppocr", epoch=epoch, epochs=epochs, at=at, told=told,
+                    step="iter" if old else "global_step",
+                )
+            )  # fmt: skip
+            steps = samples = 0
+    return lines
+
+
+@pytest.mark.parametrize("dialect", OCR_DIALECTS)
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(("length", "last"), [(12, 16), (63, 16), (13, 5), (4, 16), (6, 16), (30, 16), (10, 16)])
+def test_paddle_ocr_divides_by_the_steps_of_the_interval(
+    tmp_path: Path, dialect: str, length: int, last: int, first: int
+) -> None:
+    """An epoch ends off the grid of `print_batch_step`; steps count from 0 or 1."""
+    session = session_of(ocr(dialect, length, 40, last, first=first), tmp_path, "frameworks.paddle_ocr")
+    of_epoch = 16 * (length - 1) + last
+    assert value(session, "sustained", devices=1) == pytest.approx(of_epoch / (0.2 * length), rel=0.01)
+    latency = metrics_of(session, devices=1)["latency"]
+    assert isinstance(latency, MetricFigure)
+    assert latency.value == pytest.approx(200, rel=1e-3)
+    found = measured(session, facts_of(session) | {"devices": 1})
+    assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == ["agrees"]
+
+
+@pytest.mark.parametrize("dialect", OCR_DIALECTS)
+def test_paddle_ocr_lost_line_makes_no_interval_longer(tmp_path: Path, dialect: str) -> None:
+    lines = ocr(dialect, 1000, 1, first=1)
+    del lines[30]
+    session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
+    assert value(session, "sustained", devices=1) == pytest.approx(80)
+    latency = metrics_of(session, devices=1)["latency"]
+    assert isinstance(latency, MetricFigure)
+    assert latency.value == pytest.approx(200)
+
+
+def test_paddle_ocr_reads_speeds_alone_where_the_steps_tell_no_interval(tmp_path: Path) -> None:
+    """Every record is the end of an epoch of 6 steps, printed as a hundredth of them."""
+    session = session_of(ocr("avg_samples", 6, 15, every=100, first=1), tmp_path, "frameworks.paddle_ocr")
+    assert value(session, "sustained", devices=1) == pytest.approx(80)
+    latency = metrics_of(session, devices=1)["latency"]
+    assert isinstance(latency, MetricFigure)
+    assert latency.value == pytest.approx(200)
+
+
+def test_paddle_ocr_does_not_search_for_the_interval_of_a_garbled_step(tmp_path: Path) -> None:
+    lines = ocr("avg_samples", 30, 2, first=1)
+    garbled = [each.replace("global_step: 20,", f"global_step: {10**18},") for each in lines]
+    assert value(session_of(garbled, tmp_path, "frameworks.paddle_ocr"), devices=1) == pytest.approx(80)
+
+
+def test_paddle_nlp_gpt_of_2021_leaves_out_what_holds_an_evaluation(tmp_path: Path) -> None:
+    """Its only speed is that of the job; the first examples time the evaluation that follows a line as well."""
+    lines = []
+    for step in range(10, 401, 10):
+        speed = 0.5 if step in (110, 310) else 4.0
+        lines.append(
+            f"[2026-11-20 10:00:00,123] [    INFO] - global step {step}, epoch: 0, batch: {step - 1}, loss: 10.5, "
+            f"speed: {speed:.2f} step/s, ips: {8192 * speed:.0f} tokens/s, learning rate: 1.00000e-05"
+        )
+        if step in (100, 300):
+            lines.append(
+                f"[2026-11-20 10:00:00,123] [    INFO] - valid step {step}, epoch: 0, batch: 9, loss: 10.5, "
+                "speed: 8.00 step/s"
+            )
+    assert value(session_of(lines, tmp_path, "paddle.fleetx"), "sustained") == pytest.approx(32768)
+
+
+def paddle_seg(every: int, epoch: int, count: int) -> list[str]:
+    return [
+        f"2026-11-20 10:00:00 [INFO]\t[TRAIN] epoch: {(at - 1) // epoch + 1}, iter: {at}/4000, loss: 2.0, lr: 0.01, "
+        "batch_cost: 0.5000, reader_cost: 0.00247, ips: 8.0000 samples/sec | ETA 00:00:00"
+        for at in range(every, every * count + 1, every)
+    ]
+
+
+@pytest.mark.parametrize(("every", "epoch"), [(100, 49), (100, 100), (10, 66)])
+def test_paddle_seg_epochs_shorter_than_the_interval_are_in_every_record(
+    tmp_path: Path, every: int, epoch: int
+) -> None:
+    session = session_of(paddle_seg(every, epoch, 40), tmp_path, "paddle.seg")
+    assert value(session, "sustained", devices=1, batch_size=4) == pytest.approx(8)
+
+
+def test_paddle_clas_static_epochs_that_end_before_the_mean_begins_are_told(tmp_path: Path) -> None:
+    lines = [
+        f"ppcls INFO: epoch:{epoch}   train step:{step}   lr: 0.1, loss:  2.5 batch_cost: 0.20000 s, "
+        "reader_cost: 0.0 s, ips: 80.00000 samples/sec."
+        for epoch in range(60)
+        for step in range(4)
+    ]
+    found = figure(session_of(lines, tmp_path, "paddle.clas_static"), "sustained", **ONE)
+    assert found == NoFigure(Reason("mean_not_begun", {"records": 240, "step": 5}))
+
+
+def gnmt(step: int, speed: float, seconds: float, rank: str = "0: ") -> str:
+    return (
+        f"{rank}TRAIN [0][{step}/4400]\tTime 0.206 ({seconds:.3f})\tData 1.49e-04 (1.78e-04)\t"
+        f"Tok/s 134750 ({speed:.0f})\tLoss/tok 7.1250 (7.5)\tLR 8.319e-04"
+    )
+
+
+@pytest.mark.parametrize("ranks", [["0: "], ["0: ", "1: "], ["", ""]], ids=["one", "two", "two without tags"])
+def test_gnmt_means_of_speeds_are_undone_as_such(ranks: list[str], tmp_path: Path) -> None:
+    """20,000 tokens each: 30 iterations of 0.4 s, 50,000 tokens/s, and 30 of 0.1 s, 200,000 tokens/s."""
+    means = [(50e3, 0.4), (50e3, 0.4), (50e3, 0.4), (87.5e3, 0.325), (110e3, 0.28), (125e3, 0.25)]
+    lines = [gnmt(10 * n, *each, rank) for n, each in enumerate(means, 1) for rank in ranks]
+    session = session_of(lines, tmp_path, "ngc.pytorch_gnmt")
+    assert value(session, devices=1) == pytest.approx(60 * 20_000 / (30 * 0.4 + 30 * 0.1))
+    assert value(session, "sustained:skip=3", devices=1) == pytest.approx(200e3)
+    assert value(session, "median:skip=0", devices=1) == pytest.approx(125e3)
+    assert second_run(session) is None
+    first, last = np.asarray(session.main["duration"])[[0, -1]]
+    assert (first, last) == pytest.approx((4.0, 1.0))
+
+
+def test_gnmt_means_late_in_an_epoch_are_undone_over_several_intervals(tmp_path: Path) -> None:
+    """Over 4,000 iterations the last digit counts 4 s, and an interval of 2 s would seem to last less than none."""
+    lines = [gnmt(step, 100e3, 0.201 if step % 20 else 0.2) for step in range(10, 4410, 10)]
+    session = session_of(lines, tmp_path, "ngc.pytorch_gnmt")
+    assert (session.main["duration"] > 0).all()
+    assert metrics_of(session, devices=1)["latency"].value == pytest.approx(200, rel=5e-3)
+    assert value(session, devices=1) == pytest.approx(100e3)
+
+
+def time_history(end: int, seconds: float) -> str:
+    return (
+        f"I0305 10:00:20.000000 140348344015930 keras_utils.py:145] TimeHistory: {seconds:.2f} seconds, "
+        f"{51200 / seconds:.2f} examples/second between steps {end - 100} and {end}"
+    )
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        ["1251/1251 - 300s - loss: 6.9 - accuracy: 0.01 - val_loss: 6.7 - val_accuracy: 0.02", "Epoch 2/5"],
+        ["Epoch 00001: saving model to out/model.ckpt-0001"],
+        ["Epoch 2/5"],
+    ],
+    ids=["validation", "checkpoint", "epoch"],
+)
+def test_time_history_counts_no_validation_at_the_end_of_an_epoch(between: list[str], tmp_path: Path) -> None:
+    """Every interval takes 20 s, and one holds the end of an epoch, which takes 60 s more."""
+    lines = ["Epoch 1/5", *(time_history(100 * n, 20) for n in range(1, 8)), *between, time_history(800, 80)]
+    session = session_of([*lines, time_history(900, 20)], tmp_path, "dlperf.tensorflow2_resnet50")
+    assert value(session, "sustained", devices=4) == pytest.approx(2560)
+    assert value(session, "mean:skip=8", devices=4) == pytest.approx(2560)
+
+
+BERT_COMMAND = (
+    "python3 -m torch.distributed.launch --nproc_per_node=8 /workspace/bert/run_pretraining.py --train_batch_size={} "
+    "--gradient_accumulation_steps=16 --config_file=bert_config.json --fp16"
+)
+
+
+def bert_phase(batch: int, minute: int) -> list[str]:
+    """Return a run of one update per 10 s, without its last line."""
+    stamp = f"DLL 2026-11-20 10:{minute:02}:"
+    return [
+        BERT_COMMAND.format(16 * batch),
+        f'{stamp}00.000000 - PARAMETER Config : ["Namespace(fp16=True, train_batch_size={16 * batch})"] ',
+        f"{stamp}00.000000 - PARAMETER batch_size_per_gpu : {batch} ",
+        *(
+            f"{stamp}{10 * n:02}.000000 - Training Epoch: 0 Training Iteration: {n}  average_loss : 11  step_loss : 11 "
+            for n in range(1, 6)
+        ),
+    ]
+
+
+def test_ngc_bert_launcher_without_nodes_starts_one(tmp_path: Path) -> None:
+    session = session_of(bert_phase(64, 0), tmp_path, "ngc.pytorch_bert")
+    assert (facts_of(session)["nodes"], facts_of(session)["devices_per_node"]) == (1, 8)
+    nodes = [each.replace("--nproc_per_node=8", "--nproc_per_node=8 --nnodes=2") for each in bert_phase(64, 0)]
+    assert facts_of(session_of(nodes, tmp_path, "ngc.pytorch_bert")).get("nodes") != 1
+
+
+def test_ngc_bert_phases_begin_with_their_commands(tmp_path: Path) -> None:
+    """The command of the second phase states other facts than that of the first, and belongs to none but the second."""
+    log = log_of([*bert_phase(64, 0), *bert_phase(16, 5)], tmp_path)
+    assert [facts_of(each)["samples_per_update_and_device"] for each in log.sessions] == [1024, 256]
+    assert [second_run(each) for each in log.sessions] == [None, None]
+    assert [value(each, devices=8) for each in log.sessions] == pytest.approx([8 * 1024 / 10, 8 * 256 / 10])
+
+
+def test_ngc_squad_runs_begin_with_their_commands(tmp_path: Path) -> None:
+    runs = [
+        [
+            f"python3 run_squad.py --bert_model=bert-large-uncased --config_file=bert_configs/{size}.json",
+            f'DLL 2026-11-20 10:{at:02}:00.000000 - PARAMETER Config : ["Namespace(doc_stride=128)"] ',
+            *(
+                f"DLL 2026-11-20 10:{at:02}:{10 * n}.000000 - Training Epoch: 0 Training Iteration: {n}  step_loss : 5 "
+                for n in range(1, 6)
+            ),
+        ]
+        for at, size in enumerate(("base", "large"))
+    ]
+    log = log_of([*runs[0], *runs[1]], tmp_path)
+    assert [facts_of(each)["model"] for each in log.sessions] == ["BERT-base SQuAD", "BERT-large SQuAD"]
+
+
+def mxnet_speed(second: float, batch: int, speed: float) -> str:
+    stamp = dt.datetime(2026, 11, 20, 8, 36) + dt.timedelta(seconds=second)
+    label = f"{stamp:%Y-%m-%d %H:%M:%S},{stamp.microsecond // 1000:03}:INFO: Epoch[0] Batch [{batch}-{batch + 19}]"
+    return f"{label}\tSpeed: {speed} samples/sec\tLR: 0.004"
+
+
+def test_ngc_mxnet_ranks_without_tags_count_once(tmp_path: Path) -> None:
+    """Each prints the speed of the job: the one in the middle counts. What begins anew is a second run."""
+    lines = [mxnet_speed(4 * n + rank / 10, 20 * n, 1000 + rank) for n in range(8) for rank in range(3)]
+    session = session_of(lines, tmp_path, "ngc.mxnet_resnet50_speed")
+    assert second_run(session) is None
+    assert value(session) == pytest.approx(1001)
+    found = second_run(session_of([*lines, *lines], tmp_path, "ngc.mxnet_resnet50_speed"))
+    assert found is not None
+    assert (found[0], found[1].code) == (25, "steps_restart")

@@ -82,15 +82,16 @@ def paddle_clas_static() -> Job:
 
 
 def paddle_ocr() -> Job:
-    """Print every tenth step of the run and the last of every epoch, over what came since the last print."""
+    """Print every tenth step of the run and the last of every epoch; the sums since the last print are divided by ten."""
     job, last = Job(), 0
     line = "ppocr INFO: epoch: [{n}/4], global_step: {i}, lr: 0.1, loss: 2.5, avg_reader_cost: 0.0 s, "
-    line += "avg_batch_cost: {s:.7f} s, avg_samples: 8.0, ips: {ips:.7f} samples/s, eta: 0:01:02"
+    line += "avg_batch_cost: {s:.7f} s, avg_samples: {samples}, ips: {ips:.7f} samples/s, eta: 0:01:02"
     for n, begin, end in epochs():
         for i in range(begin, end):
             if (i + 1) % EVERY == 0 or i + 1 == end:
-                cost = mean(last, i + 1)
-                job.say(line.format(n=n + 1, i=i + 1, s=cost, ips=BATCH / cost), (last, i + 1))
+                cost, share = mean(last, i + 1), (i + 1 - last) / EVERY
+                told = line.format(n=n + 1, i=i + 1, s=cost * share, samples=BATCH * share, ips=BATCH / cost)
+                job.say(told, (last, i + 1))
                 last = i + 1
     return job
 

@@ -3,8 +3,8 @@
 torchtitan trains on `c4_test`, a folder of its repository that its package lacks, and wants a tokenizer. Both are
 written into the present folder: words from a vocabulary of 10,000, in random order, one document to a line. The
 arguments are those of `torchtitan.train`; what is printed is torchtitan's. Where `--module` names this file, `--config`
-may also be `llama3_8b_float8`, which torchtitan has for 405B alone; torchtitan 0.2 knows neither argument. Source of the
-paths: torchtitan 0.2.2 and 0.3.0, `hf_datasets/text_datasets.py` and `components/tokenizer.py`.
+may also be `llama3_8b_float8`, which torchtitan has for 405B alone; torchtitan 0.2 knows neither argument. Source of
+the paths: torchtitan 0.2.2 and 0.3.0, `hf_datasets/text_datasets.py` and `components/tokenizer.py`.
 """
 
 from __future__ import annotations

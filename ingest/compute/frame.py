@@ -43,9 +43,9 @@ _SKIPPED = 0.5
 _OFTEN, _SHARE = 3, 0.1
 #: A line that follows within this share of the usual interval, with the same step, is the same line again.
 _AGAIN = 0.1
-#: A local clock is set by an hour where daylight saving begins or ends. Without that hour the interval has to be at
-#: most so many times the usual one, and the usual one much shorter than an hour.
-_HOUR, _AT_MOST, _USUAL = 3600.0, 3.0, 600.0
+#: A local clock is set by an hour where daylight saving begins or ends: in the first hours of a day, at most twice in a
+#: log. Without that hour the interval is the usual one, give or take this share, and much shorter than an hour.
+_HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -96,7 +96,7 @@ class StepRows:
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
-        anew, is_set = self._restarted(seconds), self._clock_set(seconds)
+        anew, is_set = self._restarted(seconds), self._clock_set()
         if "consumed" in self:
             seconds = np.where(is_set, seconds - np.sign(seconds) * _HOUR, seconds)
         else:
@@ -128,20 +128,23 @@ class StepRows:
         restarted: NDArray[np.bool_] = back[1:] | timer_begins
         return restarted
 
-    def _clock_set(self, seconds: Column) -> NDArray[np.bool_]:
+    def _clock_set(self) -> NDArray[np.bool_]:
         """Return which intervals hold an hour by which the clock was set; a timer of the program never is."""
-        found: NDArray[np.bool_] = clock_set(seconds) & ("elapsed" not in self.records.reading.columns)
+        found: NDArray[np.bool_] = clock_set(self["clock"]) & ("elapsed" not in self.records.reading.columns)
         return found
 
 
-def clock_set(seconds: Column) -> NDArray[np.bool_]:
-    """Return which of the intervals between lines hold an hour by which a local clock was set forward or back."""
+def clock_set(clock: Column) -> NDArray[np.bool_]:
+    """Return which intervals between lines, whose local times are given, hold an hour by which the clock was set."""
     import numpy as np
 
+    seconds = np.diff(clock)
     advanced = seconds[seconds > 0]
     usual = median(advanced) if len(advanced) else 0.0
     without = np.where(seconds > 0, seconds - _HOUR, seconds + _HOUR)
-    return (without >= 0) & (without <= _AT_MOST * usual) & (0 < usual <= _USUAL)
+    is_early = np.floor(clock[:-1] / _HOUR) % 24 < _EARLY
+    found: NDArray[np.bool_] = is_early & (np.abs(without - usual) <= _ALIKE * usual) & (0 < usual <= _USUAL)
+    return found if found.sum() <= _TWICE else np.zeros(len(found), dtype=np.bool_)
 
 
 # Figures, metrics and signs of a second run all ask for the rows of one session.

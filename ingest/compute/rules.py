@@ -354,7 +354,7 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
         raise no_figure("no_clock")
     if not seconds > 0:
         raise no_figure("clock_runs_back", line=records.lines([end])[0])
-    if (at := np.flatnonzero(clock_set(np.diff(clock))[begin:end])).size:
+    if (at := np.flatnonzero(clock_set(clock)[begin:end])).size:
         raise no_figure("clock_set", line=records.lines([begin + 1 + int(at[0])])[0])
     _refuse_lost_days(records, begin, end, seconds)
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])

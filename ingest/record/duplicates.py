@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -27,8 +27,8 @@ _MEASURED = frozenset(
 #: Two different runs do not share this many different measured numbers.
 _ENOUGH = 10
 _CODES = frozenset({"duplicate", "same_run", "other_rank"})
-#: What launchers name the log of one rank by: `rank_3/info.log`, `workerlog.1`.
-_RANK = re.compile(r"(?i)(?<![a-z])(rank|workerlog)[._-]?[0-9]+(?![0-9])")
+#: What launchers name the log of one rank by: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
+_RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[._=-]?([0-9]+)(?![0-9])")
 #: Ranks of a job print at the same time: share of the shorter log's time.
 _TOGETHER = 0.9
 
@@ -62,37 +62,51 @@ def mark(runs: Sequence[Run]) -> list[Run]:
 
 
 def _mark_ranks(runs: dict[int, Run]) -> None:
-    """Mark the logs of other ranks of a run: their names differ in the rank alone, or they are in one file.
-
-    Where lines have a time, it is the same; of files without any the names tell enough.
-    """
+    """Mark the logs of other ranks of a run: their names differ in the rank alone, or they are in one file."""
     groups: dict[bytes, list[int]] = defaultdict(list)
     for index, run in runs.items():
         if run.format and run.sound and not run.duplicate_of and run.case.devices != 1:
-            case = msgspec.json.encode([run.format, run.case, _RANK.sub(r"\1#", run.path)])
-            groups[case].append(index)
+            groups[msgspec.json.encode([run.format, run.case, _RANK.sub(r"\1#", run.path)])].append(index)
     for group in groups.values():
-        counted: list[int] = []
-        for index in group:
-            first = next((each for each in counted if _together(runs[each], runs[index])), None)
-            if first is None:
-                counted.append(index)
-                continue
-            original = runs[first].path
-            problem = Problem("other_rank", runs[index].path, args={"original": original})
-            runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=original)
+        for ranks in _jobs({each: runs[each] for each in group}) if len(group) > 1 else ():
+            first = min(ranks, key=lambda each: (runs[each].path, runs[each].session))
+            for index in ranks - {first}:
+                problem = Problem("other_rank", runs[index].path, args={"original": runs[first].path})
+                runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=runs[first].path)
 
 
-def _together(one: Run, other: Run) -> bool:
-    """Return whether two logs were written at the same time; where neither says when, whether they are two files."""
-    clocks = [each.clock or each.measured_clock for each in (one, other)]
-    if clocks == [None, None]:
-        return one.path != other.path
-    if None in clocks:
-        return False
-    (first, last), (begin, end) = (tuple(map(datetime.fromisoformat, each or ())) for each in clocks)
-    shorter = min(last - first, end - begin)
-    return shorter > timedelta() and min(last, end) - max(first, begin) >= _TOGETHER * shorter
+def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:
+    """Yield the runs, by their keys, that are ranks of one job, for each job of which there are several.
+
+    They were written at the same time. Of files that do not say when, names tell: they number the ranks from 0.
+    """
+    clocks = {each: clock for each, run in runs.items() if (clock := run.clock or run.measured_clock)}
+    periods = {each: (datetime.fromisoformat(a), datetime.fromisoformat(b)) for each, (a, b) in clocks.items()}
+    found: list[set[int]] = []
+    open_jobs: list[tuple[tuple[datetime, datetime], set[int]]] = []
+    for index, period in sorted(periods.items(), key=lambda each: each[1]):
+        open_jobs = [each for each in open_jobs if each[0][1] > period[0]]
+        job = next((ranks for other, ranks in open_jobs if _together(other, period)), None)
+        if job is None:
+            open_jobs.append((period, job := set()))
+            found.append(job)
+        job.add(index)
+    timeless: dict[int, set[int]] = defaultdict(set)
+    for each in runs.keys() - periods.keys():
+        timeless[runs[each].session].add(each)
+    for ranks in timeless.values():
+        numbers = {int(match[2]) for each in ranks for match in _RANK.finditer(runs[each].path)}
+        devices = runs[min(ranks)].case.devices or len(numbers)
+        if len(numbers) <= devices and numbers == {*range(len(numbers))}:
+            found.append(ranks)
+    yield from (each for each in found if len(each) > 1)
+
+
+def _together(one: tuple[datetime, datetime], other: tuple[datetime, datetime]) -> bool:
+    """Return whether two logs were written at the same time, nearly all of it."""
+    shorter = min(one[1] - one[0], other[1] - other[0])
+    common = min(one[1], other[1]) - max(one[0], other[0])
+    return shorter > timedelta() and common >= _TOGETHER * shorter
 
 
 def _unmarked(run: Run) -> Run:

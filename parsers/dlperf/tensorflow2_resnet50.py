@@ -17,7 +17,6 @@ _PAUSES = (
         b"1251/1251 - 300s - loss: 6.9375 - accuracy: 0.0125 - val_loss: 6.7500 - val_accuracy: 0.0250",
     ),
     Pause("epoch_end", rb"saving model to ", b"Epoch 00001: saving model to out/model.ckpt-0001"),
-    Pause("epoch_end", rb"Epoch [0-9]++/[0-9]++", b"Epoch 2/90"),
 )
 
 FORMAT = Format(

@@ -17,7 +17,9 @@ FORMAT = Format(
     # Every rank prints this, one after the other: together they are one start.
     start=rb"tokens per iteration will be: "
     rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"
-    rb"[^\n]*?tokens per iteration will be: )*+",
+    rb"[^\n]*?tokens per iteration will be: )*+"
+    # nanochat's stages, which one script appends to one log.
+    rb"|Tokens / micro-batch / rank: ",
     # nanochat, of which the fine-tuning says by nothing else that it is done.
     end=rb"^Total training time: [0-9.]++m",
     readings=(

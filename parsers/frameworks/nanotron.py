@@ -51,7 +51,7 @@ FORMAT = Format(
     facts=(
         Fact(
             "devices",
-            rb"\bParallelismArgs\((dp=[0-9]++,\s++pp=[0-9]++,\s++tp=[0-9]++(?:,\s++(?!context_parallel_size=)\w++=[^(),]{1,200}+)*+"
+            rb"\bParallelismArgs\((dp=[0-9]++,\s++pp=[0-9]++,\s++tp=[0-9]++(?:,\s++(?!context_parallel_size=)\w++=(?:[^(),]|\([^()\n]{0,200}+\)){1,200}+)*+"
             rb"(?:,\s++context_parallel_size=[0-9]++(?=[,)])|(?=\))))",
             _devices,
         ),

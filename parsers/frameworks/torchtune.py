@@ -55,7 +55,7 @@ FORMAT = Format(
     title="torchtune",
     framework="PyTorch",
     marker=b"oss:",
-    start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|^Running \w++ with resolved config:",
+    start=rb"torchtune\.utils\._?logging:Running \w++ with resolved config:|(?m:^)Running \w++ with resolved config:",
     readings=(
         Reading(
             _BAR, unit="samples/s", cumulative_since=1, counts="update", marker=b"|Loss: ", postprocess=_updates

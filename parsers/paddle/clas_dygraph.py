@@ -5,8 +5,8 @@ running mean since iteration 5 of the epoch, and no line tells which release it 
 running means, which is right for a steady speed and slow to show a stall. `[Eval]` lines have an `ips` of their own,
 for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
-`batch_cost`: the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here;
-where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
+`batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here.
+Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
 enough.
 """
 

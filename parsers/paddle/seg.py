@@ -2,22 +2,11 @@
 
 `ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. Until January 2021 each value
 stood behind `=`, at first without `ips`. A record that contains a checkpoint, an evaluation or the start of an epoch is
-slow. Where every record contains the start of one, epochs are shorter than `--log_iters`, all records are alike, and
-they count. `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
+slow. `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import MEMORY
-
-
-def _alike(columns: Columns) -> Postprocessed:
-    """Return all records, without the epochs where each holds the start of one: these are shorter than an interval."""
-    short = len(columns["epoch"]) > 1 and bool((np.diff(columns["epoch"]) > 0).all())
-    made = {name: column for name, column in columns.items() if not (short and name == "epoch")}
-    return np.arange(len(columns["epoch"])), made
-
 
 FORMAT = Format(
     title="PaddleSeg",
@@ -32,7 +21,6 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             epoch_end=True,
-            postprocess=_alike,
         ),
         *(
             Reading(
@@ -41,7 +29,6 @@ FORMAT = Format(
                 unit="samples/s",
                 scope="device",
                 epoch_end=True,
-                postprocess=_alike,
             )
             for speed in (rb", ips=<throughput> samples/sec", rb"")
         ),

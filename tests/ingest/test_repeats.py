@@ -197,7 +197,13 @@ def of_two_ranks(root: Path, names: tuple[str, str], *, later: str = "", devices
 
 @pytest.mark.parametrize("dated", [True, False])
 @pytest.mark.parametrize(
-    "names", [("job/workerlog.0", "job/workerlog.1"), ("job/rank_0/a.log", "job/rank_1/a.log")], ids=["file", "folder"]
+    "names",
+    [
+        ("job/workerlog.0", "job/workerlog.1"),
+        ("job/rank_0/a.log", "job/rank_1/a.log"),
+        ("job/local_rank=0.log", "job/local_rank=1.log"),
+    ],
+    ids=["file", "folder", "local rank"],
 )
 def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str], dated: bool) -> None:
     of_two_ranks(tmp_path / "logs", names, dated=dated)
@@ -213,8 +219,10 @@ def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tup
         (("job/workerlog.0", "job/workerlog.1"), {"devices": 1}),
         (("a/rank_0/a.log", "b/rank_0/a.log"), {}),
         (("job/a.log", "job/b.log"), {}),
+        (("job/lora_rank_8/a.log", "job/lora_rank_16/a.log"), {"dated": False}),
+        (("job/rank_0/a.log", "job/rank_1/a.log"), {"dated": False, "devices": 1}),
     ],
-    ids=["hours apart", "one device", "two folders", "other names"],
+    ids=["hours apart", "one device", "two folders", "other names", "no numbers of ranks", "one device, no times"],
 )
 def test_what_is_no_rank_is_a_repeat(
     tmp_path: Path, ingest: Ingest, names: tuple[str, str], more: dict[str, Any]
@@ -222,7 +230,7 @@ def test_what_is_no_rank_is_a_repeat(
     of_two_ranks(tmp_path / "logs", names, **more)
     called = ingest(tmp_path / "logs", "--json")
     assert told(called) == {}
-    assert counted(called) == [*names]
+    assert counted(called) == sorted(names)
 
 
 def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest: Ingest) -> None:
@@ -238,3 +246,18 @@ def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest:
     called = ingest(tmp_path / "logs", "--json")
     assert told(called) == {"job/train.log": [("other_rank", "job/train.log")]}
     assert [each["session"] for each in called.lines if each["published"]] == [1]
+
+
+def test_runs_that_are_appended_to_the_logs_of_ranks_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
+    """Without times, a session is of the same run as the session of that number in another rank's log."""
+    for rank in (0, 1):
+        lines = [
+            line.removeprefix("[2026/11/20 13:14:40] ")
+            for speed in (160.0 + rank / 16, 161.0 + rank / 16)
+            for line in (CLAS_BANNER[22:], *clas_dygraph([(1, 10 * each, speed + each / 8) for each in range(1, 13)]))
+        ]
+        write(tmp_path / "logs", f"job/workerlog.{rank}", lines)
+    stated = run_json(model="ResNet50", devices=2, batch_size=16)
+    (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))
+    called = ingest(tmp_path / "logs", "--json")
+    assert counted(called) == ["job/workerlog.0", "job/workerlog.0"], told(called)

@@ -8,8 +8,9 @@ from ingest.common.numbers import shortened
 from schema.records import MetricFigure, Reason, Run
 from schema.vocabulary import METRICS, UNITS
 
-#: The two metrics by what a throughput counts; of a part of a sample it is told for tokens alone.
-_METRICS = {"sample": ("energy_per_sample", "samples_per_joule"), "tokens/s": ("energy_per_token", "tokens_per_joule")}
+_PER_SAMPLE, _PER_TOKEN = ("energy_per_sample", "samples_per_joule"), ("energy_per_token", "tokens_per_joule")
+#: The unit of a throughput that counts parts of samples, and has an energy all the same.
+_TOKENS = "tokens/s"
 #: Share of the window, in percent, that evaluations and the like may take: throughput leaves them out, power does not.
 _MOST_PAUSES = 5.0
 
@@ -23,7 +24,7 @@ def metrics(run: Run, power: float | str | None) -> Mapping[str, MetricFigure]:
     """
     if power is None or (found := run.headline) is None:
         return {}
-    names = _METRICS.get(found.unit) or _METRICS["sample"]
+    names = _PER_TOKEN if found.unit == _TOKENS else _PER_SAMPLE
     why = _refused(run, power)
     if why or isinstance(power, str):
         return {name: MetricFigure(None, METRICS[name].unit, reason=Reason(why)) for name in names}
@@ -41,7 +42,7 @@ def _refused(run: Run, power: float | str) -> str:
         return f"energy_{power}"
     if found is None or found.scope != "job" or found.value <= 0 or power <= 0:
         return "energy_speed"
-    if found.unit not in _METRICS and (found.unit not in UNITS or UNITS[found.unit].counts != "sample"):
+    if found.unit != _TOKENS and (found.unit not in UNITS or UNITS[found.unit].counts != "sample"):
         return "energy_unit"
     if run.pauses and (run.pauses.percent is None or run.pauses.percent > _MOST_PAUSES):
         return "energy_evaluation"

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from parsers.contract import PauseKind
-from parsers.contract.statistics import median
+from parsers.contract.statistics import median, medians
 from parsers.engine.table import SessionRecords, Stop
 
 if TYPE_CHECKING:
@@ -96,11 +96,7 @@ class StepRows:
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
-        anew, is_set = self._restarted(seconds), self._clock_set()
-        if "consumed" in self:
-            seconds = np.where(is_set, seconds - np.sign(seconds) * _HOUR, seconds)
-        else:
-            anew |= is_set
+        anew = self._restarted(seconds) | self._clock_set()
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
@@ -343,7 +339,7 @@ def _once_per_step(
     keys = _starts(begun, ranks) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
-    merged = {name: _medians(each, group.ravel(), len(first))[sequence] for name, each in columns.items()}
+    merged = {name: medians(each, group.ravel())[sequence] for name, each in columns.items()}
     return merged, first[sequence], np.argsort(sequence)[group.ravel()]
 
 
@@ -420,14 +416,3 @@ def interleaved(records: SessionRecords) -> int | None:
 def _most_lag(records: SessionRecords) -> int:
     """Return by how many steps a line may go back: ranks lag, and a loss scaler takes back updates that it skips."""
     return _LAG if _is_repeated(records) or records.reading.counts == "update" else 0
-
-
-def _medians(values: Column, group: Rows, count: int) -> Column:
-    """Return the median of each group of values; groups are numbered from 0."""
-    import numpy as np
-
-    sizes = np.bincount(group, minlength=count)
-    starts = np.cumsum(sizes) - sizes
-    ordered = values[np.lexsort((values, group))]
-    medians: Column = (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
-    return medians

@@ -200,6 +200,7 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
     if rule.statistic == "sustained":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
+        # A printer may tell the last batch of each record alone, and not how many samples its steps took.
         if math.isnan(float(given.covered[used].sum())):
             raise no_figure("batches_vary", records=len(given))
         if samples <= 0 or seconds <= 0:

@@ -43,7 +43,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "consumed": "samples since the start, at the reading's scope",
         "reader_seconds": "seconds per step spent waiting for data",
         "loss": "training loss",
-        "mean_loss": "the losses that a program summed up, over all steps of the run, those before a resumption included",
+        "mean_loss": "losses since the program started, summed and divided by all steps of the run, also those before a resumption",
         "accuracy": "training accuracy or what the model is judged by, as printed",
         "memory": "MiB of one device",
         "flops": "TFLOP/s of one device",

@@ -1,4 +1,4 @@
-"""Statistics of the few hundred values that most logs hold, for which NumPy's own take ten times as long."""
+"""Medians of values as logs hold them: of a few hundred, for which NumPy's own takes ten times as long, and of groups."""
 
 from __future__ import annotations
 
@@ -15,3 +15,10 @@ def median(values: NDArray[np.floating | np.integer]) -> float:
         return math.nan
     middle = len(ordered) // 2
     return float(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)
+
+
+def medians(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the median of each group of values: `group` numbers that of each from 0, and none is empty."""
+    sizes = np.bincount(group)
+    starts, ordered = np.cumsum(sizes) - sizes, values[np.lexsort((values, group))]
+    return np.asarray((ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2)

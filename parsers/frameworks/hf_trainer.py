@@ -6,9 +6,10 @@ a table may follow; they count once. During training only the bar tells the time
 smooths over the last few steps, so a record is not the time of a single step. The bars of evaluations have the same
 form and interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before
 4.7 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per
-second. `train_loss` tells whether a run was resumed: the losses since then over the steps of the whole run. Unsloth prints
-a banner of its own in place of the head, on every rank; the devices that it counts are those of one process, or copies of
-the model. LLaMA-Factory's console prints `throughput` as well, tokens per second since the start with everything in it.
+second. After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which
+shows the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts
+are those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
+since the start with everything in it.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, up_to
+from parsers.contract.statistics import medians
 from parsers.frameworks import PYTORCH_JOB
 from parsers.ngc import ONE_NODE, TF32
 
@@ -39,7 +40,7 @@ def _intervals(columns: Columns) -> Postprocessed:
 def _of_one(columns: Columns) -> Columns:
     """Return the same of one rank, or of ranks that nothing tells apart, by their median."""
     first, group, begun = _once_per_step(columns["epoch"], columns["step"])
-    speed, seconds = (_medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
+    speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
     done = columns["step"][first]
     made: dict[str, list[Column]] = {"steps": [], "throughput": [], "duration": []}
     with np.errstate(all="ignore"):  # What is impossible is refused later.
@@ -61,13 +62,6 @@ def _once_per_step(epochs: Column, steps: Column) -> tuple[Rows, Rows, Rows]:
     _, first, group = np.unique(starts * places.shape[1] + place, return_index=True, return_inverse=True)
     anew = (np.diff(epochs[first], prepend=np.nan) != 0) | (np.diff(starts[first], prepend=0) != 0)
     return first, group, np.flatnonzero(anew)
-
-
-def _medians(values: Column, group: Rows) -> Column:
-    """Return the median of each group of values; groups are numbered from 0."""
-    sizes = np.bincount(group)
-    starts, ordered = np.cumsum(sizes) - sizes, values[np.lexsort((values, group))]
-    return np.asarray((ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2)
 
 
 def _undone(done: Column, mean: Column, digit: float) -> Column:

@@ -231,6 +231,12 @@ def test_the_summary_of_a_run_that_ended_early_is_no_figure(epoch: float, stated
         assert (found.headline.reason.code, found.headline.reason.args["total"]) == ("early_summary", "0.5")
 
 
+def summary_of(found: Measurement) -> float | str:
+    """Return the figure of the trainer's own summary, or the code of the reason why it is none."""
+    assert found.rule == "reported"
+    return found.headline.value if isinstance(found.headline, Figure) else found.headline.reason.code
+
+
 def losses(first: int, mean: str) -> list[str]:
     """Return what is printed of 100 steps, by tens from one of them on, with a mean loss in the summary."""
     told = [f"{{'loss': {2.1 - each / 10:.2f}, 'learning_rate': 1e-05, 'epoch': {each / 5}}}" for each in range(1, 11)]
@@ -256,14 +262,7 @@ def losses(first: int, mean: str) -> list[str]:
     ],
 )
 def test_losses_show_that_a_run_was_resumed(first: int, mean: str, resumed: bool, tmp_path: Path) -> None:
-    found = measure(losses(first, mean), tmp_path)
-    assert found.rule == "reported"
-    if resumed:
-        assert isinstance(found.headline, NoFigure)
-        assert found.headline.reason.code == "resumed_losses"
-    else:
-        assert isinstance(found.headline, Figure)
-        assert found.headline.value == 20.0
+    assert summary_of(measure(losses(first, mean), tmp_path)) == ("resumed_losses" if resumed else 20.0)
 
 
 @pytest.mark.parametrize(("mean", "resumed"), [(1.1, False), (0.55, True)])
@@ -276,13 +275,7 @@ def test_losses_of_the_whole_run_show_that_its_end_alone_was_timed(mean: float, 
     })  # fmt: skip
     state = {"best_metric": None, "epoch": 1.0, "global_step": 1000, "log_history": history, "max_steps": 1000}
     found = measure(json.dumps(state, indent=2).splitlines(), tmp_path)
-    assert found.rule == "reported"
-    if resumed:
-        assert isinstance(found.headline, NoFigure)
-        assert found.headline.reason.code == "resumed_losses"
-    else:
-        assert isinstance(found.headline, Figure)
-        assert found.headline.value == 31.98
+    assert summary_of(found) == ("resumed_losses" if resumed else 31.98)
 
 
 @pytest.mark.parametrize(

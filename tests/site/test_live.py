@@ -131,7 +131,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 def served(started: Started) -> Iterator[Served]:
     """Yield the server, then restore all files that the test changed.
 
-    Nothing is waited for: what the next test changes is built together with it, which halves the builds of this file.
+    Nothing is waited for: what the next test changes may be built together with it.
     """
     server = started.server
     kept = {path: (server.folder / path).read_bytes() for path in (LOG, WORDS, SUITE, STYLES, *TEMPLATES.values())}

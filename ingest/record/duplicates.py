@@ -29,6 +29,8 @@ _ENOUGH = 10
 _CODES = frozenset({"duplicate", "same_run", "other_rank"})
 #: What launchers name the log of one rank by: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
 _RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[._=-]?([0-9]+)(?![0-9])")
+#: And that of one machine, where the job runs on several: of jobs of one machine each, all may be tried at once.
+_MACHINE = re.compile(r"(?i)(?<![a-z])(node|machine|host)[._=-]?([0-9]+)(?![0-9])")
 #: Ranks of a job print at the same time: share of the shorter log's time.
 _TOGETHER = 0.9
 
@@ -66,7 +68,7 @@ def _mark_ranks(runs: dict[int, Run]) -> None:
     groups: dict[bytes, list[int]] = defaultdict(list)
     for index, run in runs.items():
         if run.format and run.sound and not run.duplicate_of and run.case.devices != 1:
-            groups[msgspec.json.encode([run.format, run.case, _RANK.sub(r"\1#", run.path)])].append(index)
+            groups[msgspec.json.encode([run.format, run.case, _unnumbered(run)])].append(index)
     for group in groups.values():
         for ranks in _jobs({each: runs[each] for each in group}) if len(group) > 1 else ():
             first = min(ranks, key=lambda each: (runs[each].path, runs[each].session))
@@ -78,7 +80,7 @@ def _mark_ranks(runs: dict[int, Run]) -> None:
 def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:
     """Yield the runs, by their keys, that are ranks of one job, for each job of which there are several.
 
-    They were written at the same time. Of files that do not say when, names tell: they number the ranks from 0.
+    They were written at the same time. Of files that do not say when, names tell: they number ranks and machines from 0.
     """
     clocks = {each: clock for each, run in runs.items() if (clock := run.clock or run.measured_clock)}
     periods = {each: (datetime.fromisoformat(a), datetime.fromisoformat(b)) for each, (a, b) in clocks.items()}
@@ -95,11 +97,22 @@ def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:
     for each in runs.keys() - periods.keys():
         timeless[runs[each].session].add(each)
     for ranks in timeless.values():
-        numbers = {int(match[2]) for each in ranks for match in _RANK.finditer(runs[each].path)}
-        devices = runs[min(ranks)].case.devices or len(numbers)
-        if len(numbers) <= devices and numbers == {*range(len(numbers))}:
+        case, paths = runs[min(ranks)].case, [runs[each].path for each in ranks]
+        if _from_zero(_RANK, paths, case.devices) and _from_zero(_MACHINE, paths, case.nodes):
             found.append(ranks)
     yield from (each for each in found if len(each) > 1)
+
+
+def _from_zero(names: re.Pattern[str], paths: Sequence[str], most: int | None) -> bool:
+    """Return whether names number from 0 on, and no more than there are, or all of them have the same number."""
+    numbers = {int(number) for path in paths for _, number in names.findall(path)}
+    return len(numbers) < 2 or (numbers == {*range(len(numbers))} and len(numbers) <= (most or len(numbers)))
+
+
+def _unnumbered(run: Run) -> str:
+    """Return the path of a log without the numbers of its rank and its machine."""
+    path = _RANK.sub(r"\1#", run.path)
+    return _MACHINE.sub(r"\1#", path) if (run.case.nodes or 1) > 1 else path
 
 
 def _together(one: tuple[datetime, datetime], other: tuple[datetime, datetime]) -> bool:

@@ -168,6 +168,10 @@ class Site:
         runs = sorted({*self._ids_by_suite.get(suite.id, ()), *(each for row in rows for each in row.run_ids)})
         return {"suite": suite, "runs": [self.hashes[each] for each in runs], "rows": rows, "shared": self._shared}
 
+    def basis_of_runs(self, runs: Iterable[Run]) -> Mapping[str, Any]:
+        """Return what follows from these runs alone, each told apart, and from what all pages share."""
+        return {"runs": [self.hashes[each.id] for each in runs], "shared": self._shared}
+
     @cached_property
     def by_path(self) -> Mapping[str, Run]:
         """The first run of each log."""

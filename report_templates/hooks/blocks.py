@@ -32,6 +32,8 @@ _BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
 #: White space that browsers show as one blank; in what is preformatted they show all of it.
 _BLANKS = re.compile(r"(?P<kept><(?P<tag>pre|textarea)\b.*?</(?P=tag)>)|[ \t\r]*\n\s*", re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
+#: A sign of Markdown or of a log, written as a reference of five to seven bytes; those of HTML and ends of lines are not.
+_REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
 _ID = re.compile(r' id="([^"]+)"')
 #: In the data of a chart, JSON as an attribute, quotes are written as entities.
 _LINK = re.compile(
@@ -87,9 +89,12 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 
 @event_priority(100)
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Leave out the blanks around line ends, of which the theme writes two kilobytes a page; put the blocks back."""
+    """Leave out the blanks around line ends, of which the theme writes two kilobytes a page; put the blocks back.
+
+    Signs that only Markdown would have read are written as themselves again.
+    """
     tight = _BLANKS.sub(lambda found: found["kept"] or "\n", output)
-    return _PLACE.sub(lambda place: page.blocks[int(place[1])], tight)
+    return _REFERENCE.sub(_as_itself, _PLACE.sub(lambda place: page.blocks[int(place[1])], tight))
 
 
 def resolve(html: str, page: Any, files: Any) -> str:
@@ -116,6 +121,11 @@ def label(html: str, blocks: list[str]) -> str:
         return caption + table
 
     return _LABELS.sub(labelled, html)
+
+
+def _as_itself(reference: re.Match[str]) -> str:
+    sign = chr(int(reference[1]))
+    return sign if sign.isprintable() else reference[0]
 
 
 def _forge(config: Any) -> forge.Forge | None:

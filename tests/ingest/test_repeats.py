@@ -185,14 +185,16 @@ def test_a_run_json_that_states_a_fact_alone_does_not_make_one_run_two(tmp_path:
     assert counted(called) == ["a/1/train.log"]
 
 
-def of_two_ranks(root: Path, names: tuple[str, str], *, later: str = "", devices: int = 2, dated: bool = True) -> None:
+def of_two_ranks(
+    root: Path, names: tuple[str, str], *, later: str = "", devices: int = 2, nodes: int = 1, dated: bool = True
+) -> None:
     """Write a log of each of two ranks, whose speeds differ a little, in one hour, or the second in a later one."""
     for number, name in enumerate(names):
         lines = seg([each + number / 16 for each in SPEEDS])
         lines = [each.replace(" 11:", f" {later}:") if later and number else each for each in lines]
         lines = lines if dated else [each[20:] for each in lines]
         write(root, name, lines)
-        (root / name).with_name("run.json").write_text(json.dumps(run_json(devices=devices)))
+        (root / name).with_name("run.json").write_text(json.dumps(run_json(devices=devices, nodes=nodes)))
 
 
 @pytest.mark.parametrize("dated", [True, False])
@@ -212,6 +214,14 @@ def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tup
     assert counted(called) == [names[0]]
 
 
+@pytest.mark.parametrize("names", [("node0/a.log", "node1/a.log"), ("job/host_0.log", "job/host_1.log")])
+def test_logs_of_the_machines_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tuple[str, str]) -> None:
+    of_two_ranks(tmp_path / "logs", names, devices=16, nodes=2)
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {names[1]: [("other_rank", names[0])]}
+    assert counted(called) == [names[0]]
+
+
 @pytest.mark.parametrize(
     ("names", "more"),
     [
@@ -221,8 +231,19 @@ def test_ranks_of_one_job_are_one_run(tmp_path: Path, ingest: Ingest, names: tup
         (("job/a.log", "job/b.log"), {}),
         (("job/lora_rank_8/a.log", "job/lora_rank_16/a.log"), {"dated": False}),
         (("job/rank_0/a.log", "job/rank_1/a.log"), {"dated": False, "devices": 1}),
+        (("node0/a.log", "node1/a.log"), {"devices": 8}),
+        (("node0/a.log", "node1/a.log"), {"devices": 16, "nodes": 2, "later": "13"}),
     ],
-    ids=["hours apart", "one device", "two folders", "other names", "no numbers of ranks", "one device, no times"],
+    ids=[
+        "hours apart",
+        "one device",
+        "two folders",
+        "other names",
+        "no numbers of ranks",
+        "one device, no times",
+        "a job of each machine",
+        "machines, hours apart",
+    ],
 )
 def test_what_is_no_rank_is_a_repeat(
     tmp_path: Path, ingest: Ingest, names: tuple[str, str], more: dict[str, Any]

@@ -90,6 +90,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     # `duplicate_of` is the path of the log that counts.
     original = site.by_path.get(run.duplicate_of or "")
     title, found = run_names.name(site, run), headline(run)
+    beside = [*others, *([original] if original else [])]
     return Page(
         site.page(run),
         "run",
@@ -127,6 +128,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "original": (run_names.name(site, original), site.page(original)) if original else None,
         },
         boost=0,
+        basis=lambda: site.basis_of_runs([run, *beside]) | {"rival": site.once(rivals.rivals).get(run.id)},
         filed=False,
     )
 

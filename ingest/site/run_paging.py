@@ -22,7 +22,7 @@ class Limits:
     some 10, most of it to read the log: `python -m bench sizes`.
     """
 
-    pages: int = 150
+    pages: int = 140
 
 
 LIMITS = Limits()

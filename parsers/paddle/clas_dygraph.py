@@ -7,7 +7,7 @@ for inference. Some releases print the configuration before they apply `-o` over
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
 `batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here.
 Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
-enough.
+enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.paddle import CLAS, MEMORY
 
+_BEGINS = rb"\[Train\]\[Epoch "
+_HEAD = (
+    rb"<epoch>/<total_epochs>\]\[Iter: <step>/<total_steps>\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
+    rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
+)
 #: `ips` and `batch_cost` have five decimals; both the size of a batch and the usual one are computed from them.
 _ROUNDING = 1e-5
 #: Sizes that differ by less are one.
@@ -60,13 +65,17 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            rb"\[Train\]\[Epoch <epoch>/<total_epochs>\]\[Iter: <step>/<total_steps>\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
-            rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
-            rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
+            _BEGINS + rb"(?<!plsc INFO: " + _BEGINS + rb")(?<!passl INFO: " + _BEGINS + rb")" + _HEAD
+            + rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
             rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
             unit="images/s",
             scope="device",
             postprocess=_whole_batches,
+        ),
+        Reading(
+            rb"(?:plsc|passl) INFO: " + _BEGINS + _HEAD
+            + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
+            unit="images/s",
         ),
     ),
     facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),
@@ -87,6 +96,16 @@ FORMAT = Format(
             b"batch_cost: 0.25000s, reader_cost: 0.01000, ips: 64.00000 samples/s, eta: 0:27:30, max_mem_reserved: 5000.50 MB, "
             b"max_mem_allocated: 4000.25 MB",
             step=10, throughput=64.0, memory=4000.25,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] plsc INFO: [Train][Epoch 1/20][Iter: 20/1000]lr: 0.100000, CELoss: 2.30000, loss: 2.30000, "
+            b"batch_cost: 0.20000s, reader_cost: 0.00100, ips: 5120.00000 images/sec, eta: 0:00:14",
+            epoch=1, step=20, loss=2.3, step_seconds=0.2, reader_seconds=0.001, throughput=5120,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] passl INFO: [Train][Epoch 1/20][Iter: 20/1000] lr: 0.100000, loss: 2.30000, batch_cost: 0.20000, "
+            b"reader_cost: 0.00100, ema_cost: 0.01000, ips: 5120.00000 images/sec, max mem: 10.00 GB, eta: 0:00:14",
+            epoch=1, step=20, loss=2.3, step_seconds=0.2, reader_seconds=0.001, throughput=5120,
         ),
         NearMiss(
             b"[2026/11/20 13:14:52] ppcls INFO: [Eval][Epoch 2][Iter: 0/8]CELoss: 57.00000, loss: 57.00000, "

@@ -2126,3 +2126,22 @@ def test_mindformers_lines_that_were_searched_for_tell_the_seconds_of_a_step(tmp
     assert reason(searched) == "no_devices"
     whole = session_of([line for step in steps for line in step], tmp_path, "frameworks.mindformers")
     assert value(whole, devices=8) == pytest.approx(8 * 3.5)
+
+
+@pytest.mark.parametrize("every", [100, 1000])
+def test_mindspore_evaluation_is_no_epoch_of_training(every: int, tmp_path: Path) -> None:
+    def epoch(number: int, *ahead: str, behind: bool) -> list[str]:
+        states = [f"epoch: {number} step: {step}, loss is 0.5" for step in range(every, 1001, every)]
+        told = "Eval epoch time: 1000.000 ms, per step time: 10.000 ms"
+        time = f"Train epoch time: {2000 if ahead else 20000}.000 ms, per step time: {2 if ahead else 20}.000 ms"
+        return [*states, *ahead, time, *([told] if behind else [])]
+
+    behind = [line for number in range(1, 9) for line in epoch(number, behind=True)]
+    session = session_of(behind, tmp_path, "dlperf.mindspore")
+    assert value(session, **ONE) == pytest.approx(32 / 0.02)
+    # The timer began anew with the evaluation of every second epoch.
+    told = "Eval epoch time: 1000.000 ms, per step time: 10.000 ms"
+    within = [line for number in range(1, 17) for line in epoch(number, *([told] * (number % 2)), behind=False)]
+    found = figure(session_of(within, tmp_path, "dlperf.mindspore"), **ONE)
+    assert isinstance(found, Figure)
+    assert (found.used, found.value) == (8, pytest.approx(32 / 0.02))

@@ -7,7 +7,8 @@ for inference. Some releases print the configuration before they apply `-o` over
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
 `batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here.
 Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
-enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job.
+enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; PaddleScience,
+which counts no images, is not read.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            _BEGINS + rb"(?<!plsc INFO: " + _BEGINS + rb")(?<!passl INFO: " + _BEGINS + rb")" + _HEAD
+            _BEGINS + rb"(?<!plsc INFO: " + _BEGINS + rb")(?<!passl INFO: " + _BEGINS + rb")(?<!ppsci INFO: " + _BEGINS + rb")" + _HEAD
             + rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
             rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
             unit="images/s",
@@ -113,6 +114,11 @@ FORMAT = Format(
             "evaluation is another workload",
         ),
         NearMiss(b"[2026/11/20 13:14:52] ppcls INFO: [Train][Epoch 1/1][Avg]top1: 0.1, loss: 2.3", "an epoch's average"),
+        NearMiss(
+            b"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch 1/10][Iter: 60/100] lr: 0.00100000, loss: 0.50000, EQ: 0.50000, "
+            b"batch_cost: 0.00200s, reader_cost: 0.00010s, ips: 16000.00000 samples/s, eta: 0:00:00",
+            "points of PaddleScience",
+        ),
         NearMiss(b"LAUNCH INFO 2026-11-20 07:49:49,627 ips: None", "the launcher's option of that name"),
     ),
 )  # fmt: skip

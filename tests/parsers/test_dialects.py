@@ -2145,3 +2145,22 @@ def test_mindspore_evaluation_is_no_epoch_of_training(every: int, tmp_path: Path
     found = figure(session_of(within, tmp_path, "dlperf.mindspore"), **ONE)
     assert isinstance(found, Figure)
     assert (found.used, found.value) == (8, pytest.approx(32 / 0.02))
+
+
+@pytest.mark.parametrize("evaluated", [True, False])
+def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_path: Path) -> None:
+    """Means run from iteration 5 of an epoch to iteration 4 of the next; a batch of 32 takes 0.5 s, the last 0.1 s."""
+    at = "[2021/11/20 10:00:00] root INFO: "
+    told = "[Train][Epoch {}/6][Iter: {}/36]loss: 2.3, batch_cost: {:.5f}s, reader_cost: 0, ips: {:.5f} images/sec"
+    between = (
+        ["[Eval][Epoch 1][Avg]CELoss: 2.3, loss: 2.3", "Already save model in ./output/epoch_1"] if evaluated else []
+    )
+    lines = []
+    for epoch in range(1, 7):
+        carried = (30 * 0.5 + 0.1, 31)
+        first = 0.5 if epoch == 1 else (carried[0] + (30 if evaluated else 0) + 0.5) / (carried[1] + 1)
+        lines += [told.format(epoch, 0, first, 32 / first)]
+        lines += [told.format(epoch, step, 0.5, 64) for step in range(5, 35)]
+        lines += [told.format(epoch, 35, carried[0] / carried[1], 4 / (carried[0] / carried[1])), *between]
+    session = session_of([at + each for each in lines], tmp_path, "paddle.clas_dygraph")
+    assert value(session, "sustained", devices=2) == pytest.approx(2 * 64, rel=2e-3)

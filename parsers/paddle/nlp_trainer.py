@@ -23,6 +23,8 @@ _FIELDS = rb"(?:(?!interval_|max_memory_allocated: )\w++: [^\s,]++, )*+"
 
 #: Samples that a line counts are those of so many updates within this share, beyond its rounding.
 _SAME = 0.01
+#: Twice what the last printed digit rounds, in the release that prints the fewest.
+_ROUNDING = {"throughput": 1e-3, "duration": 1e-4}
 
 
 def _of_job(columns: Columns) -> Postprocessed:
@@ -38,7 +40,11 @@ def _counts_one_update(columns: Columns) -> bool:
 
     Where the head is missing, samples per update that are no whole number show it, or the digits of learning rates.
     """
-    if not len(columns["step"]):
+    # The first releases split no model over devices; later ones may state the batch of the job otherwise than they count it.
+    if (
+        not len(columns["step"])
+        or np.isfinite([columns["_tensor_parallel"][0], columns["_pipeline_parallel"][0]]).any()
+    ):
         return False
     counted, updates = columns["throughput"] * columns["duration"], np.diff(columns["step"], prepend=np.nan)
     updates = np.where(updates > 0, updates, np.round(columns["_steps_per_second"] * columns["duration"]))
@@ -49,7 +55,8 @@ def _counts_one_update(columns: Columns) -> bool:
     if np.isfinite(of_job * of_device):
         return bool(np.abs(per_line / of_device - 1) <= _SAME < np.abs(per_update / of_job - 1))
     rates = columns["_learning_rate"][np.isfinite(columns["_learning_rate"])].tolist()
-    in_parts = bool(np.abs(per_update - np.round(per_update)) > _SAME * per_update)
+    rounding = sum(each / np.nanmedian(columns[name]) for name, each in _ROUNDING.items())
+    in_parts = bool(np.abs(per_update - np.round(per_update)) > rounding * per_update)
     return in_parts or any(float(f"{each:.3e}") != each for each in rates)
 
 
@@ -89,7 +96,7 @@ FORMAT = Format(
             factors={"memory": 1024},
             pauses=_PAUSES,
             postprocess=_of_job,
-            facts=("batch_size", "accumulation", "batch_size_of_job"),
+            facts=("batch_size", "accumulation", "batch_size_of_job", "tensor_parallel", "pipeline_parallel"),
         ),
         Reading(
             _LINE + rb"(?:(?!interval_samples_per_second: |interval_tokens_per_second_per_device: )\w++: [^\s,]++, )*+"

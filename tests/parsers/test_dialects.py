@@ -2035,6 +2035,7 @@ def paddlenlp(samples: float, *, updates: int = 10, rate: str = "3e-05", head: b
     [
         (10, 16, "2.9997059784384187e-05"),
         (10, 16, "3e-05"),  # 1.6 samples an update
+        (30, 16, "3e-05"),  # 0.53
         (1, 16, "2.9997059784384187e-05"),
         (10, 320, "3e-05"),
         (1, 32, "2.9997059784384187e-05"),
@@ -2049,6 +2050,14 @@ def test_first_paddlenlp_trainer_counts_one_update_of_one_device(
     found = measured(session, facts_of(session) | case).headline
     assert isinstance(found, Figure), found
     assert (found.scope, found.value) == ("job", pytest.approx(updates * 32 / 4))
+
+
+def test_paddlenlp_trainer_that_splits_a_model_is_none_of_the_first(tmp_path: Path) -> None:
+    """Its speed contradicts the stated batch, and is not replaced by another."""
+    lines = paddlenlp(16, updates=1)
+    split = "[2026-11-20 10:00:00,123] [    INFO] - tensor_parallel_degree        :2"
+    session = session_of([split, *lines], tmp_path, "paddle.nlp_trainer")
+    assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
 
 
 def test_first_paddlenlp_trainer_without_its_head_has_no_figure(tmp_path: Path) -> None:

@@ -2173,3 +2173,20 @@ def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_pat
         lines += [told.format(epoch, 35, carried[0] / carried[1], 4 / (carried[0] / carried[1])), *between]
     session = session_of([at + each for each in lines], tmp_path, "paddle.clas_dygraph")
     assert value(session, "sustained", devices=2) == pytest.approx(2 * 64, rel=2e-3)
+
+
+def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) -> None:
+    """Batches of 512 samples take 0.25 s; the line of the first one of an epoch has a tenth of that."""
+    lines = [
+        f"2026-11-20 13:{epoch:02}:{step // 4:02},500 - INFO - epoch: {epoch}, batch_id: {step}, auc:0.5,  "
+        f"avg_reader_cost: 0.00050 sec, avg_batch_cost: {0.25 * share:.5f} sec, avg_samples: {512 * share:.5f}, "
+        "ips: 2048.00000 ins/s"
+        for epoch in range(3)
+        for step in range(0, 200, 10)
+        for share in (1 if step else 0.1,)
+    ]
+    session = session_of(lines, tmp_path, "paddle.rec")
+    found = measured(session, facts_of(session) | {"devices": 4})
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(4 * 2048)
+    assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == ["agrees"]

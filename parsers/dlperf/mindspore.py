@@ -4,12 +4,14 @@ The time is that of a sink, the steps that run without the host; it is printed a
 ranks write to one file, untagged, and may be out of step: times are assigned to states first in, first out, and the
 times that several ranks print for one step count once. Callbacks print the `step` of the run (BERT, `outputs are`) or
 of the epoch (`loss is`), for each step or only for the last of the sink. Newer releases begin with `Train epoch time`;
-some print seconds instead of milliseconds.
+some print seconds instead of milliseconds. `Eval epoch time` is an evaluation. Where it stands before the time of the
+epoch, the evaluation took place within it, or began the timer anew: such a time is no record.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Window
 
@@ -19,11 +21,22 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     duration = np.where(np.isnan(printed["duration"]), printed["_duration_in_seconds"], printed["duration"])
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
     times, states = _paired(times, states)
+    trained = ~_evaluated(times, printed)
+    times, states = times[trained], states[trained]
     step, epoch = printed["step"][states], printed["epoch"][states]
     steps = np.round(duration[times] / printed["step_seconds"][times])
     steps = np.where(np.isfinite(steps) & (steps >= 1), steps, _stride(step, epoch))
     ends = np.where(np.isnan(epoch), step, epoch * steps)
     return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
+
+
+def _evaluated(times: Rows, printed: Columns) -> NDArray[np.bool_]:
+    """Return which times have an evaluation between them and the last state before them."""
+    rows = np.arange(len(printed["step"]))
+    state, evaluation = (
+        np.maximum.accumulate(np.where(np.isfinite(printed[each]), rows, -1)) for each in ("step", "_evaluation")
+    )
+    return np.asarray(evaluation[times] > state[times])
 
 
 def _paired(times: Rows, states: Rows) -> tuple[Rows, Rows]:
@@ -57,7 +70,7 @@ FORMAT = Format(
         Reading(
             rb"epoch: (?:<epoch>,? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
             rb"<step>, (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
-            rb"<loss>(?=[\s\]),])|epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
+            rb"<loss>(?=[\s\]),])|\bEval epoch time: <_evaluation> ms, per step time: |epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
             rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)",
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},
@@ -81,5 +94,6 @@ FORMAT = Format(
         NearMiss(b"epoch: 1 step: 93, loss is 0.56", "cut, perhaps inside the number"),
         NearMiss(b"epoch time: 11625.0 ms, per step time: 12", "cut inside the number"),
         NearMiss(b"epoch: 1, acc: 0.7612, eval time: 3.1 s", "an evaluation"),
+        Sample(b"Eval epoch time: 1250.5 ms, per step time: 12.5 ms\n", _evaluation=1250.5, duration=float("nan"), step_seconds=float("nan")),
     ),
 )  # fmt: skip

@@ -165,6 +165,8 @@ FORMAT = Format(
         Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
     ),
     facts=(
+        # PaddleNLP's Trainer began as a copy, and printed its losses and its bar.
+        Fact("framework", rb"\] \[ *+INFO\] - \*{5} (Running training) \*{5}", lambda _: "PaddlePaddle"),
         Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
         Fact("model", rb"loading configuration file https://huggingface\.co/([\w./-]+?)/resolve/"),
         Fact("model", rb'"_name_or_path": "([\w./-]++)"'),

@@ -2,12 +2,17 @@
 
 Both stand on the last step before them, or on the mean of a sink of several. `per_step_time` is cut to whole milliseconds;
 `samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own. The first versions print one line with
-the milliseconds of the last step, `time:1250.125 ms`, and no samples.
+the milliseconds of the last step, `time:1250.125 ms`, and no samples. Of logs that were searched for `Epoch:`, as the manual
+does, the first lines are left.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 
 _HEAD = rb"\{ Epoch:\["
+_STATE = (
+    _HEAD + rb" *+<epoch>/ *+<total_epochs>\], step:\[ *+<step>/ *+<total_steps>\], loss: ?+\[?<loss>[/,]" + up_to(rb" per_step_time: ", _HEAD)
+    + rb"<step_seconds>ms,(?:" + up_to(rb" train_throughput_per_npu: ", _HEAD) + rb"(?P<flops>[0-9.]++)T)?+(?:(?!" + _HEAD + rb")[^\r\n])*+"
+)  # fmt: skip
 
 FORMAT = Format(
     title="MindFormers",
@@ -16,12 +21,17 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\{ Epoch:\[ *+<epoch>/ *+<total_epochs>\], step:\[ *+<step>/ *+<total_steps>\], loss: ?+\[?<loss>[/,]" + up_to(rb" per_step_time: ", _HEAD)
-            + rb"<step_seconds>ms,(?:" + up_to(rb" train_throughput_per_npu: ", _HEAD) + rb"(?P<flops>[0-9.]++)T)?+(?:(?!" + _HEAD + rb")[^\r\n])*+\r?+\n"
-            rb"[^\r\n|{}%]*+%[^\r\n|{}]*+\|[^\r\n|{}]*+\| <throughput> samples/s/p ",
+            _STATE + rb"\r?+\n[^\r\n|{}%]*+%[^\r\n|{}]*+\|[^\r\n|{}]*+\| <throughput> samples/s/p ",
             unit="samples/s",
             scope="device",
             span="step",
+            factors={"step_seconds": 1e-3},
+        ),
+        Reading(
+            _STATE + rb"\r?+\n(?=[^\r\n{}]*+" + _HEAD + rb")",
+            unit="samples/s",
+            span="step",
+            marker=b" per_step_time: ",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
@@ -54,6 +64,11 @@ FORMAT = Format(
             b"2023-04-03 10:15:08,123 - mindformers - INFO - Epoch:[  1/  2], step:[   12/  500], loss:[8.800/8.912], time:1250.125 ms, lr:1e-05, "
             b"overflow cond: False, loss_scale: 1024.0\n",
             epoch=1, total_epochs=2, step=12, total_steps=500, loss=8.8, step_seconds=1.250125,
+        ),
+        Sample(
+            b"- INFO - { Epoch:[  1/  2], step:[   12/  500], loss: 8.800, per_step_time: 1250ms, lr: 1e-05, overflow cond: False\n"
+            b"- INFO - { Epoch:[  1/  2], step:[   13/  500], loss: 8.800, per_step_time: 1250ms, lr: 1e-05, overflow cond: False\n",
+            epoch=1, total_epochs=2, step=12, total_steps=500, loss=8.8, step_seconds=1.25,
         ),
         NearMiss("- INFO -    2.4% |█         | 3.20000 samples/s/p  0:10:20 }\n".encode(), "of which step?"),
         NearMiss(b"Epoch:[  0/ 10], step:[  312/ 1875], loss:[0.002/0.012], time:2.345 ms, lr:0.01\n", "another program of MindSpore"),

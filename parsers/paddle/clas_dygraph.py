@@ -5,18 +5,25 @@ running mean since iteration 5 of the epoch, and no line tells which release it 
 running means, which is right for a steady speed and slow to show a stall. `[Eval]` lines have an `ips` of their own,
 for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
-`batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here.
+`batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here,
+or left out if it is of that batch alone. Means of 2021 run from one epoch into the next, with the evaluation in between.
 Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
-enough.
+enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; PaddleScience,
+which counts no images, is not read.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.paddle import CLAS, MEMORY
 
+_BEGINS = rb"\[Train\]\[Epoch "
+_HEAD = (
+    rb"<epoch>/<total_epochs>\]\[Iter: <step>/<total_steps>\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
+    rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
+)
 #: `ips` and `batch_cost` have five decimals; both the size of a batch and the usual one are computed from them.
 _ROUNDING = 1e-5
 #: Sizes that differ by less are one.
@@ -25,6 +32,21 @@ _SAME = 0.01
 _VARIED = 0.05
 #: Standard error, as a share, up to which the last batches of the records tell the mean of all.
 _TOLD = 0.01
+
+
+#: The first releases (2021), which log as `root`, have these in the first mean of the next epoch.
+_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"\[Eval\]\[Epoch ",
+        b"[2026/11/20 13:14:52] ppcls INFO: [Eval][Epoch 2][Avg]CELoss: 57.00000, loss: 57.00000, top1: 0.50000",
+    ),
+    Pause(
+        "checkpoint",
+        rb"Already save model in ",
+        b"[2026/11/20 13:14:52] ppcls INFO: Already save model in ./output/ResNet50/epoch_1",
+    ),
+)
 
 
 def _whole_batches(columns: Columns) -> Postprocessed:
@@ -47,10 +69,24 @@ def _whole_batches(columns: Columns) -> Postprocessed:
             return rows, made
         within = np.diff(columns["epoch"], prepend=np.nan) == 0
         covered = np.where(within, np.diff(step, prepend=np.nan), np.where(step == 0, 1.0, np.nan))
-        smaller = last & odd & (size < usual) & (covered > 0)
+        # A running mean says nothing of a batch that a line prints alone.
+        smaller = last & odd & (size < usual) & (covered > 1)
         made["throughput"] = np.where(smaller, (usual * (covered - 1) + size) / covered / cost, ips)
     rows = rows[~odd | smaller]
     return rows, {name: column[rows] for name, column in made.items()}
+
+
+def _of_device(logger: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
+    """Return the reading of lines behind the name of this logger."""
+    return Reading(
+        _BEGINS + logger + _HEAD
+        + rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
+        rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
+        unit="images/s",
+        scope="device",
+        pauses=pauses,
+        postprocess=_whole_batches,
+    )  # fmt: skip
 
 
 FORMAT = Format(
@@ -59,14 +95,12 @@ FORMAT = Format(
     marker=b"[Train][Epoch ",
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
+        _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci"))),
+        _of_device(rb"(?<=root INFO: " + _BEGINS + rb")", pauses=_PAUSES),
         Reading(
-            rb"\[Train\]\[Epoch <epoch>/<total_epochs>\]\[Iter: <step>/<total_steps>\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
-            rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
-            rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
-            rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
+            rb"(?:plsc|passl) INFO: " + _BEGINS + _HEAD
+            + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
             unit="images/s",
-            scope="device",
-            postprocess=_whole_batches,
         ),
     ),
     facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),
@@ -88,12 +122,32 @@ FORMAT = Format(
             b"max_mem_allocated: 4000.25 MB",
             step=10, throughput=64.0, memory=4000.25,
         ),
+        Sample(
+            b"[2026/11/20 13:14:40] root INFO: [Train][Epoch 1/20][Iter: 0/36]lr: 0.10000, CELoss: 2.02106, loss: 2.02106, top1: 0.07031, "
+            b"batch_cost: 0.50000s, reader_cost: 0.02000, ips: 64.00000 images/sec, eta: 12:17:54",
+            epoch=1, step=0, total_steps=36, loss=2.02106, step_seconds=0.5, throughput=64.0,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] plsc INFO: [Train][Epoch 1/20][Iter: 20/1000]lr: 0.100000, CELoss: 2.30000, loss: 2.30000, "
+            b"batch_cost: 0.20000s, reader_cost: 0.00100, ips: 5120.00000 images/sec, eta: 0:00:14",
+            epoch=1, step=20, loss=2.3, step_seconds=0.2, reader_seconds=0.001, throughput=5120,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] passl INFO: [Train][Epoch 1/20][Iter: 20/1000] lr: 0.100000, loss: 2.30000, batch_cost: 0.20000, "
+            b"reader_cost: 0.00100, ema_cost: 0.01000, ips: 5120.00000 images/sec, max mem: 10.00 GB, eta: 0:00:14",
+            epoch=1, step=20, loss=2.3, step_seconds=0.2, reader_seconds=0.001, throughput=5120,
+        ),
         NearMiss(
             b"[2026/11/20 13:14:52] ppcls INFO: [Eval][Epoch 2][Iter: 0/8]CELoss: 57.00000, loss: 57.00000, "
             b"batch_cost: 0.37571s, reader_cost: 0.09673, ips: 170.34609 images/sec",
             "evaluation is another workload",
         ),
         NearMiss(b"[2026/11/20 13:14:52] ppcls INFO: [Train][Epoch 1/1][Avg]top1: 0.1, loss: 2.3", "an epoch's average"),
+        NearMiss(
+            b"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch 1/10][Iter: 60/100] lr: 0.00100000, loss: 0.50000, EQ: 0.50000, "
+            b"batch_cost: 0.00200s, reader_cost: 0.00010s, ips: 16000.00000 samples/s, eta: 0:00:00",
+            "points of PaddleScience",
+        ),
         NearMiss(b"LAUNCH INFO 2026-11-20 07:49:49,627 ips: None", "the launcher's option of that name"),
     ),
 )  # fmt: skip

@@ -4,14 +4,61 @@
 the interval that follows it. `train_samples_per_second` of the summary covers the whole run, and is too high for a
 resumed one; `eval_samples_per_second` is not training. Tokens are printed per device and include padding; they are
 quoted where no samples are. Memory is the peak allocated to tensors, in GiB.
+
+The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
+has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
 _LINE = rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
+_WITH_RATE = _LINE.replace(rb"(?:(?!global_step: )", rb"(?:learning_rate: <_learning_rate>, )?+(?:(?!global_step: )")
 _FIELDS = rb"(?:(?!interval_|max_memory_allocated: )\w++: [^\s,]++, )*+"
+
+#: Samples that a line counts are those of so many updates within this share, beyond its rounding.
+_SAME = 0.01
+#: Twice what the last printed digit rounds, in the release that prints the fewest.
+_ROUNDING = {"throughput": 1e-3, "duration": 1e-4}
+
+
+def _of_job(columns: Columns) -> Postprocessed:
+    """Return all records, without the speeds of a release that counts one update of one device in an interval."""
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        dropped = {"throughput"} if _counts_one_update(columns) else set()
+    made = {name: column for name, column in columns.items() if not name.startswith("_") and name not in dropped}
+    return np.arange(len(columns["step"])), made
+
+
+def _counts_one_update(columns: Columns) -> bool:
+    """Return whether the samples of the records are those of one update of one device, and not of all.
+
+    Where the head is missing, samples per update that are no whole number show it, or the digits of learning rates.
+    """
+    # The first releases split no model over devices; later ones may state the batch of the job otherwise than they count it.
+    if (
+        not len(columns["step"])
+        or np.isfinite([columns["_tensor_parallel"][0], columns["_pipeline_parallel"][0]]).any()
+    ):
+        return False
+    counted, updates = columns["throughput"] * columns["duration"], np.diff(columns["step"], prepend=np.nan)
+    updates = np.where(updates > 0, updates, np.round(columns["_steps_per_second"] * columns["duration"]))
+    per_line, per_update = (
+        np.nanmedian(each) if np.isfinite(each).any() else np.nan for each in (counted, counted / updates)
+    )
+    of_job, of_device = columns["_batch_size_of_job"][0], (columns["_batch_size"] * columns["_accumulation"])[0]
+    if np.isfinite(of_job * of_device):
+        return bool(np.abs(per_line / of_device - 1) <= _SAME < np.abs(per_update / of_job - 1))
+    rates = columns["_learning_rate"][np.isfinite(columns["_learning_rate"])].tolist()
+    rounding = sum(each / np.nanmedian(columns[name]) for name, each in _ROUNDING.items())
+    in_parts = bool(np.abs(per_update - np.round(per_update)) > rounding * per_update)
+    return in_parts or any(float(f"{each:.3e}") != each for each in rates)
+
 
 _PAUSES = (
     Pause(
@@ -40,13 +87,16 @@ FORMAT = Format(
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
     readings=(
         Reading(
-            _LINE + _FIELDS
+            _WITH_RATE + _FIELDS
             + rb"(?:max_memory_allocated: <memory>, " + _FIELDS + rb")?+"
-            rb"interval_runtime: <duration>, interval_samples_per_second: <throughput>(?=,)",
+            rb"interval_runtime: <duration>, interval_samples_per_second: <throughput>(?=,)"
+            rb"(?:, (?!interval_steps_per_second: )\w++: [^\s,]++)*+(?:, interval_steps_per_second: <_steps_per_second>(?=,))?+",
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
             pauses=_PAUSES,
+            postprocess=_of_job,
+            facts=("batch_size", "accumulation", "batch_size_of_job", "tensor_parallel", "pipeline_parallel"),
         ),
         Reading(
             _LINE + rb"(?:(?!interval_samples_per_second: |interval_tokens_per_second_per_device: )\w++: [^\s,]++, )*+"

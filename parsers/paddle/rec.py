@@ -4,10 +4,11 @@ Figures are computed from the epoch line (`ips ` without a colon), which counts 
 line (`ips: ` with a colon, DataLoader mode only) counts one thread; for Word2Vec it counts training pairs, about five
 per word, although it also says `word/sec`. The two are never mixed. The log is that of the first trainer; `trainers:`
 is the number of nodes. The network is named only in the paths of some warnings, except for Word2Vec, the only one that
-counts words.
+counts words. The trainers of its models (`tools/trainer.py`) print other lines per batch, of one device: sums divided by
+the print interval, also for the first batch of an epoch, whose line is left out.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
 _JOB = rb"--%s_bench(?:ma|am)rk_"
@@ -35,13 +36,19 @@ def _batch(printed: bytes, unit: str) -> Reading:
 FORMAT = Format(
     title="PaddleRec",
     framework="PaddlePaddle",
-    marker=b" - INFO - Epoch: ",
+    marker=b", ips",
     start=rb"Run Worker Begin",
     readings=(
         _epoch(rb"example", "samples/s"),
         _epoch(rb"word", "words/s"),
         _batch(rb"example", "samples/s"),
         _batch(rb"word", "pairs/s"),
+        Reading(
+            rb" - INFO - epoch: <epoch>, batch_id: (?!0,)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
+            + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput> ins/s",
+            unit="samples/s",
+            scope="device",
+        ),
     ),
     facts=(
         Fact("model", _JOB % rb"(?i:(CtrDnn|ctr_dnn))", lambda _: "CTR-DNN"),
@@ -71,6 +78,17 @@ FORMAT = Format(
             b"avg_samples: 100.00000, ips: 5000.00000 word/sec",
             epoch=1, step=300, loss=4.298034, step_seconds=0.02, batch=100.0, throughput=5000.0,
         ),
+        Sample(
+            b"2026-11-20 13:37:15,756 - INFO - epoch: 0, batch_id: 10, auc:0.500000,  avg_reader_cost: 0.00050 sec, avg_batch_cost: 0.25000 sec, "
+            b"avg_samples: 512.00000, ips: 2048.00000 ins/s",
+            epoch=0, step=10, reader_seconds=0.0005, step_seconds=0.25, batch=512, throughput=2048,
+        ),
+        NearMiss(
+            b"2026-11-20 13:37:13,819 - INFO - epoch: 0, batch_id: 0, auc:0.500000,  avg_reader_cost: 0.00500 sec, avg_batch_cost: 0.02500 sec, "
+            b"avg_samples: 51.20000, ips: 2048.00000 ins/s",
+            "the first batch of an epoch, over the print interval",
+        ),
+        NearMiss(b"2026-11-20 13:38:13,819 - INFO - epoch: 0 done, auc: 0.500000, epoch time: 60.00 s", "the end of an epoch"),
         NearMiss(b"2026-11-20 14:26:20,325 - INFO - Epoch: 0, Running DataLoader Begin.", "the begin of an epoch"),
         NearMiss(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time 700.5 second, ips 15500.25", "cut before the unit"),
         NearMiss(b"I1120 14:26:20.288252 17480 communicator.h:205] trainers: 4", "the communicator's options"),

@@ -2009,3 +2009,184 @@ def test_the_stages_of_nanochat_in_one_log_are_runs_of_their_own(tmp_path: Path)
     first, second = log_of([head, *base, end, head, *tuned, end], tmp_path).sessions
     assert value(first, devices=8, batch_size=32) == pytest.approx(1638400)
     assert value(second, devices=8, batch_size=32) == pytest.approx(819200)
+
+
+def paddlenlp(samples: float, *, updates: int = 10, rate: str = "3e-05", head: bool = True) -> list[str]:
+    """PaddleNLP's Trainer: two devices with 2 x 8 samples an update each, 4 s a line, which counts so many samples."""
+    at, per_second = "[2026-11-20 10:{:02}:{:02},123] [    INFO] - ", "interval_{}_per_second: {:.3f}, "
+    told = per_second.format("samples", samples / 4) + per_second.format("steps", updates / 4)
+    stated = (
+        "world_size                    :2",
+        "***** Running training *****",
+        "  Instantaneous batch size per device = 8",
+        "  Total train batch size (w. parallel, distributed & accumulation) = 32",
+        "  Gradient Accumulation steps = 2",
+    )
+    return [at.format(0, 0) + each for each in stated if head] + [
+        f"{at.format(n // 15, 4 * n % 60)}loss: 1.5, learning_rate: {rate}, global_step: {updates * n}, "
+        f"interval_runtime: 4.0, {told}epoch: 0.1"
+        for n in range(1, 21)
+    ]
+
+
+@pytest.mark.parametrize("head", [True, False])
+@pytest.mark.parametrize(
+    ("updates", "samples", "rate"),
+    [
+        (10, 16, "2.9997059784384187e-05"),
+        (10, 16, "3e-05"),  # 1.6 samples an update
+        (30, 16, "3e-05"),  # 0.53
+        (1, 16, "2.9997059784384187e-05"),
+        (10, 320, "3e-05"),
+        (1, 32, "2.9997059784384187e-05"),
+    ],
+)
+def test_first_paddlenlp_trainer_counts_one_update_of_one_device(
+    updates: int, samples: int, rate: str, head: bool, tmp_path: Path
+) -> None:
+    lines = paddlenlp(samples, updates=updates, rate=rate, head=head)
+    session = session_of(lines, tmp_path, "paddle.nlp_trainer")
+    case = {} if head else {"batch_size_of_job": 32}
+    found = measured(session, facts_of(session) | case).headline
+    assert isinstance(found, Figure), found
+    assert (found.scope, found.value) == ("job", pytest.approx(updates * 32 / 4))
+
+
+def test_paddlenlp_trainer_that_splits_a_model_is_none_of_the_first(tmp_path: Path) -> None:
+    """Its speed contradicts the stated batch, and is not replaced by another."""
+    lines = paddlenlp(16, updates=1)
+    split = "[2026-11-20 10:00:00,123] [    INFO] - tensor_parallel_degree        :2"
+    session = session_of([split, *lines], tmp_path, "paddle.nlp_trainer")
+    assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
+
+
+def test_first_paddlenlp_trainer_without_its_head_has_no_figure(tmp_path: Path) -> None:
+    session = session_of(paddlenlp(16, rate="2.9997059784384187e-05", head=False), tmp_path, "paddle.nlp_trainer")
+    assert reason(session, devices=2) == "no_batch_size"
+
+
+def test_paddlenlp_trainer_that_prints_as_hugging_face_is_paddle(tmp_path: Path) -> None:
+    head = paddlenlp(16)[1:5]
+    lines = [
+        *head,
+        *bars(600, "2.50it/s"),
+        "{'loss': 0.25, 'learning_rate': 4.5e-05, 'global_step': 150, 'epoch': 2.0}",
+    ]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert facts_of(session)["framework"] == "PaddlePaddle"
+    other = session_of([each.rpartition("] - ")[2] for each in lines], tmp_path, "frameworks.hf_trainer")
+    assert "framework" not in facts_of(other)
+
+
+def video(epochs: int, length: int) -> list[str]:
+    """PaddleVideo: 16 clips a batch, which takes 1 s, but 9 s where an epoch begins."""
+    at = "[11/20 10:00:00] "
+    end = "END epoch:{:<3} {} loss_avg: 1.25  batch_cost_sum: {:.5f} sec, avg_ips: {:.5f} instance/sec."
+    line = (
+        "epoch:[{:3}/80 ] train step:{:<4} loss: 1.25 lr: 0.01 batch_cost: {:.5f} sec, reader_cost: 0.0002 sec, "
+        "ips: {:.5f} instance/sec, eta: 1:02:03"
+    )
+    return [
+        at + each
+        for epoch in range(1, epochs + 1)
+        for each in (
+            line.format(epoch, 0, 9, 16 / 9),
+            *(line.format(epoch, step, 1, 16) for step in range(20, length, 20)),
+            end.format(epoch, "train", length + 8, 16 * length / (length + 8)),
+            end.format(epoch, "val", length, 99),
+        )
+    ]
+
+
+def test_paddle_video_first_batch_of_an_epoch_stands_for_no_other(tmp_path: Path) -> None:
+    session = session_of(video(6, 100), tmp_path, "paddle.video")
+    assert value(session, devices=2) == pytest.approx(2 * 16)
+
+
+def test_paddle_video_epochs_of_a_few_batches_have_their_own_speed(tmp_path: Path) -> None:
+    session = session_of(video(12, 8), tmp_path, "paddle.video")
+    assert value(session, "sustained", devices=2) == pytest.approx(2 * 16 * 8 / 16)
+
+
+def test_plsc_prints_the_speed_of_the_job_as_paddle_clas_that_of_a_device(tmp_path: Path) -> None:
+    lines = [
+        f"[2026/11/20 13:14:{step // 10:02}] {{}} INFO: [Train][Epoch 1/20][Iter: {step}/1000]lr: 0.100000, loss: 2.3, "
+        "batch_cost: 0.10000s, reader_cost: 0.00100, ips: 5120.00000 images/sec, eta: 0:00:14"
+        for step in range(0, 200, 10)
+    ]
+    for name, devices in (("plsc", 1), ("passl", 1), ("ppcls", 8)):
+        session = session_of([each.format(name) for each in lines], tmp_path, "paddle.clas_dygraph")
+        assert value(session, devices=8) == pytest.approx(devices * 5120)
+
+
+def test_mindformers_lines_that_were_searched_for_tell_the_seconds_of_a_step(tmp_path: Path) -> None:
+    head = "2026-11-20 10:15:{second:02},123 - [mindformers/core/callback/callback.py:529] - INFO - "
+    state = (
+        "{{ Epoch:[  1/  2], step:[{step:5}/   19], loss: 8.800, per_step_time: 2000ms, lr: 1e-05, "
+        "overflow cond: False, loss_scale: 1.0, global_norm: [0.5], train_throughput_per_npu: 171.176T"
+    )
+    bar = "  2.4% |█         | {speed:.5f} samples/s/p  0:10:20 }}"
+    steps = [
+        (f"{head}{state}".format(step=step, second=2 * step), f"{head}{bar}".format(second=2 * step, speed=3.5))
+        for step in range(1, 20)
+    ]
+    searched = session_of([each for each, _ in steps], tmp_path, "frameworks.mindformers")
+    assert value(searched, batch_size_of_job=64) == pytest.approx(64 / 2)
+    assert reason(searched) == "no_devices"
+    whole = session_of([line for step in steps for line in step], tmp_path, "frameworks.mindformers")
+    assert value(whole, devices=8) == pytest.approx(8 * 3.5)
+
+
+@pytest.mark.parametrize("every", [100, 1000])
+def test_mindspore_evaluation_is_no_epoch_of_training(every: int, tmp_path: Path) -> None:
+    def epoch(number: int, *ahead: str, behind: bool) -> list[str]:
+        states = [f"epoch: {number} step: {step}, loss is 0.5" for step in range(every, 1001, every)]
+        told = "Eval epoch time: 1000.000 ms, per step time: 10.000 ms"
+        time = f"Train epoch time: {2000 if ahead else 20000}.000 ms, per step time: {2 if ahead else 20}.000 ms"
+        return [*states, *ahead, time, *([told] if behind else [])]
+
+    behind = [line for number in range(1, 9) for line in epoch(number, behind=True)]
+    session = session_of(behind, tmp_path, "dlperf.mindspore")
+    assert value(session, **ONE) == pytest.approx(32 / 0.02)
+    # The timer began anew with the evaluation of every second epoch.
+    told = "Eval epoch time: 1000.000 ms, per step time: 10.000 ms"
+    within = [line for number in range(1, 17) for line in epoch(number, *([told] * (number % 2)), behind=False)]
+    found = figure(session_of(within, tmp_path, "dlperf.mindspore"), **ONE)
+    assert isinstance(found, Figure)
+    assert (found.used, found.value) == (8, pytest.approx(32 / 0.02))
+
+
+@pytest.mark.parametrize("evaluated", [True, False])
+def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_path: Path) -> None:
+    """Means run from iteration 5 of an epoch to iteration 4 of the next; a batch of 32 takes 0.5 s, the last 0.1 s."""
+    at = "[2021/11/20 10:00:00] root INFO: "
+    told = "[Train][Epoch {}/6][Iter: {}/36]loss: 2.3, batch_cost: {:.5f}s, reader_cost: 0, ips: {:.5f} images/sec"
+    between = (
+        ["[Eval][Epoch 1][Avg]CELoss: 2.3, loss: 2.3", "Already save model in ./output/epoch_1"] if evaluated else []
+    )
+    lines = []
+    for epoch in range(1, 7):
+        carried = (30 * 0.5 + 0.1, 31)
+        first = 0.5 if epoch == 1 else (carried[0] + (30 if evaluated else 0) + 0.5) / (carried[1] + 1)
+        lines += [told.format(epoch, 0, first, 32 / first)]
+        lines += [told.format(epoch, step, 0.5, 64) for step in range(5, 35)]
+        lines += [told.format(epoch, 35, carried[0] / carried[1], 4 / (carried[0] / carried[1])), *between]
+    session = session_of([at + each for each in lines], tmp_path, "paddle.clas_dygraph")
+    assert value(session, "sustained", devices=2) == pytest.approx(2 * 64, rel=2e-3)
+
+
+def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) -> None:
+    """Batches of 512 samples take 0.25 s; the line of the first one of an epoch has a tenth of that."""
+    lines = [
+        f"2026-11-20 13:{epoch:02}:{step // 4:02},500 - INFO - epoch: {epoch}, batch_id: {step}, auc:0.5,  "
+        f"avg_reader_cost: 0.00050 sec, avg_batch_cost: {0.25 * share:.5f} sec, avg_samples: {512 * share:.5f}, "
+        "ips: 2048.00000 ins/s"
+        for epoch in range(3)
+        for step in range(0, 200, 10)
+        for share in (1 if step else 0.1,)
+    ]
+    session = session_of(lines, tmp_path, "paddle.rec")
+    found = measured(session, facts_of(session) | {"devices": 4})
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(4 * 2048)
+    assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == ["agrees"]

@@ -2009,3 +2009,33 @@ def test_the_stages_of_nanochat_in_one_log_are_runs_of_their_own(tmp_path: Path)
     first, second = log_of([head, *base, end, head, *tuned, end], tmp_path).sessions
     assert value(first, devices=8, batch_size=32) == pytest.approx(1638400)
     assert value(second, devices=8, batch_size=32) == pytest.approx(819200)
+
+
+def examples_of(steps: Iterable[int], took: Sequence[float], first: int = 0, mean: float | None = None) -> list[str]:
+    """Return lines of PyTorch's ImageNet example at some steps; `took` are the seconds of all steps of the epoch."""
+    lines = []
+    for i in steps:
+        average = sum(took[: i + 1]) / (i + 1) if mean is None else mean
+        lines.append(
+            f"Epoch: [0][{i + first:4d}/2000]\tTime {took[i]:6.3f} ({average:6.3f})\tData  0.001 ({average / 2:6.3f})\t"
+            "Loss 6.9e+00 (6.9e+00)\tAcc@1   1.56 (  1.56)\tAcc@5  11.72 ( 10.94)"
+        )
+    return lines
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_stalls_of_batches_that_are_not_printed_count(first: int, tmp_path: Path) -> None:
+    """Was: 0.25 s, since the loader stalls for one batch in ten, and another one is printed."""
+    took = [4.0 if i == 0 else 2.25 if i % 10 == 5 else 0.25 for i in range(2000)]
+    session = session_of(examples_of(range(0, 2000, 10), took, first), tmp_path, "dlperf.pytorch_examples")
+    assert value(session, "sustained", devices=1, batch_size=64) == pytest.approx(64 / 0.45, rel=0.01)
+    tail = session_of(examples_of(range(1700, 2000, 10), took, first), tmp_path, "dlperf.pytorch_examples")
+    assert value(tail, "sustained", devices=1, batch_size=64) == pytest.approx(64 / 0.45, rel=0.04)
+
+
+def test_a_mean_that_does_not_begin_with_the_epoch_tells_no_seconds(tmp_path: Path) -> None:
+    took = [0.25] * 400
+    session = session_of(examples_of(range(0, 400, 10), took, mean=9.5), tmp_path, "dlperf.pytorch_examples")
+    assert value(session, "sustained", devices=1, batch_size=64) == pytest.approx(256)
+    whole = session_of(examples_of(range(400), took, mean=9.5), tmp_path, "dlperf.pytorch_examples")
+    assert value(whole, "sustained", devices=1, batch_size=64) == pytest.approx(256)

@@ -1148,6 +1148,9 @@ def test_keras_bars(lines: list[str], expected: float, case: dict[str, int], tmp
     [
         (keras([50, 20], more=" - val_loss: 0.6000 - val_accuracy: 0.7000"), True),
         (["Epoch 1/2", BACKSPACES, "Epoch 2/2", BACKSPACES], True),
+        # What callbacks say of the epoch begins like its head.
+        (["Epoch 1/2", "", "Epoch 00001: LearningRateScheduler setting learning rate to 0.1.",
+          bar("100 40s 400ms/step - loss: 0.7 - val_loss: 0.8"), "", "Epoch 00001: val_loss improved from inf to 0.8"], True),
         ([f"{each}\r{bar('100 90s 900ms/step - loss: 0.5 - val_loss: 0.6')}" for each in keras([50, 20])[1::2]], False),
         ([VALIDATION + lightning(99, "5.00it/s", more=", loss=0.625, v_num=0")], True),
         ([lightning(99, "5.00it/s", more=", loss=0.625, v_num=0, val_loss=0.5")], True),

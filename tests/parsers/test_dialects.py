@@ -2063,3 +2063,25 @@ def test_the_slow_first_iteration_of_an_epoch_counts_once(every: int, tmp_path: 
     session = session_of(lines, tmp_path, "frameworks.metric_logger")
     assert facts_of(session) == {"batch_size": 32, "devices": 1, "model": "vit_small", "total_epochs": 4}
     assert value(session) == pytest.approx(32 * 4 * 61 / (4 * 34), rel=1e-3)
+
+
+def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:
+    lines = [
+        "    Training with a single process on 1 device (cuda:0).",
+        "    Model vit_small created, param count:22050664",
+    ]
+    tail = "Loss: 6.96 (6.96)  Time: 0.500s, 256.00/s  (0.500s, 256.00/s)  LR: 1.0e-04  Data: 0.01 (0.01)"
+    lines += [f"    Train: 0 [{i:4d}/200 (  1%)]  {tail}" for i in range(0, 200, 50)]
+    facts = facts_of(session_of(lines, tmp_path, "frameworks.timm"))
+    assert facts == {"devices": 1, "model": "vit_small", "parameters": 22050664}
+
+
+def test_yolov5_of_old_names_the_release_of_pytorch_behind_a_blank(tmp_path: Path) -> None:
+    head = "train: weights=yolov5s.pt, cfg=, data=a.yaml, epochs=2, batch_size=16, device=0,1, multi_scale=False"
+    tail = (
+        "3.03G   0.04543   0.06385   0.02396    0.1332       227       640: 100%|####| 80/80 [00:20<00:00,  4.00it/s]"
+    )
+    lines = [head, "YOLOv5 v5.0-1-gabcdef1 torch 1.7.1 CUDA:0 (GeForce RTX 2080 Ti, 11019.4375MB)"]
+    lines += [f"     {epoch}/1     {tail}" for epoch in (0, 1)]
+    facts = facts_of(session_of(lines, tmp_path, "frameworks.ultralytics"))
+    assert (facts["framework_version"], facts["devices"], facts["batch_size_of_job"]) == ("1.7.1", 2, 16)

@@ -18,7 +18,11 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 #: Iterations over which a mean is taken.
 _WINDOW = 20
 _PRECISION = {b"True": "amp", b"False": "fp32"}
-_HEAD = rb"(?<!\w)(?:Epoch: \[<epoch>(?:/[0-9]++)?+\]|Training) ++"
+#: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`.
+_HEAD = (
+    rb"(?<!\w)(?:(?<![Vv]al )(?<![Ee]val )(?<![Tt]est )(?<![Vv]alid )(?<![Vv]alidation )(?<![Ee]valuation )"
+    rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]|Training) ++"
+)
 
 
 def _apart(columns: Columns) -> Postprocessed:
@@ -87,12 +91,20 @@ FORMAT = Format(
             step=3490, loss=2.45, step_seconds=0.400125,
         ),
         Sample(
+            b"Train: data epoch: [1]  [   50/5000]  eta: 0:41:17  lr: 0.0001  loss: 2.5000  time: 0.5000  data: 0.0000  max mem: 9021\n",
+            epoch=1, step=50, loss=2.5, step_seconds=0.5,
+        ),
+        Sample(
             b"Epoch: [1]  [ 10/60]  eta: 0:02:17  lr: 0.01  img/s: 64.5  time: 2.2500  data: 0.2500\n",
             epoch=1, step=10, step_seconds=2.25,
         ),
         NearMiss(
             b"Test:  [  0/196]  eta: 0:09:31  loss: 0.9000 (0.9000)  acc1: 80.1 (80.1)  time: 2.9155  data: 2.5000  max mem: 8021\n",
             "the evaluation",
+        ),
+        NearMiss(
+            b"Val Epoch: [1]  [ 10/60]  eta: 0:02:17  loss: 0.9000 (0.9000)  time: 2.2500  data: 0.2500  max mem: 8021\n",
+            "an evaluation with the number of its epoch",
         ),
         NearMiss(b"Epoch: [2] Total time: 0:07:24 (0.3550 s / it)\n", "the end of an epoch"),
         NearMiss(

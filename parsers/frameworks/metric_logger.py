@@ -100,7 +100,7 @@ FORMAT = Format(
         ),
         NearMiss(
             b"Test:  [  0/196]  eta: 0:09:31  loss: 0.9000 (0.9000)  acc1: 80.1 (80.1)  time: 2.9155  data: 2.5000  max mem: 8021\n",
-            "the evaluation",
+            "an evaluation",
         ),
         NearMiss(
             b"Val Epoch: [1]  [ 10/60]  eta: 0:02:17  loss: 0.9000 (0.9000)  time: 2.2500  data: 0.2500  max mem: 8021\n",

@@ -73,7 +73,7 @@ FORMAT = Format(
             b"2021-11-20,09:45:36 | INFO | Train Epoch: 0 [6464/109440 (6%)]\tLoss: 0.978840\tData (t) 0.158\tBatch (t) 0.559\tLR: 0.000001\n",
             "before 2022: the last batch alone",
         ),
-        NearMiss(b"2026-11-20,09:45:36 | INFO | Eval Epoch: 1 [512 / 5000]\tClip Loss: 0.812500\n", "the evaluation"),
+        NearMiss(b"2026-11-20,09:45:36 | INFO | Eval Epoch: 1 [512 / 5000]\tClip Loss: 0.812500\n", "an evaluation"),
         NearMiss(b"2026-11-20,09:45:36 | INFO | Train Epoch: 0 [  6464/109440 (6%)] Data (t): 0.125 Batch (t): 0.500, 36.0", "cut"),
     ),
 )  # fmt: skip

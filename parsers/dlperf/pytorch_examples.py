@@ -1,12 +1,85 @@
 """PyTorch examples, ImageNet (`main.py`) and scripts derived from it: a record per `--print-freq` batches.
 
-`Time` is of the one batch that is printed; the mean in brackets runs since the start of the epoch, which is slow. Every
-process of a node prints to one file, so each step is printed once per device of the node. DLPerf counted lines: its
-hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A `Time` of ten seconds or more
-leaves no blank before it. Neither speed nor batch size is printed; the unit is samples of all devices.
+`Time` is of the one batch that is printed, which says nothing of the batches in between: loaders stall for one in so
+many. The mean in brackets runs since the start of the epoch; where batches are left out, the seconds between two lines
+follow from it, over stretches that are long enough for its three decimals. Scripts that do not start it anew with the
+epoch keep the printed batches. Every process of a node prints to one file, so each step is printed once per device of
+the node. DLPerf counted lines: its hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A
+`Time` of ten seconds or more leaves no blank before it. Steps count from 0, since 2022 from 1. Neither speed nor batch
+size is printed; the unit is samples of all devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import (
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    Window,
+    is_private,
+)
+
+#: How far a mean of three decimals rounds, in seconds.
+_ROUNDS = 0.0005
+#: Share of a stretch that this may make up.
+_COARSE = 0.03
+
+
+def _stretches(columns: Columns) -> Postprocessed:
+    """Return the records with the seconds of all steps since the record before, where most steps are not printed."""
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
+    printed = np.arange(len(kept["step"])), kept | {"steps": np.ones(len(kept["step"]))}
+    (epochs, steps), first, which = np.unique(
+        np.stack([kept["epoch"], kept["step"]]), axis=1, return_index=True, return_inverse=True
+    )
+    gaps = np.diff(steps)[np.diff(epochs) == 0]
+    usual = np.median(gaps) if len(gaps) else 1
+    if usual <= 1:
+        return printed
+    counts = steps + (np.median(steps % usual) != 1)
+    means, waits, own = (
+        np.array([np.median(column[which.ravel() == each]) for each in range(len(first))])
+        for column in (columns["_mean_seconds"], columns["_mean_wait"], kept["step_seconds"])
+    )
+    ends = _ends(epochs, counts, means, own)
+    if ends is None:
+        return printed
+    # The first line of an epoch stands for its own step, whatever the log begins with.
+    alone = np.diff(epochs[ends], prepend=np.nan) != 0
+    covered = np.where(alone, 1.0, np.diff(counts[ends], prepend=0.0))
+    took, waited = (np.diff(each[ends] * counts[ends], prepend=0.0) / covered for each in (means, waits))
+    rows = first[ends]
+    found = {name: each[rows] for name, each in kept.items()} | {"steps": covered}
+    found["step_seconds"] = np.where(alone, own[ends], took)
+    found["reader_seconds"] = np.where(alone, found["reader_seconds"], np.maximum(waited, 0.0))
+    return rows, found
+
+
+def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Rows | None:
+    """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch."""
+    if (np.abs(means - own)[counts == 1] > 2 * _ROUNDS).any():
+        return None
+    ends: list[int] = []
+    for place in range(len(counts)):
+        if not ends or epochs[place] != epochs[ends[-1]]:
+            ends.append(place)
+            continue
+        took = means[place] * counts[place] - means[ends[-1]] * counts[ends[-1]]
+        error = _ROUNDS * (counts[place] + counts[ends[-1]])
+        if took + error < own[place]:
+            return None
+        if error <= _COARSE * took:
+            ends.append(place)
+    return np.array(ends)
+
 
 FORMAT = Format(
     title="PyTorch examples, ImageNet",
@@ -16,10 +89,11 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\][\t ]++Time ++<step_seconds> "
-            rb"\( *+[^\s()]++\)[\t ]++Data ++<reader_seconds> \( *+[^\s()]++\)[\t ]++Loss ++<loss> ",
+            rb"\( *+(?P<_mean_seconds>[0-9.]++)\)[\t ]++Data ++<reader_seconds> \( *+(?P<_mean_wait>[0-9.]++)\)[\t ]++Loss ++<loss> ",
             unit="images/s",
             span="step",
             repeated=True,
+            postprocess=_stretches,
         ),
     ),
     facts=(Fact("model", rb"^=> (?:creating model|using pre-trained model) '([\w-]++)'"),),

@@ -96,8 +96,8 @@ FORMAT = Format(
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
         Fact(
             "validation",
-            rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch |[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"
-            rb"(?!Epoch )[^\r\n]*?" + _COMPLETE % (b"b", b"b")
+            rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch \d++/|[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"
+            rb"(?!Epoch \d++/)[^\r\n]*?" + _COMPLETE % (b"b", b"b")
             + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:[^\r\n/ ]++| (?!val_))*+ val_",
             lambda _: "included",
         ),

@@ -27,8 +27,8 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb"^Model ([\w./-]++) created, param count: ?[0-9,]++"),
-        Fact("parameters", rb"^Model [\w./-]++ created, param count: ?([0-9,]++)", grouped),
+        Fact("model", rb"\bModel ([\w./-]++) created, param count: ?[0-9,]++"),
+        Fact("parameters", rb"\bModel [\w./-]++ created, param count: ?([0-9,]++)", grouped),
         Fact("total_epochs", rb"Scheduled epochs: ([0-9]++)\b", int),
         Fact("devices", rb"Training in distributed mode with multiple processes, [^\n]{0,40}?Process [0-9]++, total ([0-9]++)\b", int),
         Fact("devices", rb"Training (with a single process on 1) ", lambda _: 1),

@@ -67,7 +67,7 @@ FORMAT = Format(
         Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda), [a-z]", lambda _: 1),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
         Fact("gpu", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
-        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\btorch-(\S++)"),
+        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\btorch[- ](\d\S*+)"),
         Fact("precision", rb"AMP: checks (passed|failed)", words={b"passed": "amp", b"failed": "fp32"}),
         Fact("precision", rb"\bengine/trainer: [^\n]{0,4000}?\bamp=(False),", words={b"False": "fp32"}),
     ),

@@ -1148,6 +1148,8 @@ def test_keras_bars(lines: list[str], expected: float, case: dict[str, int], tmp
     [
         (keras([50, 20], more=" - val_loss: 0.6000 - val_accuracy: 0.7000"), True),
         (["Epoch 1/2", BACKSPACES, "Epoch 2/2", BACKSPACES], True),
+        # What callbacks say of the epoch begins like its head.
+        (["Epoch 1/2", "", "Epoch 00001: a callback", bar("100 40s 400ms/step - loss: 0.7 - val_loss: 0.8")], True),
         ([f"{each}\r{bar('100 90s 900ms/step - loss: 0.5 - val_loss: 0.6')}" for each in keras([50, 20])[1::2]], False),
         ([VALIDATION + lightning(99, "5.00it/s", more=", loss=0.625, v_num=0")], True),
         ([lightning(99, "5.00it/s", more=", loss=0.625, v_num=0, val_loss=0.5")], True),
@@ -2190,3 +2192,75 @@ def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) 
     assert isinstance(found.headline, Figure)
     assert found.headline.value == pytest.approx(4 * 2048)
     assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == ["agrees"]
+def examples_of(steps: Iterable[int], took: Sequence[float], first: int = 0, mean: float | None = None) -> list[str]:
+    """Return lines of PyTorch's ImageNet example at some steps; `took` are the seconds of all steps of the epoch."""
+    lines = []
+    for i in steps:
+        average = sum(took[: i + 1]) / (i + 1) if mean is None else mean
+        lines.append(
+            f"Epoch: [0][{i + first:4d}/2000]\tTime {took[i]:6.3f} ({average:6.3f})\tData  0.001 ({average / 2:6.3f})\t"
+            "Loss 6.9e+00 (6.9e+00)\tAcc@1   1.56 (  1.56)\tAcc@5  11.72 ( 10.94)"
+        )
+    return lines
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_stalls_of_batches_that_are_not_printed_count(first: int, tmp_path: Path) -> None:
+    """Was: 0.25 s, since the loader stalls for one batch in ten, and another one is printed."""
+    took = [4.0 if i == 0 else 2.25 if i % 10 == 5 else 0.25 for i in range(2000)]
+    session = session_of(examples_of(range(0, 2000, 10), took, first), tmp_path, "dlperf.pytorch_examples")
+    assert value(session, "sustained", devices=1, batch_size=64) == pytest.approx(64 / 0.45, rel=0.01)
+    tail = session_of(examples_of(range(1700, 2000, 10), took, first), tmp_path, "dlperf.pytorch_examples")
+    assert value(tail, "sustained", devices=1, batch_size=64) == pytest.approx(64 / 0.45, rel=0.04)
+
+
+def test_a_mean_that_does_not_begin_with_the_epoch_tells_no_seconds(tmp_path: Path) -> None:
+    took = [0.25] * 400
+    session = session_of(examples_of(range(0, 400, 10), took, mean=9.5), tmp_path, "dlperf.pytorch_examples")
+    assert value(session, "sustained", devices=1, batch_size=64) == pytest.approx(256)
+    whole = session_of(examples_of(range(400), took, mean=9.5), tmp_path, "dlperf.pytorch_examples")
+    assert value(whole, "sustained", devices=1, batch_size=64) == pytest.approx(256)
+
+
+def metric_logger(epoch: int, took: Sequence[float], every: int) -> list[str]:
+    """Return the lines of an epoch of `MetricLogger`, whose `time` is a mean over the last twenty iterations."""
+    lines = []
+    for i in sorted({*range(0, len(took), every), len(took) - 1}):
+        last = took[max(0, i - 19) : i + 1]
+        lines.append(
+            f"Epoch: [{epoch}]  [{i:3d}/{len(took)}]  eta: 0:00:21  lr: 0.0001  loss: 0.0739 (0.0704)  "
+            f"time: {sum(last) / len(last):.4f}  data: 0.0001  max mem: 16887"
+        )
+    return [*lines, f"Epoch: [{epoch}] Total time: 0:00:26 ({sum(took) / len(took):.4f} s / it)"]
+
+
+@pytest.mark.parametrize("every", [5, 10, 20])
+def test_the_slow_first_iteration_of_an_epoch_counts_once(every: int, tmp_path: Path) -> None:
+    took = [4.0, *[0.5] * 60]
+    head = ["Not using distributed mode", "Namespace(batch_size=32, epochs=4, model='vit_small', world_size=1)"]
+    lines = head + [line for epoch in range(4) for line in metric_logger(epoch, took, every)]
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    assert facts_of(session) == {"batch_size": 32, "devices": 1, "model": "vit_small", "total_epochs": 4}
+    assert value(session) == pytest.approx(32 * 4 * 61 / (4 * 34), rel=1e-3)
+
+
+def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:
+    lines = [
+        "    Training with a single process on 1 device (cuda:0).",
+        "    Model vit_small created, param count:22050664",
+    ]
+    tail = "Loss: 6.96 (6.96)  Time: 0.500s, 256.00/s  (0.500s, 256.00/s)  LR: 1.0e-04  Data: 0.01 (0.01)"
+    lines += [f"    Train: 0 [{i:4d}/200 (  1%)]  {tail}" for i in range(0, 200, 50)]
+    facts = facts_of(session_of(lines, tmp_path, "frameworks.timm"))
+    assert facts == {"devices": 1, "model": "vit_small", "parameters": 22050664}
+
+
+def test_yolov5_of_old_names_the_release_of_pytorch_behind_a_blank(tmp_path: Path) -> None:
+    head = "train: weights=yolov5s.pt, cfg=, data=a.yaml, epochs=2, batch_size=16, device=0,1, multi_scale=False"
+    tail = (
+        "3.03G   0.04543   0.06385   0.02396    0.1332       227       640: 100%|####| 80/80 [00:20<00:00,  4.00it/s]"
+    )
+    lines = [head, "YOLOv5 v5.0-1-gabcdef1 torch 1.7.1 CUDA:0 (GeForce RTX 2080 Ti, 11019.4375MB)"]
+    lines += [f"     {epoch}/1     {tail}" for epoch in (0, 1)]
+    facts = facts_of(session_of(lines, tmp_path, "frameworks.ultralytics"))
+    assert (facts["framework_version"], facts["devices"], facts["batch_size_of_job"]) == ("1.7.1", 2, 16)

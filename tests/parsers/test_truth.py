@@ -202,12 +202,13 @@ def time_history() -> Job:
 
 
 def pytorch_examples() -> Job:
-    """Every process prints every tenth batch of an epoch, with the time of that batch alone."""
+    """Every process prints every tenth batch of an epoch, with the time of that batch and, in brackets, the mean so far."""
     job = Job()
     for n, begin, end in epochs():
         for i in range(0, end - begin, EVERY):
-            line = f"Epoch: [{n}][{i:3d}/{EPOCH}]\tTime {TOOK[begin + i]:6.5f} ( 0.300)\tData  0.000 ( 0.001)\tLoss 2.5e+00 (2.5e+00)\tAcc"
-            job.say(line, (begin + i, begin + i + 1), DEVICES)
+            line = f"Epoch: [{n}][{i:3d}/{EPOCH}]\tTime {TOOK[begin + i]:6.7f} ({mean(begin, begin + i + 1):.7f})\t"
+            line += "Data  0.000 ( 0.001)\tLoss 2.5e+00 (2.5e+00)\tAcc"
+            job.say(line, (begin + max(0, i - EVERY + 1), begin + i + 1), DEVICES)
     return job
 
 

@@ -1,0 +1,79 @@
+"""OpenCLIP (`Train Epoch: 0 [ 6464/109468 (6%)] ... Batch (t): 0.559, 114.490/s`): a record per `log_every_n_steps` batches.
+
+The samples since the epoch began are those of the job over all accumulated batches. `Batch (t)` is the mean seconds of a
+batch since the line before, with the wait for data. The speed behind it is that of the last batch alone, which may be the
+one that stalls, and is not read; nor is that of one device. Of the stamp, whose date ends with a comma, the time of day
+is read. What lies between two epochs is in no record. Releases before 2022 print no speed, and the seconds of the last
+batch alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+
+
+def _batches(columns: Columns) -> Postprocessed:
+    """Return the batches since the line before, whose samples divide all counts: lines follow the first one of many."""
+    counts, epochs = columns["_samples"], columns["epoch"]
+    batch = float(np.gcd.reduce(counts.astype(np.int64))) if len(counts) > 1 else np.nan
+    anew = np.diff(epochs, prepend=np.nan) != 0
+    # The first line of the log may stand anywhere in its epoch: that of an epoch's first batch counts as it is.
+    steps = np.where(anew, 1.0, np.diff(counts, prepend=np.nan) / batch)
+    rows = np.flatnonzero(steps > 0)
+    found = {name: columns[name][rows] for name in ("epoch", "step_seconds", "reader_seconds", "clock")}
+    return rows, found | {"step": counts[rows] / batch, "steps": steps[rows], "samples": steps[rows] * batch}
+
+
+def _setting(name: bytes, word: bytes) -> bytes:
+    """Return the pattern of a line of the parameters."""
+    return rb" \| INFO \|   " + name + rb": " + word + rb"\s"
+
+
+FORMAT = Format(
+    title="OpenCLIP",
+    framework="PyTorch",
+    marker=b" Batch (t): ",
+    # Every process announces itself, and the first one alone prints the rest.
+    start=rb" \| INFO \| Running (?:with a single process\.|in distributed mode with multiple processes\. [^\n(]{0,60}+\(global: 0,)",
+    readings=(
+        Reading(
+            rb"(?:(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}) \| INFO \| )?+Train Epoch: <epoch> \[ *+(?P<_samples>[0-9]++)/[0-9]++ \([0-9]++%\)\] (?:Loss: [^ \r\n]++ \([^ )\r\n]++\) )?+"
+            rb"Data \(t\): <reader_seconds> Batch \(t\): <step_seconds>, [0-9.e+]++/s[, ]",
+            unit="samples/s",
+            epoch_timer=True,
+            postprocess=_batches,
+        ),
+    ),
+    facts=(
+        Fact("batch_size", _setting(rb"batch_size", rb"(\d++)"), int),
+        Fact("devices", _setting(rb"world_size", rb"(\d++)"), int),
+        Fact("accumulation", _setting(rb"accum_freq", rb"(\d++)"), int),
+        Fact("total_epochs", _setting(rb"epochs", rb"(\d++)"), int),
+        Fact("model", _setting(rb"model", rb"([\w./:-]++)")),
+        Fact(
+            "precision",
+            _setting(rb"precision", rb"(\w++)"),
+            words={b"amp": "amp", b"amp_bf16": "amp", b"amp_bfloat16": "amp", b"fp32": "fp32", b"bf16": "bf16", b"fp16": "fp16"},
+        ),
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20,09:45:36 | INFO | Train Epoch: 0 [  6464/109440 (6%)] Data (t): 0.125 Batch (t): 0.500, 36.0876/s, "
+            b"36.0876/s/gpu LR: 0.000001 Logit Scale: 99.995 Contrastive_loss: 0.97884 (1.023) Loss: 0.97884 (1.023)\n",
+            epoch=0, _samples=6464, step_seconds=0.5, reader_seconds=0.125,
+        ),
+        Sample(
+            b"2026-11-20,09:45:36 | INFO | Train Epoch: 2 [     64/109468 (0%)] Loss: 1.0672 (1.067) Data (t): 14.125 Batch (t): "
+            b"18.250, 3.50685/s LR: 0.000000 Logit Scale: 100.000 - V4\n",
+            epoch=2, step_seconds=18.25,
+        ),
+        NearMiss(
+            b"2021-11-20,09:45:36 | INFO | Train Epoch: 0 [6464/109440 (6%)]\tLoss: 0.978840\tData (t) 0.158\tBatch (t) 0.559\tLR: 0.000001\n",
+            "before 2022: the last batch alone",
+        ),
+        NearMiss(b"2026-11-20,09:45:36 | INFO | Eval Epoch: 1 [512 / 5000]\tClip Loss: 0.812500\n", "an evaluation"),
+        NearMiss(b"2026-11-20,09:45:36 | INFO | Train Epoch: 0 [  6464/109440 (6%)] Data (t): 0.125 Batch (t): 0.500, 36.0", "cut"),
+    ),
+)  # fmt: skip

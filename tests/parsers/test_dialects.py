@@ -333,6 +333,19 @@ DIALECTS = {
         "dlperf.megatron",
         [f"{megatron(step, 2000.0)} global batch size: 6 | lm loss: 9.5E+00 |" for step in (100, 200, 300)], 3.0,
     ),
+    # The forks for Ascend misspell the field, and break the line behind the fields that are read.
+    "megatron for Ascend": Dialect(
+        "dlperf.megatron", [
+            line
+            for step in (3, 4, 5)
+            for line in (
+                megatron(step, 2000.0, f" consumed samples: {6 * step} | consumed tokens:  {12288 * step} |")
+                + " gloabl batch size:    6 | lm loss:  9.5E+00 | actual seqlen:  2048 | number of skipped",
+                "iterations: 0 | number of nan iterations:   0 | samples per second: 3.000 | TFLOPs: 24.75 |",
+                "time (ms)",
+            )
+        ], 3.0,
+    ),
     "megatron without a batch size": Dialect(
         "dlperf.megatron", [plain_megatron(step) for step in (100, 200, 300)], 1024.0, case={"batch_size_of_job": 512},
     ),
@@ -475,6 +488,17 @@ DIALECTS = {
             for line in (
                 f"[2025-03-01 10:00:{2 * step:02d}] INFO     [olmo.train:966, rank=0] [step={step}/739328,epoch=0]",
                 "    throughput/total_tokens=4,194,304", "    throughput/device/tokens_per_second=4,096",
+                "    throughput/device/batches_per_second=0.0942",
+            )
+        ], 8 * 4096, case={"devices": 8}, used=6,
+    ),
+    "olmo without an epoch": Dialect(
+        "frameworks.olmo_core", [
+            line
+            for step in range(6)
+            for line in (
+                f"[2025-03-01 10:00:{2 * step:02d}] INFO     [olmo.train:816, rank=0] [step={step}/739328]",
+                "    train/Perplexity=11,337", "    throughput/device/tokens_per_second=4,096",
                 "    throughput/device/batches_per_second=0.0942",
             )
         ], 8 * 4096, case={"devices": 8}, used=6,

@@ -49,7 +49,7 @@ def _maybe(label: bytes, group: bytes) -> bytes:
 def _elapsed(unit: bytes) -> bytes:
     return (
         rb"(?:(?! elapsed time)[^|\n]{0,120}+\|){0,9}+"
-        rb" elapsed time per iteration \(%s\): (?P<step_seconds>" % unit + NUMBER + rb")(?:/" + NUMBER + rb")?+ \|"
+        rb" elapsed time per iteration \(%s\): ++(?P<step_seconds>" % unit + NUMBER + rb")(?:/" + NUMBER + rb")?+ \|"
     )
 
 

@@ -264,6 +264,14 @@ def megatron(step: int, milliseconds: float, fields: str = "", unit: str = "ms")
     )
 
 
+def megatron_for_ascend(step: int) -> str:
+    return (
+        f" iteration  {step}/500 | consumed samples: {6 * step} | elapsed time per iteration (ms):  2000.0 |"
+        " gloabl batch size:    6 | lm loss:  9.5E+00 | actual seqlen:  2048 | number of skipped\n"
+        "iterations: 0 | number of nan iterations:   0 | samples per second: 3.000 | TFLOPs: 24.75 |\ntime (ms)"
+    )
+
+
 def plain_megatron(step: int) -> str:
     return (
         f" iteration {step}/500000 | elapsed time per iteration (ms): 500.0 | learning rate 1.0E-05 | lm loss 8.2E+00 |"
@@ -333,18 +341,9 @@ DIALECTS = {
         "dlperf.megatron",
         [f"{megatron(step, 2000.0)} global batch size: 6 | lm loss: 9.5E+00 |" for step in (100, 200, 300)], 3.0,
     ),
-    # The forks for Ascend misspell the field, and break the line behind the fields that are read.
+    # The forks for Ascend misspell the field, and may break the line behind what is read.
     "megatron for Ascend": Dialect(
-        "dlperf.megatron", [
-            line
-            for step in (3, 4, 5)
-            for line in (
-                megatron(step, 2000.0, f" consumed samples: {6 * step} | consumed tokens:  {12288 * step} |")
-                + " gloabl batch size:    6 | lm loss:  9.5E+00 | actual seqlen:  2048 | number of skipped",
-                "iterations: 0 | number of nan iterations:   0 | samples per second: 3.000 | TFLOPs: 24.75 |",
-                "time (ms)",
-            )
-        ], 3.0,
+        "dlperf.megatron", [megatron_for_ascend(step) for step in (3, 4, 5)], 3.0,
     ),
     "megatron without a batch size": Dialect(
         "dlperf.megatron", [plain_megatron(step) for step in (100, 200, 300)], 1024.0, case={"batch_size_of_job": 512},
@@ -491,6 +490,17 @@ DIALECTS = {
                 "    throughput/device/batches_per_second=0.0942",
             )
         ], 8 * 4096, case={"devices": 8}, used=6,
+    ),
+    # A job of a thousand million tokens and more goes on to be read.
+    "nanotron beyond a thousand million tokens": Dialect(
+        "frameworks.nanotron", [
+            f"10/17/2026 16:32:{10 + step} [INFO|DP=0|PP=0|TP=0]: iteration: {step} / 900 | consumed_tokens: {tokens} |"
+            f" elapsed_time_per_iteration_ms: {time} | tokens_per_sec: {speed} | tokens_per_sec_per_gpu: 5K |"
+            " global_batch_size: 10K | lm_loss: 2.38 | lr: 1e-05 | model_tflops_per_gpu: 38.3 | grad_norm: 1.25"
+            for step, tokens, time, speed in (
+                (1, "999M", "1K", "10K"), (2, "1G", "2K", "5K"), (3, "85.8G", "2K", "5K"), (4, "1.2T", "2K", "5K"),
+            )
+        ], 40_000 / 7, used=4,
     ),
     "olmo without an epoch": Dialect(
         "frameworks.olmo_core", [

@@ -5,8 +5,9 @@ some forks, seconds) per iteration, a mean over the interval. The batch size may
 taken from `consumed samples` if printed. The loss is missing if all iterations were skipped; `1460.8/1450.4` is the
 interval's figure and the mean so far, as Primus' `(avg 510.1)` is, whose logger may print a line twice; validation
 lines print a loss as well. Newer releases of Megatron Core print the first iteration alone, and hold it in the next
-line again: the first line is then no record. Old releases print no global batch size: then it must be stated beside the
-log. Memory is the peak allocated to tensors, not what the allocator reserved.
+line again: the first line is then no record. Forks for Ascend spell `gloabl batch size`. Old releases print no global
+batch size: then it must be stated beside the log. Memory is the peak allocated to tensors, not what the allocator
+reserved.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from parsers.contract import (
 from parsers.dlperf import argument, dotted_start
 from parsers.frameworks import PYTORCH_JOB
 
+_BATCH = rb" (?:global|gloabl) batch size:"
 _HEAD = rb"iteration ++<step>/ *+<total_steps> \|"
 
 
@@ -47,7 +49,7 @@ def _maybe(label: bytes, group: bytes) -> bytes:
 def _elapsed(unit: bytes) -> bytes:
     return (
         rb"(?:(?! elapsed time)[^|\n]{0,120}+\|){0,9}+"
-        rb" elapsed time per iteration \(%s\): (?P<step_seconds>" % unit + NUMBER + rb")(?:/" + NUMBER + rb")?+ \|"
+        rb" elapsed time per iteration \(%s\): ++(?P<step_seconds>" % unit + NUMBER + rb")(?:/" + NUMBER + rb")?+ \|"
     )
 
 
@@ -113,7 +115,7 @@ _DATED, _UNDATED = rb"(?<=[0-9]\] )", rb"(?<![0-9]\] )"
 def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[Pause, ...] = _PAUSES) -> Reading:
     return Reading(
         before + _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
-        + _ahead(rb" global batch size: ++", b"batch") + _EXTRAS,
+        + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS,
         unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, postprocess=_with_samples,
     )  # fmt: skip
 
@@ -133,7 +135,7 @@ FORMAT = Format(
             unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
         ),
         Reading(
-            _HEAD + rb"(?= elapsed)" + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30} global batch size:)" + _EXTRAS
+            _HEAD + rb"(?= elapsed)" + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30}" + _BATCH + rb")" + _EXTRAS
             + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\r?\n|\Z))",
             unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
         ),

@@ -1,9 +1,9 @@
 """nanotron: a line per iteration with tokens per second of the job, in numbers of three digits.
 
-Numbers are shortened for people (`107K`), so that a figure has three digits and no more; the first releases of 2024 print
-them whole, and samples instead of tokens. The time is that of the last
-iteration alone. Each group of ranks may print the line. `global_batch_size` is in tokens. Experts had devices of their
-own in 2024, and have shared those of the other layers since.
+Numbers are shortened for people (`107K`; a thousand million is `1G`), so that a figure has three digits and no more;
+the first releases of 2024 print them whole, and samples instead of tokens. The time is that of the last iteration
+alone. Each group of ranks may print the line. `global_batch_size` is in tokens. Experts had devices of their own in
+2024, and have shared those of the other layers since.
 """
 
 from math import prod
@@ -38,7 +38,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\biteration: <step> / <total_steps> \| consumed_(?:token|sample)s: ++[0-9.]++[KMBT]?+ \| (?:elapsed_)?+time_per_iteration_ms: " + _short(b"step_seconds")
+            rb"\biteration: <step> / <total_steps> \| consumed_(?:token|sample)s: ++[0-9.]++[KMBGT]?+ \| (?:elapsed_)?+time_per_iteration_ms: " + _short(b"step_seconds")
             + rb" \| tokens_per_sec: " + _short(b"throughput") + rb" \|" + up_to(rb" lm_loss: ", _STEP) + rb"<loss> \|"
             + rb"(?:" + up_to(rb" model_tflops_per_gpu: ", _STEP) + rb"(?P<flops>" + NUMBER + rb") \|)?+",
             unit="tokens/s",

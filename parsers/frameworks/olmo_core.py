@@ -3,17 +3,21 @@
 OLMo-core's `throughput/device/TPS` is that of the last step before the block, from the end of the one before it: with
 evaluations and checkpoints of that step, which are logged ahead of the block. `TPS (actual avg)` is a mean over the
 whole run with everything in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as
-its configuration says, and begins anew after checkpoints.
+its configuration says, and begins anew after checkpoints; older releases print no epoch.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
+_EPOCH = rb",epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+"
 
-def _block(name: bytes) -> bytes:
+
+def _block(name: bytes, epoch: bytes = _EPOCH) -> bytes:
     """Return a pattern for the head of a block up to a speed, and to its number."""
     return (
-        rb"\[step=<step>/(?:<total_steps>|\?\?\?),epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+\]"
+        rb"\[step=<step>/(?:<total_steps>|\?\?\?)"
+        + epoch
+        + rb"\]"
         + up_to(rb" throughput/device/%s=" % name, rb"\[step=", rb"[\s\S]")
         + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)"
     )
@@ -32,7 +36,7 @@ FORMAT = Format(
                 Pause("checkpoint", rb"Saving checkpoint for step ", b"checkpointer:300\tINFO\tSaving checkpoint for step 500 to /ckpt/step500..."),
             ),
         ),
-        Reading(_block(rb"tokens_per_second"), unit="tokens/s", scope="device", counts="update"),
+        Reading(_block(rb"tokens_per_second", rb"(?:%s)?+" % _EPOCH), unit="tokens/s", scope="device", counts="update"),
     ),
     facts=(*PYTORCH_JOB, Fact("sequence_length", rb"\bsequence_length['\"]?+[=:] ?+([0-9]++)\b", int)),
     samples=(

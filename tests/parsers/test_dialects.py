@@ -264,6 +264,14 @@ def megatron(step: int, milliseconds: float, fields: str = "", unit: str = "ms")
     )
 
 
+def megatron_for_ascend(step: int) -> str:
+    return (
+        f" iteration  {step}/500 | consumed samples: {6 * step} | elapsed time per iteration (ms):  2000.0 |"
+        " gloabl batch size:    6 | lm loss:  9.5E+00 | actual seqlen:  2048 | number of skipped\n"
+        "iterations: 0 | number of nan iterations:   0 | samples per second: 3.000 | TFLOPs: 24.75 |\ntime (ms)"
+    )
+
+
 def plain_megatron(step: int) -> str:
     return (
         f" iteration {step}/500000 | elapsed time per iteration (ms): 500.0 | learning rate 1.0E-05 | lm loss 8.2E+00 |"
@@ -332,6 +340,10 @@ DIALECTS = {
     "megatron without consumed samples": Dialect(
         "dlperf.megatron",
         [f"{megatron(step, 2000.0)} global batch size: 6 | lm loss: 9.5E+00 |" for step in (100, 200, 300)], 3.0,
+    ),
+    # The forks for Ascend misspell the field, and may break the line behind what is read.
+    "megatron for Ascend": Dialect(
+        "dlperf.megatron", [megatron_for_ascend(step) for step in (3, 4, 5)], 3.0,
     ),
     "megatron without a batch size": Dialect(
         "dlperf.megatron", [plain_megatron(step) for step in (100, 200, 300)], 1024.0, case={"batch_size_of_job": 512},
@@ -475,6 +487,28 @@ DIALECTS = {
             for line in (
                 f"[2025-03-01 10:00:{2 * step:02d}] INFO     [olmo.train:966, rank=0] [step={step}/739328,epoch=0]",
                 "    throughput/total_tokens=4,194,304", "    throughput/device/tokens_per_second=4,096",
+                "    throughput/device/batches_per_second=0.0942",
+            )
+        ], 8 * 4096, case={"devices": 8}, used=6,
+    ),
+    # A job of a thousand million tokens and more goes on to be read.
+    "nanotron beyond a thousand million tokens": Dialect(
+        "frameworks.nanotron", [
+            f"10/17/2026 16:32:{10 + step} [INFO|DP=0|PP=0|TP=0]: iteration: {step} / 900 | consumed_tokens: {tokens} |"
+            f" elapsed_time_per_iteration_ms: {time} | tokens_per_sec: {speed} | tokens_per_sec_per_gpu: 5K |"
+            " global_batch_size: 10K | lm_loss: 2.38 | lr: 1e-05 | model_tflops_per_gpu: 38.3 | grad_norm: 1.25"
+            for step, tokens, time, speed in (
+                (1, "999M", "1K", "10K"), (2, "1G", "2K", "5K"), (3, "85.8G", "2K", "5K"), (4, "1.2T", "2K", "5K"),
+            )
+        ], 40_000 / 7, used=4,
+    ),
+    "olmo without an epoch": Dialect(
+        "frameworks.olmo_core", [
+            line
+            for step in range(6)
+            for line in (
+                f"[2025-03-01 10:00:{2 * step:02d}] INFO     [olmo.train:816, rank=0] [step={step}/739328]",
+                "    train/Perplexity=11,337", "    throughput/device/tokens_per_second=4,096",
                 "    throughput/device/batches_per_second=0.0942",
             )
         ], 8 * 4096, case={"devices": 8}, used=6,

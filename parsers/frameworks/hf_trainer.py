@@ -118,9 +118,6 @@ _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
 _LAST_EPOCH = rb"(?:[^{}\r\n]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
 _MEAN_LOSS = rb"(?:'?+[0-9.e+-]++'?+, 'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
 
-#: Folders of this machine before the name of a model; `acme/tiny-lm` is a name.
-_FOLDERS = rb"(?:\.{0,2}/(?:[^/\s\"']++/(?=[^/\s\"']))*+)?+"
-
 #: Unsloth's banner before training; the one before it, of the model, is alike but for the words behind its name.
 _UNSLOTH = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+= "
 #: In its banner `Num GPUs used` are those of a process: one, unless the model is spread over several.
@@ -188,9 +185,9 @@ FORMAT = Format(
         Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
     ),
     facts=(
-        Fact("model", rb"--model_name_or_path[= ]'?+" + _FOLDERS + rb"([\w.-]++(?:/[\w.-]++)*+)"),
+        Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
         Fact("model", rb"loading configuration file https://huggingface\.co/([\w./-]+?)/resolve/"),
-        Fact("model", rb'"_name_or_path": "' + _FOLDERS + rb'([\w.-]++(?:/[\w.-]++)*+)/?+"'),
+        Fact("model", rb'"_name_or_path": "([\w./-]++)"'),
         Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),

@@ -1101,9 +1101,11 @@ def test_unsloth_counts_devices_of_a_process_and_copies(
 
 @pytest.mark.parametrize(
     ("path", "model"),
-    [("/data/models/tiny-lm/", "tiny-lm"), ("../models/tiny-lm", "tiny-lm"), ("acme/tiny-lm", "acme/tiny-lm")],
-)
-def test_hugging_face_models_are_named_without_the_folders_of_a_machine(path: str, model: str, tmp_path: Path) -> None:
+    [("/data/models/tiny-lm/", "tiny-lm"), ("../models/tiny-lm", "tiny-lm"), ("acme/tiny-lm", "acme/tiny-lm"),
+     ("/hub/models--acme--tiny-lm/snapshots/0123abcd", "acme/tiny-lm")],
+)  # fmt: skip
+def test_models_are_named_without_the_folders_of_a_machine(path: str, model: str, tmp_path: Path) -> None:
+    """Redaction would make one model of all of them."""
     session = session_of([f'  "_name_or_path": "{path}",', *HF_HEAD, LOSS], tmp_path, "frameworks.hf_trainer")
     assert facts_of(session)["model"] == model
 

@@ -4,7 +4,7 @@
 saving; for a resumed run it counts what was trained before as well, and is too high. Every node prints the summary, and
 a table may follow; they count once. During training only the bar tells the time: seconds per optimiser step, which tqdm
 smooths over the last few steps, so a record is not the time of a single step. A slow start shows in the first dozen of
-them, which are no records. The bars of evaluations have the same form and interrupt it; those of tokenising and loading
+them, and a resumption in the first thirty: these are no records. The bars of evaluations have the same form and interrupt it; those of tokenising and loading
 begin with a name. Later versions print numbers in quotes. Before 4.7 (2021) the summary has no `train_steps_per_second`,
 and its `train_samples_per_second` are optimiser steps per second. After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which
 shows the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts
@@ -59,18 +59,23 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
 
 
 def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
-    """Return the first record whose smoothed speed no longer shows how slow the first steps were; 0 if few are left.
+    """Return the first record whose smoothed speed no longer shows how the bar began; 0 if few are left.
 
     With each update that it draws tqdm takes three tenths of the new seconds and seven of its mean, which it divides by
-    the weights so far. It draws ten updates in a second at most.
+    the weights so far; it draws ten updates in a second at most. The first update may be slow, and that of a resumed run
+    counts all steps before it, in no time.
     """
-    usual = float(np.median(seconds[len(seconds) // 2 :])) if len(steps) > _ENOUGH else np.inf
-    if not seconds[:1].sum() >= _SLOW * usual:
+    usual = float(np.median(seconds[len(seconds) // 2 :])) if len(steps) > _ENOUGH else np.nan
+    if seconds[:1].sum() >= _SLOW * usual:
+        begun, excess = steps[0], seconds[0] / usual - 1
+    elif seconds[:1].sum() * _SLOW <= usual and elapsed[0] * _SLOW <= steps[0] * usual:
+        begun, excess = 1.0, steps[0] - 1
+    else:
         return 0
-    drawn = steps[0] + np.minimum(steps - steps[0], 10 * (elapsed - elapsed[0] + 1))
-    shown = (seconds[0] - usual) * _KEPT ** (drawn - steps[0]) * (1 - _KEPT ** steps[0]) / (1 - _KEPT**drawn)
-    slow = int((shown > _SHOWN * usual).sum())
-    return slow if len(steps) - slow >= _ENOUGH else 0
+    since = np.minimum(steps - steps[0], 10 * (elapsed - elapsed[0] + 1))
+    shown = excess * _KEPT**since * (1 - _KEPT**begun) / (1 - _KEPT ** (begun + since))
+    early = int((shown > _SHOWN).sum())
+    return early if len(steps) - early >= _ENOUGH else 0
 
 
 def _total(steps: Column, totals: Column, elapsed: Column) -> float:

@@ -555,6 +555,17 @@ DIALECTS = {
             ), LOSS,
         ], 32, "mean",
     ),
+    # The first update of a resumed run counts the 200 steps before it.
+    "hugging face, a resumption that the bar shows on": Dialect(
+        "frameworks.hf_trainer", [
+            *HF_HEAD[:2], "  Total optimization steps = 280",
+            *(
+                f" 10%|#    | {200 + n}/280 [{2 * n // 60:02}:{2 * n % 60:02}<06:46,  {pace:.2f}s/it]"
+                for n in range(1, 81)
+                for pace in [2 / (1 + 200 * 0.3 * 0.7 ** (n - 1) / (1 - 0.7**n))]
+            ), LOSS,
+        ], 32, "mean",
+    ),
     "hugging face, settings of DeepSpeed": Dialect(
         "frameworks.hf_trainer", [
             "[INFO] [config.py:1001:print]   gradient_accumulation_steps .. 4",

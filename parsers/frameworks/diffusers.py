@@ -13,14 +13,16 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
 from parsers.frameworks import PYTORCH_JOB
 
+#: Nodes that draw their bars side by side may differ by so many steps.
+_LAG = 3
+
 
 def first_drawn(columns: Columns) -> Postprocessed:
     """Return the lines of a bar that first show a step; a bar that begins anew is that of another run."""
-    step = columns["step"]
-    run = np.cumsum(
-        (np.diff(step, prepend=step[:1]) < 0) | (np.diff(columns["clock"], prepend=columns["clock"][:1]) < 0)
-    )
-    _, rows = np.unique(np.stack([run, step]), axis=1, return_index=True)
+    step, clock = columns["step"], columns["clock"]
+    anew = np.zeros(len(step), dtype=np.bool_)
+    anew[1:] = (np.diff(step) < -_LAG) | (clock[1:] < 0.5 * clock[:-1] - _LAG)
+    _, rows = np.unique(np.stack([np.cumsum(anew), step]), axis=1, return_index=True)
     rows = np.sort(rows)
     return rows, {name: columns[name][rows] for name in ("step", "total_steps", "clock")}
 

@@ -655,6 +655,19 @@ DIALECTS = {
         "frameworks.diffusers",
         [*DIFFUSERS_HEAD, *redrawn("Steps", "loss=0.0625, lr=0.0001", range(301, 313), 600, 4, 300)], 16, used=11,
     ),
+    "diffusers, bars of two nodes": Dialect(
+        "frameworks.diffusers", [
+            *DIFFUSERS_HEAD,
+            *(
+                line
+                for step in range(2, 14)
+                for line in (
+                    *redrawn("Steps", "lr=1e-5, step_loss=0.0625", range(step, step + 1), 600, 4),
+                    *redrawn("Steps", "lr=1e-5, step_loss=0.125", range(step - 1, step), 600, 4),
+                )
+            ),
+        ], 16, used=11,
+    ),
     "sd-scripts": Dialect(
         "frameworks.sd_scripts",
         [*KOHYA_HEAD, *redrawn("steps", "Average key norm=0.1, avr_loss=0.125", range(1, 13), 600, 4)], 4, used=11,

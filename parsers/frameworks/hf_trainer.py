@@ -24,10 +24,10 @@ _LAG = 3
 #: From a line of one bar to that of another, a step seems to take at least so many times the usual seconds.
 _JUMP = 3.0
 #: What tqdm keeps of its mean with each update; a start is slow if it takes so many times the usual seconds, and shows
-#: as long as it adds this share to them.
-_KEPT, _SLOW, _SHOWN = 0.7, 1.5, 0.01
-#: Records that are enough without those that show a slow start.
-_ENOUGH = 10
+#: as long as it adds this share to them, or, where a resumption leaves few records, that one.
+_KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
+#: Records that tell of a resumption; and that are enough without those that show how a bar began.
+_FEW, _ENOUGH = 3, 10
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
@@ -59,23 +59,25 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
 
 
 def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
-    """Return the first record whose smoothed speed no longer shows how the bar began; 0 if few are left.
+    """Return the first record whose smoothed speed no longer shows how the bar began.
 
     With each update that it draws tqdm takes three tenths of the new seconds and seven of its mean, which it divides by
     the weights so far; it draws ten updates in a second at most. The first update may be slow, and that of a resumed run
     counts all steps before it, in no time.
     """
-    usual = float(np.median(seconds[len(seconds) // 2 :])) if len(steps) > _ENOUGH else np.nan
-    if seconds[:1].sum() >= _SLOW * usual:
-        begun, excess = steps[0], seconds[0] / usual - 1
-    elif seconds[:1].sum() * _SLOW <= usual and elapsed[0] * _SLOW <= steps[0] * usual:
-        begun, excess = 1.0, steps[0] - 1
-    else:
+    if len(steps) < _FEW:
         return 0
+    pace, usual = (elapsed[-1] - elapsed[0]) / (steps[-1] - steps[0]), float(np.median(seconds[len(seconds) // 2 :]))
+    resumed = seconds[0] * _SLOW <= pace and elapsed[0] * _SLOW <= steps[0] * pace
+    if not resumed and not (len(steps) > _ENOUGH and seconds[0] >= _SLOW * usual):
+        return 0
+    begun, excess = (1.0, steps[0] - 1) if resumed else (steps[0], seconds[0] / usual - 1)
     since = np.minimum(steps - steps[0], 10 * (elapsed - elapsed[0] + 1))
     shown = excess * _KEPT**since * (1 - _KEPT**begun) / (1 - _KEPT ** (begun + since))
     early = int((shown > _SHOWN).sum())
-    return early if len(steps) - early >= _ENOUGH else 0
+    if len(steps) - early >= _ENOUGH:
+        return early
+    return int((shown > _SHOWN_OF_FEW).sum()) if resumed else 0
 
 
 def _total(steps: Column, totals: Column, elapsed: Column) -> float:

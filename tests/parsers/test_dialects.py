@@ -785,6 +785,17 @@ def test_figure_of_a_dialect(name: str, tmp_path: Path) -> None:
         ),
         (DIALECTS["hugging face, old summary"].lines, "reported", {}, "no_devices"),
         (DIALECTS["sd-scripts"].lines, ALL, {}, "no_devices"),
+        # All that is left of a resumed run shows the resumption.
+        (
+            [
+                *HF_HEAD[:2], "  Total optimization steps = 220",
+                *(
+                    f" 10%|#    | {200 + n}/220 [{2 * n // 60:02}:{2 * n % 60:02}<06:46,  {pace:.2f}s/it]"
+                    for n in range(1, 16)
+                    for pace in [2 / (1 + 200 * 0.3 * 0.7 ** (n - 1) / (1 - 0.7**n))]
+                ), LOSS,
+            ], ALL, {}, "no_records",
+        ),
         # Every line may be spoilt.
         (
             [each for step in (10, 20, 30) for each in (MLX_VALIDATION.format(step), mlx_line(step, 4000.0))],

@@ -348,16 +348,24 @@ def text(printed: bytes) -> str:
 #: A model in the cache of the Hugging Face Hub: `models--acme--tiny-lm/snapshots/` and a hash.
 _CACHED = re.compile(r"/models--([\w.-]+?)--([\w.-]+)/snapshots/")
 
+#: Folders that hold a model, and do not name it.
+_UNNAMED = re.compile(
+    r"(?:checkpoint|ckpt|(?:global_?)?step|iter|epoch)[-_]?[0-9]*|models?|weights|hf|huggingface|outputs?|final|merged|latest|actor",
+    re.IGNORECASE,
+)
+
 
 def without_folders(model: str) -> str:
     """Return the name of a model that is printed with the folders of a machine: `/data/tiny-lm` is `tiny-lm`.
 
-    Redaction takes such folders away, and with them all that tells two models apart. `acme/tiny-lm` is a name.
+    Redaction takes such folders away, and with them all that tells two models apart. `acme/tiny-lm` is a name. Where the
+    last folder is a checkpoint of any model there is none.
     """
     if not model.startswith(("/", "./", "../", "~/")):
         return model
     cached = _CACHED.search(model)
-    return "/".join(cached.groups()) if cached else model.rstrip("/").rpartition("/")[2]
+    name = "/".join(cached.groups()) if cached else model.rstrip("/").rpartition("/")[2]
+    return "" if _UNNAMED.fullmatch(name) else name
 
 
 def listed(printed: bytes) -> int:

@@ -1145,6 +1145,13 @@ def test_models_are_named_without_the_folders_of_a_machine(path: str, model: str
     assert facts_of(session)["model"] == model
 
 
+def test_a_checkpoint_of_any_model_is_no_name(tmp_path: Path) -> None:
+    session = session_of(
+        ['  "_name_or_path": "/data/out/checkpoint-500",', *HF_HEAD, LOSS], tmp_path, "frameworks.hf_trainer"
+    )
+    assert "model" not in facts_of(session)
+
+
 def test_unsloth_banner_starts_a_session(tmp_path: Path) -> None:
     run = [*UNSLOTH * 2, *drawn(range(1, 13), 100, 2.0), LOSS]
     assert [len(each.main) for each in log_of(run * 2, tmp_path).sessions] == [12, 12]

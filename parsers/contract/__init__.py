@@ -345,6 +345,29 @@ def text(printed: bytes) -> str:
     return printed.decode("utf-8", "replace").strip()
 
 
+#: A model in the cache of the Hugging Face Hub: `models--acme--tiny-lm/snapshots/` and a hash.
+_CACHED = re.compile(r"/models--([\w.-]+?)--([\w.-]+)/snapshots/")
+
+#: Folders that hold a model, and do not name it.
+_UNNAMED = re.compile(
+    r"(?:checkpoint|ckpt|(?:global_?)?step|iter|epoch)[-_]?[0-9]*|models?|weights|hf|huggingface|outputs?|final|merged|latest|actor",
+    re.IGNORECASE,
+)
+
+
+def without_folders(model: str) -> str:
+    """Return the name of a model that is printed with the folders of a machine: `/data/tiny-lm` is `tiny-lm`.
+
+    Redaction takes such folders away, and with them all that tells two models apart. `acme/tiny-lm` is a name. Where the
+    last folder is a checkpoint of any model there is none.
+    """
+    if not model.startswith(("/", "./", "../", "~/")):
+        return model
+    cached = _CACHED.search(model)
+    name = "/".join(cached.groups()) if cached else model.rstrip("/").rpartition("/")[2]
+    return "" if _UNNAMED.fullmatch(name) else name
+
+
 def listed(printed: bytes) -> int:
     """Count the items of a printed, comma-separated list: `0,1,2,3` is 4."""
     return printed.count(b",") + 1
@@ -395,6 +418,8 @@ class Fact:
             value = self.words.get(printed) if self.words is not None else self.read(printed)
         except (ValueError, OverflowError):  # such as `1.2.3` or `4, ,2`, from a garbled line
             return None
+        if self.name == "model" and isinstance(value, str):
+            return without_folders(value) or None
         most = _MORE_PARAMETERS if self.name == "parameters" else _MORE_THAN_ANY
         return None if isinstance(value, int) and not 0 < value < most else value
 

@@ -3,10 +3,10 @@
 `train_samples_per_second` of the summary is the throughput of the job over the whole run, including evaluation and
 saving; for a resumed run it counts what was trained before as well, and is too high. Every node prints the summary, and
 a table may follow; they count once. During training only the bar tells the time: seconds per optimiser step, which tqdm
-smooths over the last few steps, so a record is not the time of a single step. The bars of evaluations have the same
-form and interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before
-4.7 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per
-second. After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which
+smooths over the last few steps, so a record is not the time of a single step. A slow start shows in the first dozen of
+them, and a resumption in the first thirty: these are no records. The bars of evaluations have the same form and interrupt it; those of tokenising and loading
+begin with a name. Later versions print numbers in quotes. Before 4.7 (2021) the summary has no `train_steps_per_second`,
+and its `train_samples_per_second` are optimiser steps per second. After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which
 shows the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts
 are those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
 since the start with everything in it.
@@ -23,6 +23,11 @@ from parsers.frameworks import PYTORCH_JOB
 _LAG = 3
 #: From a line of one bar to that of another, a step seems to take at least so many times the usual seconds.
 _JUMP = 3.0
+#: What tqdm keeps of its mean with each update; a start is slow if it takes so many times the usual seconds, and shows
+#: as long as it adds this share to them, or, where a resumption leaves few records, that one.
+_KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
+#: Records that tell of a resumption; and that are enough without those that show how a bar began.
+_FEW, _ENOUGH = 3, 10
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
@@ -48,8 +53,31 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
             steps[row:] += 1 - steps[row]
         return rows, {"step": steps, "step_seconds": seconds[rows]}
     steps, first, group = np.unique(steps, return_index=True, return_inverse=True)
-    taken = [float(np.median(seconds[rows][group == each])) for each in range(len(steps))]
-    return rows[first], {"step": steps, "step_seconds": np.array(taken)}
+    taken = np.array([float(np.median(seconds[rows][group == each])) for each in range(len(steps))])
+    warm = _warmed_up(steps, taken, elapsed[first])
+    return rows[first][warm:], {"step": steps[warm:], "step_seconds": taken[warm:]}
+
+
+def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
+    """Return the first record whose smoothed speed no longer shows how the bar began.
+
+    With each update that it draws tqdm takes three tenths of the new seconds and seven of its mean, which it divides by
+    the weights so far; it draws ten updates in a second at most. The first update may be slow, and that of a resumed run
+    counts all steps before it, in no time.
+    """
+    if len(steps) < _FEW:
+        return 0
+    pace, usual = (elapsed[-1] - elapsed[0]) / (steps[-1] - steps[0]), float(np.median(seconds[len(seconds) // 2 :]))
+    resumed = seconds[0] * _SLOW <= pace and elapsed[0] * _SLOW <= steps[0] * pace
+    if not resumed and not (len(steps) > _ENOUGH and seconds[0] >= _SLOW * usual):
+        return 0
+    begun, excess = (1.0, steps[0] - 1) if resumed else (steps[0], seconds[0] / usual - 1)
+    since = np.minimum(steps - steps[0], 10 * (elapsed - elapsed[0] + 1))
+    shown = excess * _KEPT**since * (1 - _KEPT**begun) / (1 - _KEPT ** (begun + since))
+    early = int((shown > _SHOWN).sum())
+    if len(steps) - early >= _ENOUGH:
+        return early
+    return int((shown > _SHOWN_OF_FEW).sum()) if resumed else 0
 
 
 def _total(steps: Column, totals: Column, elapsed: Column) -> float:
@@ -93,8 +121,8 @@ def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
-#: The epoch that the run came to, at the end of its summary, whose speeds count the steps that were planned.
-_LAST_EPOCH = rb"(?:[^{}\r\n]*?'epoch': " + _VALUE % b"epoch" + rb"\})?+"
+#: The epoch that the run came to, in its summary, whose speeds count the steps that were planned. Tokens may follow.
+_LAST_EPOCH = rb"(?:[^{}\r\n]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
 _MEAN_LOSS = rb"(?:'?+[0-9.e+-]++'?+, 'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
 
 #: Unsloth's banner before training; the one before it, of the model, is alike but for the words behind its name.
@@ -147,8 +175,7 @@ FORMAT = Format(
             span="run",
         ),
         Reading(
-            rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"steps_per_second"
-            + rb"(?=\}|, '(?!train_steps_per_second': )\w++': )" + _LAST_EPOCH,
+            rb"\{'train_runtime': <seconds>, 'train_samples_per_second': <steps_per_second>(?=\}|, '(?!train_)\w++': )" + _LAST_EPOCH,
             unit="samples/s",
             span="run",
             counts="update",
@@ -200,6 +227,8 @@ FORMAT = Format(
         Fact("accumulation", rb"print\]   gradient_accumulation_steps \.++ ([0-9]++)", int),
         Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),
+        # LLaMA-Factory's.
+        Fact("precision", rb"Process rank: (?:(?!, compute)[^\n]){0,200}+, compute dtype: torch\.(bfloat16|float16)\b", words={b"bfloat16": "bf16", b"float16": "amp"}),
         Fact("precision", rb"Using (?:amp|apex|cuda_amp|auto) (fp16) backend", words={b"fp16": "amp"}),
         Fact("precision", rb"\bbf16=False,\s(?:(?!\bbf16=False,|\bfp16=)[^{}]){0,6000}+\bfp16=(False),", words={b"False": "fp32"}),
     ),
@@ -244,6 +273,10 @@ FORMAT = Format(
         NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
         NearMiss(b"100%|##########| 1/1 [00:00<00:00, 50.12it/s]", "a complete bar: loading and caching draw them too"),
         NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),
+        NearMiss(
+            b"{'train_runtime': '512.5', 'train_samples_per_second': '19.5', 'train_loss': '2.5', 'epoch': '1'}",
+            "samples, though no steps follow: words were taken out",
+        ),
         NearMiss(b"  train_samples            =       1000", "a number of samples"),
         NearMiss(b"  train_samples_per_second =       1.25\n", "of the versions that call steps samples, or cut"),
     ),

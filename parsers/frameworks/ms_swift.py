@@ -89,10 +89,12 @@ FORMAT = Format(
             postprocess=_steps,
         ),
         Reading(
-            rb"\{(?<![^\r\n]\{)\"train_runtime\": <seconds>, \"train_samples_per_second\": <throughput>, \"train_steps_per_second\": ",
+            # On the console the Trainer's own line is the same, but for the step.
+            rb"\{(?<![^\r\n]\{)(?:(?=\")|(?=(?:(?!'global_step)[^\r\n{}])*+'global_step))['\"]train_runtime['\"]: <seconds>, "
+            rb"['\"]train_samples_per_second['\"]: <throughput>, ['\"]train_steps_per_second['\"]: ",
             unit="samples/s",
             span="run",
-            marker=b'{"train_runtime"',
+            marker=b"train_runtime",
             weak=True,
         ),
     ),
@@ -112,6 +114,10 @@ FORMAT = Format(
         ),
         Sample(
             b'{"train_runtime": 800.5, "train_samples_per_second": 7.994, "train_steps_per_second": 0.5, "train_loss": 1.5, "epoch": 1.0}\n',
+            seconds=800.5, throughput=7.994,
+        ),
+        Sample(
+            b"{'train_runtime': 800.5, 'train_samples_per_second': 7.994, 'train_steps_per_second': 0.5, 'epoch': 1.0, 'global_step': 400}\n",
             seconds=800.5, throughput=7.994,
         ),
         NearMiss(

@@ -216,12 +216,15 @@ def test_the_summary_of_a_resumed_run_is_no_figure(tmp_path: Path) -> None:
     assert resumed.headline.reason.code == "resumed_summary"
 
 
+@pytest.mark.parametrize("behind", ["", ", 'num_input_tokens_seen': 65536"])
 @pytest.mark.parametrize(("epoch", "stated"), [(0.495, True), (0.15, False)])
-def test_the_summary_of_a_run_that_ended_early_is_no_figure(epoch: float, stated: bool, tmp_path: Path) -> None:
+def test_the_summary_of_a_run_that_ended_early_is_no_figure(
+    epoch: float, stated: bool, behind: str, tmp_path: Path
+) -> None:
     """It divides the samples that were planned, here half an epoch of them, by the seconds that passed."""
     lines = trainer(resumed=0)
     lines[1:1] = ["  Num examples = 1,280", "  Num Epochs = 1"]
-    lines[-1] = lines[-1].replace("'epoch': 1.0", f"'epoch': {epoch}")
+    lines[-1] = lines[-1].replace("'epoch': 1.0", f"'epoch': {epoch}{behind}")
     found = measure(lines, tmp_path, {**ONE, "devices": 4})
     assert found.rule == "reported"
     if stated:

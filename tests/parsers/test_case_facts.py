@@ -19,6 +19,16 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("frameworks.nemo", '"cfg/context_parallel_size": 2', {"context_parallel": 2}),
     ("dlperf.deepspeed", "[x] [INFO] [config.py:1]   dataloader_drop_last ......... True", {"drop_last": "True"}),
     ("frameworks.hf_trainer", "dataloader_drop_last=False,", {"drop_last": "False"}),
+    ("frameworks.hf_trainer", "python a.py --model_name_or_path /data/models/tiny-lm --fp16", {"model": "tiny-lm"}),
+    ("frameworks.hf_trainer", "python a.py --model_name_or_path acme/tiny-lm --fp16", {"model": "acme/tiny-lm"}),
+    (
+        "frameworks.hf_trainer",
+        (
+            "[INFO|2026-11-20 09:00:00] llamafactory.hparams.parser:383 >> Process rank: 0, world size: 8, "
+            "device: cuda:0, distributed training: True, compute dtype: torch.bfloat16"
+        ),
+        {"devices": 8, "precision": "bf16"},
+    ),
     ("frameworks.tf_cnn_benchmarks", "Data format: NHWC", {"data_format": "NHWC"}),
     (
         "paddle.clas_dygraph",

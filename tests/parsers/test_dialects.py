@@ -217,6 +217,36 @@ def drawn(steps: Iterable[int], total: int, pace: float, since: int = 0) -> list
     ]
 
 
+def mlx_line(step: int, speed: float, tokens: int = 4000) -> str:
+    """Return a line of mlx_lm.lora, a tenth of them with so many tokens per ten steps."""
+    told = f"It/sec {speed / 400:.3f}, Tokens/sec {speed:.3f}, Trained Tokens {step // 10 * tokens}, Peak mem 8.500 GB"
+    return f"Iter {step}: Train loss 2.125, Learning Rate 1.000e-05, {told}"
+
+
+MLX_VALIDATION = "Iter {}: Val loss 1.875, Val took 20.500s"
+
+
+def redrawn(name: str, postfix: str, steps: range, total: int, pace: int, since: int = 0) -> list[str]:
+    """Return a bar that is drawn at each update, and again after the first of two micro-batches of the next."""
+    bar = f"{name}:  5%|#    | {{}}/{total} [{{:02}}:{{:02}}<06:46,  9.99s/it, {postfix}]"
+    return [
+        bar.format(step, took // 60, took % 60)
+        for step in steps
+        for took in (pace * (step - since), pace * (step - since) + pace // 2)
+    ]
+
+
+DIFFUSERS_HEAD = [
+    "11/20/2026 10:00:30 - INFO - __main__ - ***** Running training *****",
+    "11/20/2026 10:00:30 - INFO - __main__ -   Instantaneous batch size per device = 4",
+    "11/20/2026 10:00:30 - INFO - __main__ -   Total train batch size (w. parallel, distributed & accumulation) = 64",
+    "11/20/2026 10:00:30 - INFO - __main__ -   Gradient Accumulation steps = 2",
+    "11/20/2026 10:00:30 - INFO - __main__ -   Total optimization steps = 600",
+]
+KOHYA_HEAD = [
+    "running training / 学習開始", "  batch size per device / バッチサイズ: 4",
+    "  gradient accumulation steps / 勾配を合計するステップ数 = 2", "  total optimization steps / 学習ステップ数: 600",
+]  # fmt: skip
 LOSS = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"
 EVAL = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}"
 UNSLOTH = [
@@ -548,6 +578,28 @@ DIALECTS = {
         "frameworks.hf_trainer", [*drawn(range(1, 13), 100, 4.0), LOSS], 64,
         case={"devices": 8, "batch_size": 8, "accumulation": 4},
     ),
+    # tqdm keeps seven tenths of its mean with each update, divided by the weights so far: the first step took 62 s.
+    "hugging face, a slow start that the bar shows on": Dialect(
+        "frameworks.hf_trainer", [
+            *HF_HEAD[:2], "  Total optimization steps = 40",
+            *(
+                f" 10%|#    | {step}/40 [{(60 + 2 * step) // 60:02}:{2 * step % 60:02}<06:46,  {pace:.2f}s/it]"
+                for step in range(1, 41)
+                for pace in [2 + 60 * 0.3 * 0.7 ** (step - 1) / (1 - 0.7**step)]
+            ), LOSS,
+        ], 32, "mean",
+    ),
+    # The first update of a resumed run counts the 200 steps before it.
+    "hugging face, a resumption that the bar shows on": Dialect(
+        "frameworks.hf_trainer", [
+            *HF_HEAD[:2], "  Total optimization steps = 280",
+            *(
+                f" 10%|#    | {200 + n}/280 [{2 * n // 60:02}:{2 * n % 60:02}<06:46,  {pace:.2f}s/it]"
+                for n in range(1, 81)
+                for pace in [2 / (1 + 200 * 0.3 * 0.7 ** (n - 1) / (1 - 0.7**n))]
+            ), LOSS,
+        ], 32, "mean",
+    ),
     "hugging face, settings of DeepSpeed": Dialect(
         "frameworks.hf_trainer", [
             "[INFO] [config.py:1001:print]   gradient_accumulation_steps .. 4",
@@ -614,6 +666,46 @@ DIALECTS = {
             LOSS, "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}",
             "***** train metrics *****", "  train_samples_per_second =       1.25",
         ], 80, "reported", {"batch_size_of_job": 64},
+    ),
+    # Ten steps over the seconds of the last one, behind a validation.
+    "mlx, a timer that a validation set anew": Dialect(
+        "frameworks.mlx_lm", [
+            MLX_VALIDATION.format(1),
+            *(mlx_line(step, 400.0) for step in (10, 20, 30)), MLX_VALIDATION.format(35), mlx_line(40, 800.0),
+            mlx_line(50, 400.0), MLX_VALIDATION.format(60), mlx_line(60, 4000.0), mlx_line(70, 400.0),
+        ], 400, used=5,
+    ),
+    "mlx, the first releases": Dialect(
+        "frameworks.mlx_lm", [
+            f"Iter {step}: {told}" for step in range(10, 60, 10)
+            for told in ("Train loss 2.125, It/sec 1.000, Tokens/sec 400.000", "Val loss 1.875, Val took 20.500s")
+        ], 400, used=5,
+    ),
+    "diffusers, a bar that micro-batches draw again": Dialect(
+        "frameworks.diffusers",
+        [*DIFFUSERS_HEAD, *redrawn("Steps", "lr=1e-5, step_loss=0.0625", range(1, 13), 600, 4)], 16, used=11,
+    ),
+    "diffusers, resumed": Dialect(
+        "frameworks.diffusers",
+        [*DIFFUSERS_HEAD, *redrawn("Steps", "loss=0.0625, lr=0.0001", range(301, 313), 600, 4, 300)], 16, used=11,
+    ),
+    "diffusers, bars of two nodes": Dialect(
+        "frameworks.diffusers", [
+            *DIFFUSERS_HEAD,
+            *(
+                line
+                for step in range(2, 14)
+                for line in (
+                    *redrawn("Steps", "lr=1e-5, step_loss=0.0625", range(step, step + 1), 600, 4),
+                    *redrawn("Steps", "lr=1e-5, step_loss=0.125", range(step - 1, step), 600, 4),
+                )
+            ),
+        ], 16, used=11,
+    ),
+    "sd-scripts": Dialect(
+        "frameworks.sd_scripts",
+        [*KOHYA_HEAD, *redrawn("steps", "Average key norm=0.1, avr_loss=0.125", range(1, 13), 600, 4)], 4, used=11,
+        case={"devices": 2},
     ),
     "dllogger epochs": Dialect(
         "frameworks.dllogger", [
@@ -726,6 +818,23 @@ def test_figure_of_a_dialect(name: str, tmp_path: Path) -> None:
             ALL, {"devices": 8, "batch_size": 64}, "no_tokens_per_step",
         ),
         (DIALECTS["hugging face, old summary"].lines, "reported", {}, "no_devices"),
+        (DIALECTS["sd-scripts"].lines, ALL, {}, "no_devices"),
+        # All that is left of a resumed run shows the resumption.
+        (
+            [
+                *HF_HEAD[:2], "  Total optimization steps = 220",
+                *(
+                    f" 10%|#    | {200 + n}/220 [{2 * n // 60:02}:{2 * n % 60:02}<06:46,  {pace:.2f}s/it]"
+                    for n in range(1, 16)
+                    for pace in [2 / (1 + 200 * 0.3 * 0.7 ** (n - 1) / (1 - 0.7**n))]
+                ), LOSS,
+            ], ALL, {}, "no_records",
+        ),
+        # Every line may be spoilt.
+        (
+            [each for step in (10, 20, 30) for each in (MLX_VALIDATION.format(step), mlx_line(step, 4000.0))],
+            ALL, {}, "no_records",
+        ),
         ([prime_rl(step, "30.00s", 131072) for step in range(6)], ALL, {"devices": 8}, "no_tokens_per_step"),
         # Updates alone are printed, or none.
         (litgpt(8, 8, 80), ALL, LITGPT, "no_records"),
@@ -1057,6 +1166,24 @@ def test_unsloth_counts_devices_of_a_process_and_copies(
     assert (stated["batch_size"], stated["accumulation"], stated["batch_size_of_job"]) == (2, 4, 16)
     old = facts_of(session_of([*OLD_UNSLOTH, LOSS], tmp_path, "frameworks.hf_trainer"))
     assert (old["devices"], old["batch_size_of_job"], old["accumulation"], old["total_epochs"]) == (1, 8, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [("/data/models/tiny-lm/", "tiny-lm"), ("../models/tiny-lm", "tiny-lm"), ("acme/tiny-lm", "acme/tiny-lm"),
+     ("/hub/models--acme--tiny-lm/snapshots/0123abcd", "acme/tiny-lm")],
+)  # fmt: skip
+def test_models_are_named_without_the_folders_of_a_machine(path: str, model: str, tmp_path: Path) -> None:
+    """Redaction would make one model of all of them."""
+    session = session_of([f'  "_name_or_path": "{path}",', *HF_HEAD, LOSS], tmp_path, "frameworks.hf_trainer")
+    assert facts_of(session)["model"] == model
+
+
+def test_a_checkpoint_of_any_model_is_no_name(tmp_path: Path) -> None:
+    session = session_of(
+        ['  "_name_or_path": "/data/out/checkpoint-500",', *HF_HEAD, LOSS], tmp_path, "frameworks.hf_trainer"
+    )
+    assert "model" not in facts_of(session)
 
 
 def test_unsloth_banner_starts_a_session(tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""Scripts over Accelerate that draw a bar `Steps:` with the learning rate behind its speed, such as those of diffusers.
+
+The bar counts optimiser updates of the whole job, and tells the seconds since the start. The speed that it prints is
+smoothed over the last few redraws, so that the figure is of these seconds. Each micro-batch draws the bar again; a step
+counts once, when its update first shows. The last step may hold the last checkpoint and is left out. A resumed run
+begins its bar at the step it goes on from. What a sample is (an image, a video) the head does not say. The `no_trainer`
+examples of transformers print the same head, and draw a bar without a name, as any program may: it is not read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
+from parsers.frameworks import PYTORCH_JOB
+
+#: Nodes that draw their bars side by side may differ by so many steps.
+_LAG = 3
+
+
+def first_drawn(columns: Columns) -> Postprocessed:
+    """Return the lines of a bar that first show a step; a bar that begins anew is that of another run."""
+    step, clock = columns["step"], columns["clock"]
+    anew = np.zeros(len(step), dtype=np.bool_)
+    anew[1:] = (np.diff(step) < -_LAG) | (clock[1:] < 0.5 * clock[:-1] - _LAG)
+    _, rows = np.unique(np.stack([np.cumsum(anew), step]), axis=1, return_index=True)
+    rows = np.sort(rows)
+    return rows, {name: columns[name][rows] for name in ("step", "total_steps", "clock")}
+
+
+def bar(name: bytes, postfix: bytes) -> bytes:
+    """Return the pattern of a bar with a name, at a step other than the last, and with something behind its speed."""
+    return (
+        rb"\b%s: ++[0-9]++%%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> "
+        rb"\[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++[^,\]\r\n]++, %s"
+    ) % (name, postfix)
+
+
+FORMAT = Format(
+    title="Accelerate scripts (diffusers)",
+    framework="PyTorch",
+    marker=b"Steps: ",
+    # The Trainer's own head, by the name of a script.
+    start=rb"- __main__ - ++\*{5} Running training \*{5}",
+    before_start=rb"Distributed environment: ",
+    over=("frameworks.hf_trainer",),
+    readings=(
+        Reading(
+            bar(rb"Steps", rb"(?:(?!lr=)\w++=[^,\]\r\n]++, )*+lr="),
+            unit="samples/s",
+            counts="update",
+            pauses=(
+                Pause("evaluation", rb"Running validation\.\.\.", b"11/20/2026 10:00:00 - INFO - __main__ - Running validation... "),
+                Pause("checkpoint", rb"Saved state to ", b"11/20/2026 10:00:00 - INFO - __main__ - Saved state to out/checkpoint-500"),
+            ),
+            postprocess=first_drawn,
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
+        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
+        Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
+        *PYTORCH_JOB,
+        Fact("devices", rb"^Num processes: ([0-9]++)$", int),
+        Fact("precision", rb"^Mixed precision type: (bf16|fp16|no)$", words={b"bf16": "bf16", b"fp16": "amp", b"no": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            "Steps:   2%|▏         | 12/600 [00:58<47:05,  4.80s/it, lr=1e-5, step_loss=0.0625]\r".encode(),
+            step=12, total_steps=600, clock=58,
+        ),
+        Sample(
+            "Steps:   2%|▏         | 12/600 [01:02:03<47:05,  1.25it/s, loss=0.0625, lr=0.0001]\r".encode(), step=12, total_steps=600, clock=3723,
+        ),
+        NearMiss(b"Steps:   0%|          | 0/600 [00:03<?, ?it/s, lr=1e-5, step_loss=0.0625]\r", "nothing done yet"),
+        NearMiss(b"Steps: 100%|##########| 600/600 [47:05<00:00,  4.80s/it, lr=1e-5, step_loss=0.0625]\n", "may hold the last checkpoint"),
+        NearMiss(b"Steps:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]\r", "a bar of any program"),
+    ),
+)  # fmt: skip

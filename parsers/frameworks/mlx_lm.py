@@ -1,0 +1,63 @@
+"""MLX's `mlx_lm.lora` and mlx-vlm: a line per reporting interval, with tokens per second of the whole job.
+
+The tokens are those that count in the loss, of all machines; padding does not count. Releases since the middle of 2025 time the steps alone;
+before them the wait for data and the saving of adapters are counted as well. Validations are outside of the time, but
+until then one that comes within an interval sets the timer anew, and not the tokens: the next line counts ten steps
+over the seconds of the last one. Such a line looks like any other, so that the first behind a validation is no record.
+The first validation is before the first step and does no harm, and neither does one behind the line of its own step.
+`It/sec` divides the interval that was set even where the last one is shorter. A `GB` of `Peak mem` was 2^30 bytes once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+
+
+def _of_whole_intervals(columns: Columns) -> Postprocessed:
+    """Return the lines of training, but for the first behind a validation that may have set its timer anew."""
+    step, validated = columns["step"], np.isfinite(columns["_validation"])
+    harmless = step <= 1
+    # The first releases validate behind the line of the step.
+    harmless[1:] |= ~validated[:-1] & (step[1:] == step[:-1])
+    spoilt = np.zeros(len(step), dtype=np.bool_)
+    spoilt[1:] = (validated & ~harmless)[:-1]
+    rows = np.flatnonzero(~validated & ~spoilt)
+    return rows, {name: columns[name][rows] for name in ("step", "loss", "throughput", "consumed")}
+
+
+FORMAT = Format(
+    title="MLX LM",
+    framework="MLX",
+    marker=b"Iter ",
+    start=rb"Starting training\.\.\., iters: ",
+    before_start=rb"Loading (?:pretrained model|configuration file )|^Trainable parameters: ",
+    end=rb"Saved final (?:adapter )?weights to ",
+    readings=(
+        Reading(
+            rb"\bIter <step>: (?:Val loss (?P<_validation>[0-9.a-z]++), Val took |Train loss <loss>, (?:Learning Rate [-+.0-9e]++, )?+"
+            rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=\s))",
+            unit="tokens/s",
+            counts="update",
+            postprocess=_of_whole_intervals,
+        ),
+    ),
+    facts=(
+        Fact("total_steps", rb"Starting training\.\.\., iters: ([0-9]++)$", int),
+        Fact("devices", rb"^Node [0-9]++ of ([0-9]++)$", int),
+        Fact("model", rb"mlx_lm[._]lora (?:(?!--model)[^\n]){0,400}+--model[= ](?:[^\s/]++/)*+([\w.-]++)"),
+    ),
+    samples=(
+        Sample(
+            b"Iter 20: Train loss 2.125, Learning Rate 1.000e-05, It/sec 0.500, Tokens/sec 512.250, Trained Tokens 20480, Peak mem 8.500 GB\n",
+            step=20, loss=2.125, throughput=512.25, consumed=20480,
+        ),
+        Sample(b"Iter 20: Train loss 2.125, It/sec 0.500, Tokens/sec 512.250\n", step=20, loss=2.125, throughput=512.25),
+        Sample(b"Iter 200: Val loss 1.875, Val took 20.500s\n", step=200, _validation=1.875),
+        NearMiss(b"Iter 100: Saved adapter weights to adapters/adapters.safetensors and adapters/0000100_adapters.safetensors.\n", "a checkpoint"),
+        NearMiss(
+            b"Iter 20: Train loss 2.125, Learning Rate 1.000e-05, It/sec 0.500, Tokens/sec 512.250, Trained Tokens 2048", "cut inside the number",
+        ),
+    ),
+)  # fmt: skip

@@ -80,7 +80,7 @@ def _mark_ranks(runs: dict[int, Run]) -> None:
 def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:
     """Yield the runs, by their keys, that are ranks of one job, for each job of which there are several.
 
-    They were written at the same time. Of files that do not say when, names tell: they number ranks and machines from 0.
+    They were written at the same time. Of files without times, names tell: they number ranks and machines from 0.
     """
     clocks = {each: clock for each, run in runs.items() if (clock := run.clock or run.measured_clock)}
     periods = {each: (datetime.fromisoformat(a), datetime.fromisoformat(b)) for each, (a, b) in clocks.items()}

@@ -32,7 +32,7 @@ _BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
 #: White space that browsers show as one blank; in what is preformatted they show all of it.
 _BLANKS = re.compile(r"(?P<kept><(?P<tag>pre|textarea)\b.*?</(?P=tag)>)|[ \t\r]*\n\s*", re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
-#: A sign of Markdown or of a log, written as a reference of five to seven bytes; those of HTML and ends of lines are not.
+#: A sign of Markdown or of a log, as a reference of five to seven bytes; those of HTML and ends of lines stay.
 _REFERENCE = re.compile(r"&#(?!(?:10|13|34|38|39|60|62);)(\d{2,6});")
 _ID = re.compile(r' id="([^"]+)"')
 #: In the data of a chart, JSON as an attribute, quotes are written as entities.

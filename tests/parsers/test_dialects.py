@@ -2353,6 +2353,8 @@ def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) 
     assert isinstance(found.headline, Figure)
     assert found.headline.value == pytest.approx(4 * 2048)
     assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == ["agrees"]
+
+
 def examples_of(steps: Iterable[int], took: Sequence[float], first: int = 0, mean: float | None = None) -> list[str]:
     """Return lines of PyTorch's ImageNet example at some steps; `took` are the seconds of all steps of the epoch."""
     lines = []

@@ -128,7 +128,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "original": (run_names.name(site, original), site.page(original)) if original else None,
         },
         boost=0,
-        basis=lambda: site.basis_of_runs([run, *beside]) | {"rival": site.once(rivals.rivals).get(run.id)},
+        basis=lambda: {**site.basis_of_runs([run, *beside]), "rival": site.once(rivals.rivals).get(run.id)},
         filed=False,
     )
 

@@ -4,11 +4,12 @@
 saving; for a resumed run it counts what was trained before as well, and is too high. Every node prints the summary, and
 a table may follow; they count once. During training only the bar tells the time: seconds per optimiser step, which tqdm
 smooths over the last few steps, so a record is not the time of a single step. A slow start shows in the first dozen of
-them, and a resumption in the first thirty: these are no records. The bars of evaluations have the same form and interrupt it; those of tokenising and loading
-begin with a name. Later versions print numbers in quotes. Before 4.7 (2021) the summary has no `train_steps_per_second`,
-and its `train_samples_per_second` are optimiser steps per second. After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which
-shows the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts
-are those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
+them, and a resumption in the first thirty: these are no records. The bars of evaluations have the same form and
+interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before 4.7
+(2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per second.
+After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which shows
+the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
+those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
 since the start with everything in it.
 """
 

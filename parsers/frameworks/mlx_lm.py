@@ -1,11 +1,12 @@
 """MLX's `mlx_lm.lora` and mlx-vlm: a line per reporting interval, with tokens per second of the whole job.
 
-The tokens are those that count in the loss, of all machines; padding does not count. Releases since the middle of 2025 time the steps alone;
-before them the wait for data and the saving of adapters are counted as well. Validations are outside of the time, but
-until then one that comes within an interval sets the timer anew, and not the tokens: the next line counts ten steps
-over the seconds of the last one. Such a line looks like any other, so that the first behind a validation is no record.
-The first validation is before the first step and does no harm, and neither does one behind the line of its own step.
-`It/sec` divides the interval that was set even where the last one is shorter. A `GB` of `Peak mem` was 2^30 bytes once.
+The tokens are those that count in the loss, of all machines; padding does not count. Releases since the middle of 2025
+time the steps alone; before them the wait for data and the saving of adapters are counted as well. Validations are
+outside of the time, but until then one that comes within an interval sets the timer anew, and not the tokens: the next
+line counts ten steps over the seconds of the last one. Such a line looks like any other, so that the first behind a
+validation is no record. The first validation is before the first step and does no harm, and neither does one behind the
+line of its own step. `It/sec` divides the interval that was set even where the last one is shorter. A `GB` of `Peak
+mem` was 2^30 bytes once.
 """
 
 from __future__ import annotations

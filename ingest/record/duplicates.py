@@ -29,7 +29,8 @@ _ENOUGH = 10
 _CODES = frozenset({"duplicate", "same_run", "other_rank"})
 #: What launchers name the log of one rank by: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
 _RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[._=-]?([0-9]+)(?![0-9])")
-#: And that of one machine, where the job runs on several: of jobs of one machine each, all may be tried at once.
+#: What the log of one machine is named by. It counts only where a job runs on several: jobs of one machine each may be
+#: at work at the same time.
 _MACHINE = re.compile(r"(?i)(?<![a-z])(node|machine|host)[._=-]?([0-9]+)(?![0-9])")
 #: Ranks of a job print at the same time: share of the shorter log's time.
 _TOGETHER = 0.9

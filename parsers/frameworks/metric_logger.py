@@ -1,12 +1,12 @@
 """`MetricLogger` of torchvision's references, DETR, DeiT, MAE, ConvNeXt, DINO and their many copies: a line per `print_freq`.
 
-`Epoch: [0]  [  20/1251]  eta: ...  time: 0.3500  data: 0.0010  max mem: 8021`. `time` is seconds per iteration with the wait
-for data, as a mean over the last twenty iterations of the epoch. Lines overlap where they follow each other more closely:
-up to the twentieth iteration the overlap, which holds the slow first one, is undone. A stall between lines that are further
-apart is not seen. `Total time: ... (0.3550 s / it)` is the
-mean of the whole epoch; `Test:` lines are of an evaluation. An iteration is a batch of each device, however many of them an
-update accumulates. torchvision's `img/s` is that of one device without the wait for data, and not read. Neither speed of
-the job nor its batch size is printed.
+`Epoch: [0] [ 20/1251] eta: ... time: 0.3500 data: 0.0010 max mem: 8021`. `time` is seconds per iteration with the wait
+for data, as a mean over the last twenty iterations of the epoch. Lines overlap where they follow each other more
+closely: up to the twentieth iteration the overlap, which holds the slow first one, is undone. A stall between lines
+that are further apart shows only in the `Total time` of the epoch, which is held against the records. `Test:` lines are
+of an evaluation. An iteration is a batch of each device, however many of them an update accumulates. torchvision's
+`img/s` is that of one device without the wait for data, and not read. Neither speed of the job nor its batch size is
+printed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 _WINDOW = 20
 _PRECISION = {b"True": "amp", b"False": "fp32"}
 #: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`.
-_HEAD = (
-    rb"(?<!\w)(?:(?<![Vv]al )(?<![Ee]val )(?<![Tt]est )(?<![Vv]alid )(?<![Vv]alidation )(?<![Ee]valuation )"
-    rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]|Training) ++"
+_EPOCH = (
+    rb"(?<!\w)(?<![Vv]al )(?<![Ee]val )(?<![Tt]est )(?<![Vv]alid )(?<![Vv]alidation )(?<![Ee]valuation )"
+    rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]"
 )
+_HEAD = rb"(?:" + _EPOCH + rb"|(?<!\w)Training) ++"
 
 
 def _apart(columns: Columns) -> Postprocessed:
@@ -36,6 +37,13 @@ def _apart(columns: Columns) -> Postprocessed:
         since = np.diff(columns[name] * done, prepend=np.nan) / more
         found[name] = np.where(undone & (since > 0), since, columns[name])
     return np.arange(len(done)), found
+
+
+def _of_epochs(columns: Columns) -> Postprocessed:
+    """Return the seconds of whole epochs."""
+    hours = 24 * np.nan_to_num(columns["_days"]) + columns["_hours"]
+    seconds = 60 * (60 * hours + columns["_minutes"]) + columns["_seconds"]
+    return np.arange(len(seconds)), {"epoch": columns["epoch"], "duration": seconds}
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
@@ -59,6 +67,15 @@ FORMAT = Format(
             unit="samples/s",
             epoch_timer=True,
             postprocess=_apart,
+        ),
+        Reading(
+            _EPOCH + rb" Total time: (?:(?P<_days>[0-9]++) days?, )?+"
+            rb"(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}) \(",
+            unit="samples/s",
+            span="epoch",
+            marker=b"] Total time: ",
+            weak=True,
+            postprocess=_of_epochs,
         ),
     ),
     facts=(
@@ -106,7 +123,8 @@ FORMAT = Format(
             b"Val Epoch: [1]  [ 10/60]  eta: 0:02:17  loss: 0.9000 (0.9000)  time: 2.2500  data: 0.2500  max mem: 8021\n",
             "an evaluation with the number of its epoch",
         ),
-        NearMiss(b"Epoch: [2] Total time: 0:07:24 (0.3550 s / it)\n", "the end of an epoch"),
+        Sample(b"Epoch: [2] Total time: 0:07:24 (0.3550 s / it)\n", epoch=2, _hours=0, _minutes=7, _seconds=24),
+        NearMiss(b"Test: Total time: 0:00:09 (0.9155 s / it)\n", "an evaluation"),
         NearMiss(
             b"Epoch: [2]  [  20/1251]  eta: 0:07:10  lr: 0.000100  loss: 6.2500 (6.5000)  time: 0.3500  data: 0.00", "cut"
         ),

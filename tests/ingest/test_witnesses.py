@@ -44,6 +44,23 @@ def steady(*, speed: float, second: float, count: int = 60) -> list[str]:
     return pytorch_resnet50([(i, speed) for i in range(count)], second=second)
 
 
+@pytest.mark.parametrize(("stall", "verdict"), [(0.0, "agrees"), (60.0, "disagrees")])
+def test_stalls_between_the_lines_of_metric_logger_contradict_them(stall: float, verdict: str, tmp_path: Path) -> None:
+    """Its `time` is a mean over the last twenty iterations, of fifty from line to line."""
+    total = dt.timedelta(seconds=600 * 0.5 + 12 * stall)
+    lines = ["Not using distributed mode"]
+    for epoch in range(2):
+        head = f"Epoch: [{epoch}]  "
+        lines += [
+            f"{head}[{i:3d}/600]  eta: 0:00:21  loss: 0.0739 (0.0704)  time: 0.5000  data: 0.0001  max mem: 16887"
+            for i in [*range(0, 600, 50), 599]
+        ]
+        lines += [f"Epoch: [{epoch}] Total time: {total} ({total.total_seconds() / 600:.4f} s / it)"]
+    found = measure(lines, tmp_path)
+    assert witness(found, "summary").verdict == verdict
+    assert isinstance(found.headline, Figure) == (verdict == "agrees")
+
+
 def test_every_kind_is_heard_in_its_order(tmp_path: Path) -> None:
     found = measure(steady(speed=32.0, second=0.5), tmp_path)
     assert [each.kind for each in found.witnesses] == list(WITNESSES) == list(TOLERANCE)

@@ -2394,7 +2394,8 @@ def metric_logger(epoch: int, took: Sequence[float], every: int) -> list[str]:
             f"Epoch: [{epoch}]  [{i:3d}/{len(took)}]  eta: 0:00:21  lr: 0.0001  loss: 0.0739 (0.0704)  "
             f"time: {sum(last) / len(last):.4f}  data: 0.0001  max mem: 16887"
         )
-    return [*lines, f"Epoch: [{epoch}] Total time: 0:00:26 ({sum(took) / len(took):.4f} s / it)"]
+    total = dt.timedelta(seconds=int(sum(took)))
+    return [*lines, f"Epoch: [{epoch}] Total time: {total} ({sum(took) / len(took):.4f} s / it)"]
 
 
 @pytest.mark.parametrize("every", [5, 10, 20])

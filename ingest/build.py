@@ -218,7 +218,7 @@ def _site(state: State, *, check: bool) -> Built:
         cache=_cache(state.inputs.out),
         check=check,
         published=state.publications,
-        logs={} if check else {**_logs(state.found), **_stored_logs(state)},
+        logs={} if check else {**_logs(state), **_stored_logs(state)},
         shards=state.ledger.shards if state.place.is_of_pages else {},
         passed_over=state.ledger.passed_over,
         accelerators=state.accelerators,
@@ -232,13 +232,14 @@ def _cache(out: Path) -> Path:
     return out.absolute().parent / ".perfledger" / "cache.sqlite"
 
 
-def _logs(found: FoundFiles) -> dict[str, tuple[Path, ...]]:
+def _logs(state: State) -> dict[str, tuple[Path, ...]]:
     """Return where each log lies, by its redacted path, which several may share."""
     from schema.redaction.redact import redact
 
+    redacted = {run.path for run in state.ledger.runs}  # few names have something to redact
     places: dict[str, tuple[Path, ...]] = {}
-    for each in found.inputs:
-        name = redact(each.name)
+    for each in state.found.inputs:
+        name = each.name if each.name in redacted else redact(each.name)
         places[name] = (*places.get(name, ()), each.path)
     return places
 

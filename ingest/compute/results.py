@@ -105,14 +105,14 @@ def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
     counted = _counted(runs)
     if not counted:
         return []
-    groups = _frame(counted, rule).drop_duplicates("run").groupby("result")["run"].agg(list)
+    groups = _cases(counted, rule).sort_values(["result", "run"], kind="stable").groupby("result")["run"].agg(list)
     return [[counted[each] for each in members] for members in groups]
 
 
-def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
-    """Return a row per run and metric: `result` numbers the results in the order of their first runs.
+def _cases(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
+    """Return a row per run: `result` numbers the results in the order of their first runs.
 
-    `well` tells whether the run ended with a figure; `value` is None where the metric has no finite value.
+    `well` tells whether the run ended with a figure, and `joins` whether its own figure is in the unit of its result.
     """
     import pandas as pd
 
@@ -125,8 +125,19 @@ def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
     first = cases.groupby("case")["way"].transform("first").fillna("")
     own, scored = cases["way"].fillna(first), [run.metrics.keys() >= SCORED for run in runs]
     way = own.mask(pd.Series(scored, dtype=bool), first)
-    cases["result"] = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
-    rows = [(at, _THROUGHPUT, _value(run, rule) if own[at] == way[at] else None) for at, run in enumerate(runs)]
+    result = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
+    return cases.assign(result=result, joins=own == way).drop(columns="way")
+
+
+def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
+    """Return a row per run and metric of `_cases`; `value` is None where the metric has no finite value."""
+    import pandas as pd
+
+    cases = _cases(runs, rule)
+    rows = [
+        (at, _THROUGHPUT, _value(run, rule) if joins else None)
+        for at, (run, joins) in enumerate(zip(runs, cases["joins"], strict=True))
+    ]
     rows += [
         (at, name, found.value)
         for at, run in enumerate(runs)
@@ -134,7 +145,7 @@ def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
         for name, found in run.metrics.items()
     ]
     metrics = pd.DataFrame(rows, columns=["run", "metric", "value"])
-    return cases.drop(columns="way").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
+    return cases.drop(columns="joins").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
 
 
 def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Statistics]:

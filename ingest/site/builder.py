@@ -153,8 +153,8 @@ def build(
         files.update(_data(site, words, records))
         files.update(badges.badges(site, words))
         files.update({STYLES: _styles(), COMPARISONS: compare.data(site, records)})
-        files.update(columnar.files(site, records, words))
-        files.update(explorer.files(site, words, partial(_made_once, cached, code)))
+        files.update(columnar.files(site, records, words, partial(_made_once, cached, code, columnar.is_table)))
+        files.update(explorer.files(site, words, partial(_made_once, cached, code, explorer.is_document)))
         files.update(hardware_tables.files(site, words))
         built = replace(_written(files, out), lasting=_shows_all_logs(site, files))
         if built.lasting:
@@ -223,10 +223,12 @@ def _pages(site: Site, words: Words, cached: Cache, code: str) -> Iterator[Files
             yield {picture.path: drawing if drawing.startswith(share.SIGNATURE) else share.draw(picture)}
 
 
-def _made_once(cached: Cache, code: str, basis: str, make: Callable[[], bytes]) -> bytes:
-    """Return a file for scripts as an earlier build made it of the same; otherwise make it."""
+def _made_once(
+    cached: Cache, code: str, is_whole: Callable[[bytes], bool], basis: str, make: Callable[[], bytes]
+) -> bytes:
+    """Return a file for programs as an earlier build made it of the same; otherwise make it."""
     found = cached.get_or_make(key_of("data", code, basis), make)
-    return found if explorer.is_document(found) else make()
+    return found if is_whole(found) else make()
 
 
 def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:

@@ -17,7 +17,8 @@ FORMAT = Format(
     marker=b"loss ",
     start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
     readings=(
-        Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s", marker=b" time ", pauses=_PAUSES),
+        # The fraction is always printed, and tells logs of others without a search: `time` and `loss` stand in most.
+        Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+\.[0-9]++)" + _LOSS, unit="samples/s", marker=b" time ", pauses=_PAUSES),
         Reading(
             rb"(?<!\S)<step> time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
             unit="samples/s",

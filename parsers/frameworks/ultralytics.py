@@ -34,6 +34,7 @@ def _bar(state: bytes) -> Reading:
         unit="images/s",
         span="epoch",
         factors={"memory": 1e9 / 2**20},
+        marker=b"G ",  # other bars, which are in every second log, state no memory
         postprocess=_epochs,
     )
 

@@ -21,7 +21,7 @@ from ingest.common.cache import _TABLE, Cache, _checksum, packed
 from ingest.record import ledger
 from ingest.record.slim import Slimmer
 from ingest.site import builder
-from ingest.site.data import explorer
+from ingest.site.data import columnar, explorer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
@@ -185,9 +185,10 @@ def test_values_that_are_garbage_cost_time_only(mine: Path, made: Callable[[byte
 
 
 @pytest.mark.parametrize("garbage", GARBAGE)
-def test_garbage_is_no_part_of_the_list_of_runs(garbage: bytes) -> None:
+def test_garbage_is_no_list_of_runs_and_no_table(garbage: bytes) -> None:
     """Which entry meets which garbage above is chance: their keys are hashes."""
     assert not explorer.is_document(garbage)
+    assert not columnar.is_table(garbage)
 
 
 def linked(path: Path, elsewhere: Path) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ingest.common.problems import TABLE, file_of
 from ingest.common.words import LANGUAGES, Words
 from ingest.compute.results import version
 from ingest.site import addresses
 from ingest.site.data import problems, results
+from ingest.site.data.explorer import Kept
 from ingest.site.data.measured import date_of
 from ingest.site.model import Site, options_text
 from schema.records import Run
@@ -43,12 +47,21 @@ _RUN = (
 _PROBLEM = ("code", "path", "line", "args", *(f"said_{each}" for each in LANGUAGES))
 
 
-def files(site: Site, found: Sequence[ResultRecord], words: Words) -> dict[str, bytes]:
-    """Return the files by their paths; problems are among them where they are no JSON lines."""
+def files(site: Site, found: Sequence[ResultRecord], words: Words, kept: Kept) -> dict[str, bytes]:
+    """Return the files by their paths; problems are among them where they are no JSON lines.
+
+    Args:
+        site: the site.
+        found: its results.
+        words: the words of both languages.
+        kept: returns a file as an earlier build made it of the same basis, or otherwise makes it.
+    """
     runs = (_run(site, each) for each in site.runs)
     made = {RESULTS: _written(results.COLUMNS, map(_result, found)), RUNS: _written(_RUN, runs)}
     if site.all_problems and file_of(site.runs) == TABLE:
-        made[TABLE] = _written(_PROBLEM, map(_problem, problems.records(site, words)), frozenset({"line"}))
+        said = (_problem(each) for each in problems.records(site, words))
+        basis = sha256(msgspec.json.encode(site.all_problems)).hexdigest()
+        made[TABLE] = kept(basis, lambda: _written(_PROBLEM, said, frozenset({"line"})))
     return made
 
 
@@ -90,6 +103,17 @@ def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], counts: 
             arrays = [pa.array([row.get(name) for row in some], schema.field(name).type) for name in columns]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     return stream.getvalue()
+
+
+def is_table(content: bytes) -> bool:
+    """Return whether rows were written so, and are whole: what a cache holds may be anything."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return bool((parquet.read_table(pa.BufferReader(content)).schema.metadata or {}).get(b"perfledger"))
+    except (OSError, pa.ArrowException):
+        return False
 
 
 def _type(name: str, counts: frozenset[str]) -> pa.DataType:

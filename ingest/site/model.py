@@ -68,7 +68,7 @@ class Suite:
         return (row.nodes or 1, row.devices or 0, row.batch_size or 0, self.workload_text(row.model, row.options))
 
     def workload_text(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> str:
-        """Return the key of a workload: the model if it does not name the page, and the options that make another."""
+        """Return the key of a workload: the model if the page does not name it, and the options that make another."""
         return " ".join(filter(None, (self.variant_of(model), options_text(self._parted(options, left_out)))))
 
     def workload_words(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> Text:
@@ -86,12 +86,14 @@ class Suite:
         return {name: value for name, value in row.options.items() if not self._parts(name, value)}
 
     def variant(self, row: Row) -> str:
-        """Return the model if it is not the one that names the page; empty otherwise."""
+        """Return the model of a row where the page has several and its title does not name it; empty otherwise."""
         return self.variant_of(row.model)
 
     def variant_of(self, model: str | None) -> str:
-        """Return a model's name if it is not the one that names the page; empty otherwise."""
-        return model if self.models and model is not None and model != self.models[0] else ""
+        """Return a model's name where the page has several and its title does not name it; empty otherwise."""
+        if model is None or len(self.models) < 2 or _bare(model) in _bare(self.title.en):
+            return ""
+        return model
 
     def _parted(self, options: Mapping[str, Any], left_out: Sequence[str]) -> Mapping[str, Any]:
         return {name: value for name, value in options.items() if self._parts(name, value) and name not in left_out}
@@ -103,8 +105,11 @@ class Suite:
 
 def _says(value: object, name: str) -> bool:
     """Return whether a value is a name written in another way, as `llama-tiny` is Llama tiny."""
-    said, wanted = (re.sub(r"[\W_]", "", text).casefold() for text in (str(value), name))
-    return said == wanted != ""
+    return _bare(str(value)) == _bare(name) != ""
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
 
 
 def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:

@@ -39,7 +39,7 @@ def test_only_what_is_asked_for_is_said_and_nothing_empty() -> None:
     [
         ("Llama tiny", "Llama tiny, threads 2"),  # not its size again
         ("Llama 2 7B", "Llama 2 7B, size llama-tiny, threads 2"),
-        ("Llama 3 8B", "size llama-tiny, threads 2"),  # which names the page
+        ("Llama 3 8B", "Llama 3 8B, size llama-tiny, threads 2"),
     ],
 )
 def test_a_workload_says_a_model_once(model: str, said: str) -> None:
@@ -47,3 +47,20 @@ def test_a_workload_says_a_model_once(model: str, said: str) -> None:
     options = {"size": "llama-tiny", "threads": 2}
     assert load().say("en", llama.workload_words(model, options)) == said
     assert "llama-tiny" in llama.workload_text(model, options), "what tells rows apart says all"
+
+
+@pytest.mark.parametrize(
+    ("suite", "model", "variant"),
+    [
+        ("llama", "Llama 3 8B", "Llama 3 8B"),  # the title is Llama alone
+        ("vit", "ViT-L/16", "ViT-L/16"),
+        ("gpt", "GPT", ""),
+        ("gpt", "GPT-2 small", "GPT-2 small"),
+        ("nccl", "all_reduce", ""),  # All-reduce (NCCL)
+        ("fastscnn", "FastSCNN", ""),
+        ("dlrm", "DLRM-DCNv2", ""),  # the only model of its page
+    ],
+)
+def test_a_page_of_several_models_names_each_that_its_title_does_not(suite: str, model: str, variant: str) -> None:
+    (found,) = (each for each in suites() if each.id == suite)
+    assert found.variant_of(model) == variant

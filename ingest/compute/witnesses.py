@@ -8,7 +8,7 @@ reading declares which of the two is right where they differ (`parsers.contract.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -586,8 +586,29 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(_claimed(given))
             inside = [float(claimed[given.epochs == each].sum()) for each in records["epoch"]]
+            if records.reading.exact and (complete := _whole_epochs(records, given, inside)).any():
+                lines = records.lines([int(each) for each in np.flatnonzero(complete)[[0, -1]]])
+                taken = np.array([given.covered[given.epochs == each].sum() for each in records["epoch"]])
+                value, told = (records["step_seconds"] * taken)[complete].sum(), np.array(inside)[complete].sum()
+                return _judged("summary", float(value), float(told), "s", "Σ s", (lines[0], lines[1]))
             return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
     return None
+
+
+def _whole_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Sequence[float]) -> NDArray[np.bool_]:
+    """Return the epochs whose records lie in the log from the first step to the last."""
+    import numpy as np
+
+    found = np.zeros(len(records), dtype=np.bool_)
+    if "total_steps" not in given.records or len(np.unique(records["epoch"])) < len(records):
+        return found
+    totals, told = given.records["total_steps"][given.rows], np.isfinite(records["step_seconds"])
+    for place, epoch in enumerate(records["epoch"]):
+        inside = given.epochs == epoch
+        begins = inside.any() and given.steps[inside][0] == 0
+        whole = begins and given.covered[inside].sum() == totals[inside][0]
+        found[place] = whole and claimed[place] > 0 and told[place]
+    return found
 
 
 def _compared(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:

@@ -2385,13 +2385,14 @@ def test_a_mean_that_does_not_begin_with_the_epoch_tells_no_seconds(tmp_path: Pa
     assert value(whole, "sustained", devices=1, batch_size=64) == pytest.approx(256)
 
 
-def metric_logger(epoch: int, took: Sequence[float], every: int) -> list[str]:
+def metric_logger(epoch: int, took: Sequence[float], every: int, eta: int | None = None) -> list[str]:
     """Return the lines of an epoch of `MetricLogger`, whose `time` is a mean over the last twenty iterations."""
     lines = []
     for i in sorted({*range(0, len(took), every), len(took) - 1}):
         last = took[max(0, i - 19) : i + 1]
+        left = dt.timedelta(seconds=int(sum(took[: i + 1]) / (i + 1) * (len(took) - i)) if eta is None else eta)
         lines.append(
-            f"Epoch: [{epoch}]  [{i:3d}/{len(took)}]  eta: 0:00:21  lr: 0.0001  loss: 0.0739 (0.0704)  "
+            f"Epoch: [{epoch}]  [{i:3d}/{len(took)}]  eta: {left}  lr: 0.0001  loss: 0.0739 (0.0704)  "
             f"time: {sum(last) / len(last):.4f}  data: 0.0001  max mem: 16887"
         )
     total = dt.timedelta(seconds=int(sum(took)))
@@ -2406,6 +2407,33 @@ def test_the_slow_first_iteration_of_an_epoch_counts_once(every: int, tmp_path: 
     session = session_of(lines, tmp_path, "frameworks.metric_logger")
     assert facts_of(session) == {"batch_size": 32, "devices": 1, "model": "vit_small", "total_epochs": 4}
     assert value(session) == pytest.approx(32 * 4 * 61 / (4 * 34), rel=1e-3)
+
+
+#: A loader that stalls once in fifty iterations, where no mean of twenty shows it; the first is slow.
+STALLS = [20.0, *[15.5 if i % 50 == 10 else 0.5 for i in range(1, 600)]]
+DISTRIBUTED_OFF = ["Not using distributed mode", "Namespace(batch_size=32, epochs=2, world_size=1)"]
+
+
+def test_the_time_that_is_left_tells_of_iterations_that_no_mean_holds(tmp_path: Path) -> None:
+    lines = DISTRIBUTED_OFF + [line for epoch in range(2) for line in metric_logger(epoch, STALLS, 50)]
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    assert value(session) == pytest.approx(32 * 600 / sum(STALLS), rel=0.02)
+    assert isinstance(measured(session, facts_of(session)).headline, Figure)
+
+
+@pytest.mark.parametrize("count", [7, 11])
+def test_the_time_that_is_left_serves_without_the_total_of_the_epoch(count: int, tmp_path: Path) -> None:
+    lines, done = metric_logger(0, STALLS, 50)[:count], 50 * (count - 1) + 1
+    session = session_of(DISTRIBUTED_OFF + lines, tmp_path, "frameworks.metric_logger")
+    assert value(session) == pytest.approx(32 * done / sum(STALLS[:done]), rel=0.02)
+
+
+@pytest.mark.parametrize("eta", [0, 21])
+def test_stalls_that_nothing_else_tells_of_contradict_the_total_of_their_epoch(eta: int, tmp_path: Path) -> None:
+    lines = DISTRIBUTED_OFF + metric_logger(0, STALLS, 50, eta)
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    assert value(session) == pytest.approx(32 * 600 / (20 + 599 * 0.5), rel=0.01)
+    assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
 
 
 def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:

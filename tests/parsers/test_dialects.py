@@ -2338,6 +2338,23 @@ def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_pat
     assert value(session, "sustained", devices=2) == pytest.approx(2 * 64, rel=2e-3)
 
 
+def test_first_paddle_clas_carries_its_means_into_the_next_epoch(tmp_path: Path) -> None:
+    """Every line is printed: those of iterations 0 to 4 hold the epoch before, whose loader was slow."""
+    at = "[2021/11/20 10:00:00] root INFO: "
+    told = "[Train][Epoch {}/6][Iter: {}/12]loss: 2.3, batch_cost: {:.5f}s, reader_cost: 0, ips: {:.5f} images/sec"
+    lines, taken = [], [0.0]
+    for epoch in range(1, 7):
+        for step in range(12):
+            taken = [] if step == 5 else taken
+            # The timer runs on through the evaluation, of 20 s.
+            taken = [*taken, 20.5 if step == 0 and epoch > 1 else 0.5]
+            mean = sum(taken) / len(taken)
+            lines.append(told.format(epoch, step, mean, 32 / mean))
+        lines.append("[Eval][Epoch 1][Avg]CELoss: 2.3, loss: 2.3")
+    session = session_of([at + each for each in lines], tmp_path, "paddle.clas_dygraph")
+    assert value(session, "sustained", devices=1) == pytest.approx(64, rel=2e-3)
+
+
 def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) -> None:
     """Batches of 512 samples take 0.25 s; the line of the first one of an epoch has a tenth of that."""
     lines = [

@@ -1577,6 +1577,26 @@ MMENGINE = [
 ]
 
 
+@pytest.mark.parametrize(("window", "every"), [(10, 1), (10, 5), (50, 10), (50, 50), (20, 4)])
+@pytest.mark.parametrize("by_epoch", [True, False])
+def test_mmengine_counts_the_slow_first_iteration_once(window: int, every: int, by_epoch: bool, tmp_path: Path) -> None:
+    took = [30.0, *[0.5] * 199]
+    lines = [f"log_processor = dict(by_epoch=True, type='LogProcessor', window_size={window})"] * (window != 10)
+    for i in range(every, 201, every):
+        last = took[max(0, i - window) : i]
+        head = (
+            f"Epoch(train)  [{1 + (i - 1) // 100}][{1 + (i - 1) % 100:3}/100]"
+            if by_epoch
+            else f"Iter(train) [{i:4}/4000]"
+        )
+        lines.append(
+            f"2026/11/20 12:01:00 - mmengine - INFO - {head}  lr: 1.0e-02  eta: 5:53:22  "
+            f"time: {sum(last) / len(last):.4f}  data_time: 0.0100  memory: 3440  loss: 2.1"
+        )
+    session = session_of(lines, tmp_path, "frameworks.mmseg")
+    assert value(session, **ONE) == pytest.approx(32 * 200 / sum(took), rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("config", "size"),
     [

@@ -2484,6 +2484,21 @@ def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:
     assert facts == {"devices": 1, "model": "vit_small", "parameters": 22050664}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "devices"),
+    [("device='0,1,2,3', world_size=4", 4), ("device='0,1', world_size=1", 2), ("device='0', world_size=1", 1),
+     ("device='', world_size=1", None), ("device='cpu', world_size=1", 1)],
+)  # fmt: skip
+def test_yolov7_states_its_batch_and_devices(arguments: str, devices: int | None, tmp_path: Path) -> None:
+    device, world = arguments.split(", world")
+    head = f"Namespace(weights='a.pt', batch_size=8, {device}, epochs=2, total_batch_size=32, world{world})"
+    bar = "  11.2G  0.02282  0.02438  0.006101    0.0533       330       640: 100%|█| 80/80 [00:20<00:00,  4.00it/s]"
+    session = session_of([head, f"  0/1  {bar}", f"  1/1  {bar}"], tmp_path, "frameworks.ultralytics")
+    facts = facts_of(session)
+    assert (facts["batch_size_of_job"], facts.get("devices")) == (32, devices)
+    assert value(session) == pytest.approx(4 * 32)
+
+
 def test_yolov5_of_old_names_the_release_of_pytorch_behind_a_blank(tmp_path: Path) -> None:
     head = "train: weights=yolov5s.pt, cfg=, data=a.yaml, epochs=2, batch_size=16, device=0,1, multi_scale=False"
     tail = (

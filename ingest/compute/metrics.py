@@ -90,12 +90,17 @@ def _latency(session: Session, case: Facts, headline: Figure | NoFigure) -> Metr
 
     A step is one batch per device, so that printers of optimiser updates can be compared with others.
     """
-    if isinstance(headline, NoFigure) and headline.reason.code in TOO_FEW:
+    if isinstance(headline, NoFigure) and (headline.reason.code in TOO_FEW or _of_time(headline.reason)):
         return MetricFigure(None, METRICS["latency"].unit, reason=headline.reason)
     try:
         return _stepped(session, case) or _from_series(session, case)
     except NoFigureError as error:
         return MetricFigure(None, METRICS["latency"].unit, reason=error.reason)
+
+
+def _of_time(reason: Reason) -> bool:
+    """Return whether a witness contradicts the seconds of the records, not the samples that they hold."""
+    return reason.code == "withheld" and reason.args["witness"] in {"clock", "summary", "framework"}
 
 
 def _stepped(session: Session, case: Facts) -> MetricFigure | None:

@@ -2375,6 +2375,20 @@ def test_first_paddle_clas_carries_its_means_into_the_next_epoch(tmp_path: Path)
     assert value(session, "sustained", devices=1) == pytest.approx(64, rel=2e-3)
 
 
+def test_seconds_that_the_clock_contradicts_are_no_time_per_step(tmp_path: Path) -> None:
+    """PaddleOCR of 2021 leaves metrics out of its 2.25 s; a step takes 5 s."""
+    told = "lr: 0.001, loss: 1.5, acc: 0.5, reader_cost: 0.00100 s, batch_cost: 2.25000 s, samples: 512, ips: 227.55556"
+    lines = [
+        f"[2021/11/20 10:{i // 12:02}:{5 * (i % 12):02}] root INFO: epoch: [1/500], iter: {i}, {told}"
+        for i in range(1, 40)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
+    found = measured(session, ONE)
+    assert isinstance(found.headline, NoFigure)
+    latency = metrics(session, ONE, found.headline)["latency"]
+    assert (latency.value, latency.reason) == (None, found.headline.reason)
+
+
 def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) -> None:
     """Batches of 512 samples take 0.25 s; the line of the first one of an epoch has a tenth of that."""
     lines = [

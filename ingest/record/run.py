@@ -172,7 +172,7 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, told), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline)]
     case = merged.case()
-    beside = _with_energy(metrics(session, for_rules, found.headline, found.slower), told)
+    beside = _with_energy(metrics(session, for_rules, found.headline, found.slower, found.untimed), told)
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless and outcome != "trial"
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}

@@ -2385,8 +2385,27 @@ def test_seconds_that_the_clock_contradicts_are_no_time_per_step(tmp_path: Path)
     session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
     found = measured(session, ONE)
     assert isinstance(found.headline, NoFigure)
-    latency = metrics(session, ONE, found.headline)["latency"]
+    latency = metrics(session, ONE, found.headline, found.slower, found.untimed)["latency"]
     assert (latency.value, latency.reason) == (None, found.headline.reason)
+
+
+@pytest.mark.parametrize(("second", "reason"), [(0.5, None), (2.0, "withheld")])
+def test_the_clock_judges_the_time_per_step_without_a_batch_size(
+    second: float, reason: str | None, tmp_path: Path
+) -> None:
+    """MMEngine prints the last ten of fifty iterations; in the others the loader stalls."""
+    lines = [
+        f"2026/11/20 12:{int(50 * second * i) // 60:02}:{int(50 * second * i) % 60:02} - mmengine - INFO - "
+        f"Iter(train) [{50 * i:5}/40000]  lr: 1.0e-02  eta: 5:53:22  time: 0.5000  data_time: 0.0100  loss: 2.1"
+        for i in range(1, 30)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.mmseg")
+    found = measured(session, {})
+    assert isinstance(found.headline, NoFigure)
+    assert (found.headline.reason.code, found.witnesses) == ("no_devices", ())
+    latency = metrics(session, {}, found.headline, found.slower, found.untimed)["latency"]
+    assert latency.value == (None if reason else pytest.approx(500))
+    assert (latency.reason and latency.reason.code) == reason
 
 
 def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) -> None:

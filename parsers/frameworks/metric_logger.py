@@ -43,7 +43,8 @@ def _apart(columns: Columns) -> Postprocessed:
     if "epoch" in columns:
         undone &= ~(np.diff(columns["epoch"], prepend=np.nan) != 0)
     for name in ("step_seconds", "reader_seconds"):
-        since = np.diff(columns[name] * done, prepend=np.nan) / more
+        with np.errstate(all="ignore"):
+            since = np.diff(columns[name] * done, prepend=np.nan) / more
         found[name] = np.where(undone & (since > 0), since, columns[name])
     return np.arange(len(done)), found
 

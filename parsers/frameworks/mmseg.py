@@ -43,7 +43,8 @@ def _since_start(columns: Columns, window: int) -> Postprocessed:
     more = np.diff(done, prepend=np.nan)
     undone = (more > 0) & (done <= window)
     for name in ("step_seconds", "reader_seconds"):
-        since = np.diff(columns[name] * done, prepend=np.nan) / more
+        with np.errstate(all="ignore"):
+            since = np.diff(columns[name] * done, prepend=np.nan) / more
         found[name] = np.where(undone & (since > 0), since, columns[name])
     return np.arange(len(done)), found
 

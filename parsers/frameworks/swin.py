@@ -2,11 +2,23 @@
 
 `time` is seconds per batch with the wait for data: first of the one batch that is printed, which says nothing of those in
 between, then in brackets the mean since the epoch began, which is undone to what each line adds. A batch is one of each
-device, however many of them an update accumulates. The configuration follows the line that names its file, and is that
+device, however many of them an update accumulates. A log of epochs of which each prints its first batch alone tells
+nothing of the others, and is not read. The configuration follows the line that names its file, and is that
 of a device.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+
+
+def _of_many(columns: Columns) -> Postprocessed:
+    """Return the records, or none where all are of the first of several batches."""
+    alone = len(columns["step"]) > 1 and (columns["step"] == 0).all() and (columns["total_steps"] > 1).all()
+    rows = np.arange(0 if alone else len(columns["step"]))
+    return rows, {name: column[rows] for name, column in columns.items()}
 
 
 def _steps(printed: bytes) -> int:
@@ -29,6 +41,7 @@ FORMAT = Format(
             rb"(?:(?=(?:[^\r\n\[m]++|m(?!em )|(?<=[\w.])m)*+mem <memory>MB))?+",
             unit="images/s",
             cumulative_since=0,
+            postprocess=_of_many,
         ),
     ),
     facts=(

@@ -2512,6 +2512,21 @@ def test_stalls_that_nothing_else_tells_of_contradict_the_total_of_their_epoch(
     assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
 
 
+@pytest.mark.parametrize(("every", "records"), [(10, 15), (50, 0)])
+def test_first_batches_alone_tell_nothing_of_the_others(every: int, records: int, tmp_path: Path) -> None:
+    took = [20.5, *[0.5] * 29]
+    lines = [
+        f"[2026-11-20 09:05:16 swin] (main.py 226): INFO Train: [{epoch}/5][{i}/30]\teta 0:00:01 lr 0.1\t"
+        f"time {took[i]:.4f} ({sum(took[: i + 1]) / (i + 1):.4f})\tloss 6.5 (6.5)\tmem 9000MB"
+        for epoch in range(5)
+        for i in range(0, 30, every)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.swin")
+    assert sum(len(each) for each in session.records) == records
+    if records:
+        assert value(session, **ONE) == pytest.approx(32 * 21 / (20.5 + 20 * 0.5), rel=1e-3)
+
+
 def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:
     lines = [
         "    Training with a single process on 1 device (cuda:0).",

@@ -34,7 +34,7 @@ _EPOCH = (
 _TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
 
 
-def _apart(columns: Columns) -> Postprocessed:
+def apart(columns: Columns) -> Postprocessed:
     """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
     done = columns["step"] + 1
     more = np.diff(done, prepend=np.nan)
@@ -51,7 +51,7 @@ def _apart(columns: Columns) -> Postprocessed:
 
 def _with_left_out(columns: Columns) -> Postprocessed:
     """Return the same, with the iterations of each epoch that no mean holds."""
-    rows, found = _apart(columns)
+    rows, found = apart(columns)
     found = dict(found)
     with np.errstate(all="ignore"):
         left = _seconds(columns)
@@ -129,7 +129,7 @@ FORMAT = Format(
     readings=(
         _reading(_EPOCH, _TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
         # DINOv2 prints no epoch, and begins its means anew where it is resumed.
-        _reading(rb"(?<!\w)Training", rb"[^\r\n:\[]*+:[0-9:.]++", _apart),
+        _reading(rb"(?<!\w)Training", rb"[^\r\n:\[]*+:[0-9:.]++", apart),
         Reading(
             _EPOCH + rb" Total time: " + _TOLD + rb") \(<step_seconds> s / it\)",
             unit="samples/s",

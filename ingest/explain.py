@@ -73,7 +73,7 @@ def _session(given: Input, session: Session, sessions: int, told: PathFacts) -> 
         yield f"{name:<10} {_figure_text(rules.figure(name, session, case))}"
     for witness in found.witnesses:
         yield f"witness    {_witness_text(witness)}"
-    for name, metric in metrics(session, case, found.headline, found.slower).items():
+    for name, metric in metrics(session, case, found.headline, found.slower, found.untimed).items():
         yield f"{name:<10} {_metric_text(metric)}"
 
 

@@ -45,6 +45,7 @@ def metrics(
     case: Facts,
     headline: Figure | NoFigure,
     slower: float = 1.0,
+    untimed: Reason | None = None,
 ) -> dict[str, MetricFigure]:
     """Return every metric that a session supports, in the order of METRICS.
 
@@ -53,12 +54,13 @@ def metrics(
         case: facts of the case, as the rules get them.
         headline: the throughput under the house rule.
         slower: clock over printed seconds, where the clock gives the headline.
+        untimed: why the seconds of the records are no time per step.
     """
     import numpy as np
 
     with np.errstate(all="ignore"):  # Overflows are detected afterwards.
         found: dict[str, MetricFigure | None] = {
-            "latency": _slower(_latency(session, case, headline), slower),
+            "latency": _slower(_latency(session, case, headline, untimed), slower),
             "memory": _memory(session),
             "power": _printed_median(session, "power"),
             "energy": _printed_median(session, "energy"),
@@ -85,13 +87,15 @@ def _slower(found: MetricFigure | None, ratio: float) -> MetricFigure | None:
     return replace(found, value=_digits(found.value * ratio), arithmetic=f"{found.arithmetic} × {ratio:.6g}")
 
 
-def _latency(session: Session, case: Facts, headline: Figure | NoFigure) -> MetricFigure | None:
+def _latency(session: Session, case: Facts, headline: Figure | NoFigure, untimed: Reason | None) -> MetricFigure | None:
     """Return milliseconds per step over the house window: seconds over steps, running means undone.
 
     A step is one batch per device, so that printers of optimiser updates can be compared with others.
     """
     if isinstance(headline, NoFigure) and headline.reason.code in TOO_FEW:
-        return MetricFigure(None, METRICS["latency"].unit, reason=headline.reason)
+        untimed = headline.reason
+    if untimed:
+        return MetricFigure(None, METRICS["latency"].unit, reason=untimed)
     try:
         return _stepped(session, case) or _from_series(session, case)
     except NoFigureError as error:

@@ -7,6 +7,7 @@ reading declares which of the two is right where they differ (`parsers.contract.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -67,6 +68,10 @@ def _least_alike(kind: str) -> float:
     return 1 / (1 + TOLERANCE[kind] / 100)
 
 
+#: Witnesses that contradict the seconds of the records, not the samples that they hold.
+_OF_SECONDS = frozenset({"clock", "summary", "framework"})
+#: Why there is no headline though the records have seconds.
+_UNCOUNTED_STEPS = frozenset({"no_devices", "no_batch_size", "no_accumulation", "no_tokens_per_step"})
 #: A contradiction by this factor, over as many of the clock's smallest steps, is plain to a coarse clock too.
 _PLAIN, _FEW = 2.0, 5
 #: Where the printer is known to leave time out, the clock gives the figure from this difference on, in percent.
@@ -92,13 +97,15 @@ WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 class Measurement:
     """The figures of a session, the headline withheld or replaced where a witness says so, and all witnesses.
 
-    `rule` is that of the headline. `given` gives the series, or raises NoFigureError.
+    `rule` is that of the headline. `given` gives the series, or raises NoFigureError. `of_steps` is what the clock says
+    of the seconds per step where the samples of a step are unknown, so that there is no headline to hold against it.
     """
 
     figures: dict[str, Figure | NoFigure]
     witnesses: tuple[Witness, ...]
     given: Callable[[], ThroughputSeries]
     rule: str = rules.HEADLINE
+    of_steps: Witness | None = None
 
     @property
     def headline(self) -> Figure | NoFigure:
@@ -108,8 +115,20 @@ class Measurement:
     @property
     def slower(self) -> float:
         """Clock over printed seconds, where the clock gives the headline; 1 elsewhere."""
-        right = next((each for each in self.witnesses if each.verdict == "corrects"), None)
+        spoken = (*self.witnesses, self.of_steps) if self.of_steps else self.witnesses
+        right = next((each for each in spoken if each.verdict == "corrects"), None)
         return right.against / right.value if right and right.against and right.value else 1.0
+
+    @property
+    def untimed(self) -> Reason | None:
+        """Why the seconds of the records are no time per step, if a witness contradicts them."""
+        told, wrong = self.headline, self.of_steps
+        if isinstance(told, NoFigure) and told.reason.code == "withheld":
+            return told.reason if told.reason.args["witness"] in _OF_SECONDS else None
+        if wrong is None or wrong.verdict != "disagrees":
+            return None
+        difference = f"{wrong.difference or 0:+.3g}"
+        return Reason("withheld", {"witness": wrong.kind, "line": wrong.first_line, "difference": difference})
 
 
 def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measurement:
@@ -130,9 +149,24 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
         headline = found[rules.HEADLINE] = NoFigure(reason)
     stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):
-        return _of_summary(found, session, stated, given)
+        return _with_clock(_of_summary(found, session, stated, given), session, case, headline)
     spoken = (_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
     return _held(found, rules.HEADLINE, spoken, given)
+
+
+def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoFigure) -> Measurement:
+    """Hold the seconds per step against the clock where the samples of a step are unknown: as if it were one."""
+    import numpy as np
+
+    if headline.reason.code not in _UNCOUNTED_STEPS:
+        return found
+    of_one = dict.fromkeys(("devices", "batch_size", "accumulation", "sequence_length"), 1) | dict(case)
+    given = computed_series(session, of_one)
+    with np.errstate(all="ignore"):
+        told = rules.figure(rules.HEADLINE, session, of_one)
+        if isinstance(told, NoFigure):
+            return found
+        return dataclasses.replace(found, of_steps=_witness("clock", session, of_one, given(), told))
 
 
 def _of_summary(
@@ -585,9 +619,37 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
                 return _compared(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(_claimed(given))
+            if records.reading.exact and (found := _exact_epochs(records, given, claimed)):
+                return found
             inside = [float(claimed[given.epochs == each].sum()) for each in records["epoch"]]
             return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
     return None
+
+
+def _exact_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Column) -> Witness | None:
+    """Compare epochs whose mean is that of all their steps with their records; None where no epoch is in the log.
+
+    Steps behind the last line of an epoch, which some releases do not print, are taken to last as long as the others
+    but the first.
+    """
+    import numpy as np
+
+    if "total_steps" not in given.records or len(np.unique(records["epoch"])) < len(records):
+        return None
+    totals, compared = given.records["total_steps"][given.rows], []
+    for place, (epoch, mean) in enumerate(zip(records["epoch"], records["step_seconds"], strict=True)):
+        inside = given.epochs == epoch
+        if not inside.any() or given.steps[inside][0] != 0 or not mean > 0:
+            continue
+        total, covered, seconds = float(totals[inside][0]), given.covered[inside], claimed[inside]
+        if total > 1 and total - covered.max() < covered.sum() <= total:
+            others = (mean * total - seconds[0]) / (total - 1)
+            compared.append((place, float(seconds[0] + others * (covered.sum() - 1)), float(seconds.sum())))
+    if not compared:
+        return None
+    first, last = records.lines([compared[0][0], compared[-1][0]])
+    value, told = (sum(each[column] for each in compared) for column in (1, 2))
+    return _judged("summary", value, told, "s", "Σ s", (first, last))
 
 
 def _compared(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:

@@ -172,7 +172,7 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, told), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline)]
     case = merged.case()
-    beside = _with_energy(metrics(session, for_rules, found.headline, found.slower), told)
+    beside = _with_energy(metrics(session, for_rules, found.headline, found.slower, found.untimed), told)
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless and outcome != "trial"
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -349,9 +349,9 @@ def _observations(session: Session) -> int:
     What a printer says of the whole run besides its records is none, unless there is nothing else.
     """
     beside = [each is not session.main and each.reading.span == "run" for each in session.records]
-    for skipped, column in product((True, False), ("throughput", *TIMED, "clock")):
+    for skipped, columns in product((True, False), (("throughput",), TIMED, ("clock",))):
         for records, of_run in zip(session.records, beside, strict=True):
-            if column in records and len(records) and of_run != skipped:
+            if any(column in records for column in columns) and len(records) and of_run != skipped:
                 return len(one_row_per_step(records)) if records.reading.repeated else len(records)
     return 0
 

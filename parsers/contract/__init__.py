@@ -192,6 +192,8 @@ class Reading:
             times one step only, has none.
         epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
         epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
+        exact: the seconds of an epoch are those of its steps and of nothing else, and `step_seconds` their mean. Records
+            that claim fewer left some out.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
@@ -217,6 +219,7 @@ class Reading:
     pauses: tuple[Pause, ...] = ()
     epoch_end: bool = False
     epoch_timer: bool = False
+    exact: bool = False
     lingers: int = 0
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None

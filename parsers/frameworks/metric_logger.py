@@ -2,53 +2,121 @@
 
 `Epoch: [0] [ 20/1251] eta: ... time: 0.3500 data: 0.0010 max mem: 8021`. `time` is seconds per iteration with the wait
 for data, as a mean over the last twenty iterations of the epoch. Lines overlap where they follow each other more
-closely: up to the twentieth iteration the overlap, which holds the slow first one, is undone. A stall between lines
-that are further apart shows only in the `Total time` of the epoch, which is held against the records. `Test:` lines are
-of an evaluation. An iteration is a batch of each device, however many of them an update accumulates. torchvision's
+closely: up to the twentieth iteration the overlap, which holds the slow first one, is undone. Where lines are further
+apart, loaders stall for iterations that no mean holds. `eta` is the mean of all iterations of the epoch times those that
+are left, cut to whole seconds: what the others took follows from it where that is told well enough. The `Total time` of
+an epoch is that of its iterations alone, and held against the records. `Test:` lines are of an evaluation. An iteration is a batch of each device, however many of them an update accumulates. torchvision's
 `img/s` is that of one device without the wait for data, and not read. Neither speed of the job nor its batch size is
 printed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
+#: `eta` is cut to whole seconds, so that it is half a second more on average, give or take as much.
+_CUT = 0.5
+#: Share of a stretch that this may make up.
+_COARSE = 0.02
 _PRECISION = {b"True": "amp", b"False": "fp32"}
 #: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`.
 _EPOCH = (
     rb"(?<!\w)(?<![Vv]al )(?<![Ee]val )(?<![Tt]est )(?<![Vv]alid )(?<![Vv]alidation )(?<![Ee]valuation )"
     rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]"
 )
-_HEAD = rb"(?:" + _EPOCH + rb"|(?<!\w)Training) ++"
+#: Days, hours, minutes and seconds, the last to be closed.
+_TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
 
 
-def _apart(columns: Columns) -> Postprocessed:
-    """Return the seconds since the line before where the mean still runs since the beginning of the epoch."""
+def apart(columns: Columns) -> Postprocessed:
+    """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
     done = columns["step"] + 1
-    more, found = np.diff(done, prepend=np.nan), dict(columns)
+    more = np.diff(done, prepend=np.nan)
+    found = {name: each for name, each in columns.items() if not is_private(name)}
     undone = (more > 0) & (done <= _WINDOW)
     if "epoch" in columns:
         undone &= ~(np.diff(columns["epoch"], prepend=np.nan) != 0)
     for name in ("step_seconds", "reader_seconds"):
-        since = np.diff(columns[name] * done, prepend=np.nan) / more
+        with np.errstate(all="ignore"):
+            since = np.diff(columns[name] * done, prepend=np.nan) / more
         found[name] = np.where(undone & (since > 0), since, columns[name])
     return np.arange(len(done)), found
 
 
+def _with_left_out(columns: Columns) -> Postprocessed:
+    """Return the same, with the iterations of each epoch that no mean holds."""
+    rows, found = apart(columns)
+    found = dict(found)
+    with np.errstate(all="ignore"):
+        left = _seconds(columns)
+        for lines in np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
+            if (seconds := _of_others(lines, columns, left)) is not None:
+                gaps = np.diff(columns["step"][lines])
+                shown = np.minimum(gaps, _WINDOW)
+                printed = found["step_seconds"][lines[1:]]
+                found["step_seconds"][lines[1:]] = (shown * printed + (gaps - shown) * seconds) / gaps
+    return rows, found
+
+
+def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:
+    """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines.
+
+    None where there are none, or `eta` does not tell.
+    """
+    step, took = columns["step"][lines], columns["step_seconds"][lines]
+    gaps = np.diff(step)
+    if not (gaps > _WINDOW).any() or not (gaps > 0).all():
+        return None
+    done, ahead = step + 1, columns["total_steps"][lines] - step
+    cut = 0.0 if (left[lines] % 1 > 0).any() else _CUT
+    since, error = (left[lines] + cut) / ahead * done, cut / ahead * done
+    if step[0] == 0:
+        since[0], error[0] = took[0], 0.0
+    shown = np.cumsum(np.minimum(gaps, _WINDOW) * took[1:])
+    others = since[1:] - since[0] - shown
+    errors = error[1:] + error[0]
+    told = np.flatnonzero((errors <= _COARSE * (since[1:] - since[0])) & (gaps.cumsum() > _WINDOW))
+    # A copy whose `eta` is of something else contradicts its own lines.
+    if not len(told) or (others < -errors - _COARSE * shown)[told].any():
+        return None
+    count = np.cumsum(np.maximum(gaps - _WINDOW, 0))[told[-1]]
+    return float(max(others[told[-1]], 0.0) / count) if count else None
+
+
+def _seconds(columns: Columns) -> Column:
+    """Return the seconds that a line tells in days, hours, minutes and seconds."""
+    hours = 24 * np.nan_to_num(columns["_days"]) + columns["_hours"]
+    return 60 * (60 * hours + columns["_minutes"]) + columns["_seconds"]
+
+
 def _of_epochs(columns: Columns) -> Postprocessed:
     """Return the seconds of whole epochs."""
-    hours = 24 * np.nan_to_num(columns["_days"]) + columns["_hours"]
-    seconds = 60 * (60 * hours + columns["_minutes"]) + columns["_seconds"]
-    return np.arange(len(seconds)), {"epoch": columns["epoch"], "duration": seconds}
+    found = {name: columns[name] for name in ("epoch", "step_seconds")}
+    return np.arange(len(columns["epoch"])), found | {"duration": _seconds(columns)}
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
     """Return the pattern of an argument, as `Namespace(` prints it, on one line or on many."""
     return rb"(?<=[\s(,])" + name + rb"=" + word + rb"[,)]"
+
+
+def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
+    """Return the reading of the lines of one loop."""
+    return Reading(
+        head + rb" ++\[ *+<step>/<total_steps>\]  eta: " + eta + rb"(?=\s)"
+        rb"(?:(?=(?:[^\r\n \[]++| (?!loss: |total_loss: |time: ))*+ (?:total_)?+loss: <loss>(?=\s)))?+"
+        rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>  data: <reader_seconds>(?=\s)"
+        rb"(?:  max mem: (?P<memory>[0-9]++)(?=\s))?+",
+        unit="samples/s",
+        epoch_timer=True,
+        postprocess=postprocess,
+    )
 
 
 FORMAT = Format(
@@ -59,22 +127,16 @@ FORMAT = Format(
     start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode)",
     end=rb"^Training time [0-9]",
     readings=(
+        _reading(_EPOCH, _TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
+        # DINOv2 prints no epoch, and begins its means anew where it is resumed.
+        _reading(rb"(?<!\w)Training", rb"[^\r\n:\[]*+:[0-9:.]++", apart),
         Reading(
-            _HEAD + rb"\[ *+<step>/<total_steps>\]  eta: [^\r\n:\[]*+:[0-9:]++"
-            rb"(?:(?=(?:[^\r\n \[]++| (?!loss: |total_loss: |time: ))*+ (?:total_)?+loss: <loss>(?=\s)))?+"
-            rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>  data: <reader_seconds>(?=\s)"
-            rb"(?:  max mem: (?P<memory>[0-9]++)(?=\s))?+",
-            unit="samples/s",
-            epoch_timer=True,
-            postprocess=_apart,
-        ),
-        Reading(
-            _EPOCH + rb" Total time: (?:(?P<_days>[0-9]++) days?, )?+"
-            rb"(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}) \(",
+            _EPOCH + rb" Total time: " + _TOLD + rb") \(<step_seconds> s / it\)",
             unit="samples/s",
             span="epoch",
             marker=b"] Total time: ",
             weak=True,
+            exact=True,
             postprocess=_of_epochs,
         ),
     ),
@@ -123,7 +185,7 @@ FORMAT = Format(
             b"Val Epoch: [1]  [ 10/60]  eta: 0:02:17  loss: 0.9000 (0.9000)  time: 2.2500  data: 0.2500  max mem: 8021\n",
             "an evaluation with the number of its epoch",
         ),
-        Sample(b"Epoch: [2] Total time: 0:07:24 (0.3550 s / it)\n", epoch=2, _hours=0, _minutes=7, _seconds=24),
+        Sample(b"Epoch: [2] Total time: 0:07:24 (0.3550 s / it)\n", epoch=2, _hours=0, _minutes=7, _seconds=24, step_seconds=0.355),
         NearMiss(b"Test: Total time: 0:00:09 (0.9155 s / it)\n", "an evaluation"),
         NearMiss(
             b"Epoch: [2]  [  20/1251]  eta: 0:07:10  lr: 0.000100  loss: 6.2500 (6.5000)  time: 0.3500  data: 0.00", "cut"

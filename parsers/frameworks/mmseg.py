@@ -2,12 +2,20 @@
 
 `time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
 that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
-default over the last ten iterations, so an earlier stall is not seen. The record after a checkpoint or an evaluation
-includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed run. Every device of the machine is
+default over the last ten iterations, so an earlier stall is not seen where lines are further apart. Where they are
+closer they overlap: up to as many iterations after the start the overlap, which holds the slow first one, is undone. The
+record after a checkpoint or an evaluation includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed run. Every device of the machine is
 listed, however many are used.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 
 #: What an iteration after it includes, where MMCV's runner counts iterations; that of epochs starts its clock anew.
 _PAUSES = (
@@ -16,12 +24,40 @@ _PAUSES = (
 )  # fmt: skip
 
 
+#: Iterations over which MMEngine takes a mean unless its configuration says otherwise, and what that says often.
+_WINDOW, _WINDOWS = 10, (20, 50, 100)
+
+
+def _says(windows: tuple[int, ...]) -> bytes:
+    """Return the pattern of a configuration with one of these windows."""
+    return rb"^log_processor = dict\((?:[^()w]++|w(?!indow_size=))*+window_size=(?:%s)[,)]" % b"|".join(
+        b"%d" % each for each in windows
+    )
+
+
+def _since_start(columns: Columns, window: int) -> Postprocessed:
+    """Return the seconds since the line before where the mean still runs since the program began."""
+    done, found = columns["step"], dict(columns)
+    if "epoch" in columns:
+        done = done + (columns["epoch"] - 1) * columns["total_steps"]
+    more = np.diff(done, prepend=np.nan)
+    undone = (more > 0) & (done <= window)
+    for name in ("step_seconds", "reader_seconds"):
+        with np.errstate(all="ignore"):
+            since = np.diff(columns[name] * done, prepend=np.nan) / more
+        found[name] = np.where(undone & (since > 0), since, columns[name])
+    return np.arange(len(done)), found
+
+
 def _first_level(section: bytes, key: bytes) -> bytes:
     """Return the pattern of a number at the first level of a section of the configuration, behind any other keys."""
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 
-def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
+def _reading(
+    head: bytes, apart: bytes, pauses: tuple[Pause, ...] = (), where: bytes | None = None,
+    postprocess: Callable[[Columns], Postprocessed] | None = None,
+) -> Reading:  # fmt: skip
     """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
         head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
@@ -29,7 +65,18 @@ def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Readi
         + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
         unit="samples/s",
         pauses=pauses,
+        where=where,
+        postprocess=postprocess,
     )  # fmt: skip
+
+
+def _of_mmengine(head: bytes) -> tuple[Reading, ...]:
+    """Return the readings of lines with this head, one for each window over which their means are taken."""
+    other = rb"(?m)\A(?![\s\S]*?" + _says(_WINDOWS) + rb")"
+    told = ((_WINDOW, other), *((each, _says((each,))) for each in _WINDOWS))
+    return tuple(
+        _reading(head, rb" ++", where=where, postprocess=partial(_since_start, window=each)) for each, where in told
+    )
 
 
 FORMAT = Format(
@@ -40,10 +87,8 @@ FORMAT = Format(
     readings=(
         _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
         _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\][\t ]", rb", "),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] ", rb" ++"),
-        _reading(
-            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] ", rb" ++"
-        ),
+        *_of_mmengine(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
+        *_of_mmengine(rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
     ),
     facts=(
         Fact("model", rb"^ *+backbone=dict\((?:(?!_head=|backbone=dict|depth=50,)[\s\S]){0,3000}+depth=50,(?:(?!_head=|backbone=dict|^ *+decode_head=)[\s\S]){0,3000}+"

@@ -3,7 +3,8 @@
 `ips` is the throughput of one device over the interval. `batch_cost`, `reader_cost` and `avg_samples` are sums divided
 by `print_batch_step`, also where the end of an epoch makes the interval shorter: they are computed anew here from the
 steps between two records; where `print_batch_step` cannot be told they are not read. Two dialects: `avg_samples` and a
-unit (since 2022), and `samples`, the sum over the interval, with an `ips` that ends the line (2020 to 2021). The
+unit (since 2022), and `samples`, the sum over the interval, with an `ips` that ends the line (2020 to 2021). The latter
+leaves out metrics, several times as long as a step on some machines, and is read with its timestamps only. The
 configuration also names a batch size for evaluation, before that for training. With a sampler of several scales no
 batch has the configured size. The first record of a run includes the start-up. A resumed run counts its steps from 0 in
 a later epoch. Memory is that of the tensors, 0 if unknown. OpenOCR prints the same in PyTorch, as `openrec` and
@@ -98,7 +99,7 @@ FORMAT = Format(
             facts=("batch_size",),
         ),
         Reading(
-            _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
+            rb"(?:(?<=[0-9]\] root )|(?<=[0-9]\] ppocr ))" + _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
             unit="samples/s",
             scope="device",
             # Metrics and logging lie outside the time that this dialect takes.
@@ -146,6 +147,11 @@ FORMAT = Format(
             b"[2026/11/20 13:14:40] root INFO: epoch: [1/1200], iter: 30, lr: 0.001000, loss: 6.500000, "
             b"reader_cost: 0.10000 s, batch_cost: 0.50000 s, samples: 160, ips: 32.0",
             "cut, perhaps inside the number",
+        ),
+        NearMiss(
+            b"root INFO: epoch: [1/1200], iter: 30, lr: 0.001000, loss: 6.500000, reader_cost: 0.10000 s, batch_cost: 0.50000 s, "
+            b"samples: 160, ips: 32.00000\n",
+            "a speed without metrics, and no timestamp that tells them",
         ),
         NearMiss(b"eval model::  43%|####3     | 43/100 [00:01<00:02, 27.15it/s]", "the bar of an evaluation"),
     ),

@@ -39,6 +39,8 @@ def _bar(state: bytes) -> Reading:
     )
 
 
+#: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
+_NAMESPACE = rb"\bNamespace\((?=[^\n]{0,4000}?\btotal_batch_size=)[^\n]{0,4000}?\b"
 _RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
 _ARGUMENTS = rb"\b(?:engine/trainer: |train: weights=)"
 
@@ -63,9 +65,14 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(1/3\)", int),
         Fact("batch_size_of_job", rb"Using batch-size ([0-9]++) for CUDA", int),
         Fact("batch_size_of_job", _ARGUMENTS + rb"[^\n]{0,4000}?\bbatch(?:_size)?+=([0-9]++),", int),
+        Fact("batch_size_of_job", _NAMESPACE + rb"total_batch_size=([0-9]++)[,)]", int),
         # `device=` of YOLOv5 names none: one process then trains on all devices that it sees, and prints the first only.
         Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=\[?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)\]?, [a-z]", listed),
         Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda), [a-z]", lambda _: 1),
+        # Without processes of its own one program trains on the devices that it names.
+        Fact("devices", _NAMESPACE + rb"world_size=([2-9]|[1-9][0-9]++)[,)]", int),
+        Fact("devices", _NAMESPACE + rb"device='((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
+        Fact("devices", _NAMESPACE + rb"device='(cpu)'", lambda _: 1),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
         Fact("gpu", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
         Fact("framework_version", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\btorch[- ](\d\S*+)"),

@@ -6,13 +6,16 @@ running means, which is right for a steady speed and slow to show a stall. `[Eva
 for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
 `batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here,
-or left out if it is of that batch alone. Means of 2021 run from one epoch into the next, with the evaluation in between.
+or left out if it is of that batch alone. Means of 2021 run on until iteration 5 of the next epoch, with the evaluation in
+between: lines before that are left out.
 Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
 enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; PaddleScience,
 which counts no images, is not read.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -28,6 +31,8 @@ _HEAD = (
 _ROUNDING = 1e-5
 #: Sizes that differ by less are one.
 _SAME = 0.01
+#: Iteration of every epoch at which the means of the first releases begin anew.
+_RESTART = 5
 #: Share of the records with another size than the usual one from which on the sampler varies the batches.
 _VARIED = 0.05
 #: Standard error, as a share, up to which the last batches of the records tell the mean of all.
@@ -76,7 +81,16 @@ def _whole_batches(columns: Columns) -> Postprocessed:
     return rows, {name: column[rows] for name, column in made.items()}
 
 
-def _of_device(logger: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
+def _since_restart(columns: Columns) -> Postprocessed:
+    """Return the same of the first releases, without the lines whose mean began in the epoch before."""
+    kept = np.flatnonzero((columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
+    rows, found = _whole_batches({name: column[kept] for name, column in columns.items()})
+    return kept[rows], found
+
+
+def _of_device(
+    logger: bytes, pauses: tuple[Pause, ...] = (), postprocess: Callable[[Columns], Postprocessed] = _whole_batches
+) -> Reading:
     """Return the reading of lines behind the name of this logger."""
     return Reading(
         _BEGINS + logger + _HEAD
@@ -85,7 +99,8 @@ def _of_device(logger: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
         unit="images/s",
         scope="device",
         pauses=pauses,
-        postprocess=_whole_batches,
+        epoch_timer=bool(pauses),
+        postprocess=postprocess,
     )  # fmt: skip
 
 
@@ -96,7 +111,7 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci"))),
-        _of_device(rb"(?<=root INFO: " + _BEGINS + rb")", pauses=_PAUSES),
+        _of_device(rb"(?<=root INFO: " + _BEGINS + rb")", _PAUSES, _since_restart),
         Reading(
             rb"(?:plsc|passl) INFO: " + _BEGINS + _HEAD
             + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",

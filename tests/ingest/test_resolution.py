@@ -98,6 +98,13 @@ def test_runs_of_a_format_without_a_real_log_say_so() -> None:
         assert ("unproven" in to_json(run)) == each.unproven == (each.id == "frameworks.nanotron")
 
 
+def test_epochs_beside_the_records_are_not_counted_for_them() -> None:
+    golden = GOLDEN / "frameworks.metric_logger"
+    (log,) = walk([golden]).inputs
+    (run,) = runs_of(log, layout.load(layout.OWN), "")
+    assert run.observations == len((golden / "records.csv").read_text().splitlines()) - 1
+
+
 def test_an_epoch_holds_the_samples_of_the_data_set(tmp_path: Path) -> None:
     lines = [f"epoch {n}: {each} s" for n, each in enumerate(["20.00", "10.00", "10.00", "10.50", "10.00", "10.00"])]
     session = made(EPOCH, lines, tmp_path, unit="images/s", span="epoch")

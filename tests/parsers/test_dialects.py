@@ -1577,6 +1577,26 @@ MMENGINE = [
 ]
 
 
+@pytest.mark.parametrize(("window", "every"), [(10, 1), (10, 5), (50, 10), (50, 50), (20, 4)])
+@pytest.mark.parametrize("by_epoch", [True, False])
+def test_mmengine_counts_the_slow_first_iteration_once(window: int, every: int, by_epoch: bool, tmp_path: Path) -> None:
+    took = [30.0, *[0.5] * 199]
+    lines = [f"log_processor = dict(by_epoch=True, type='LogProcessor', window_size={window})"] * (window != 10)
+    for i in range(every, 201, every):
+        last = took[max(0, i - window) : i]
+        head = (
+            f"Epoch(train)  [{1 + (i - 1) // 100}][{1 + (i - 1) % 100:3}/100]"
+            if by_epoch
+            else f"Iter(train) [{i:4}/4000]"
+        )
+        lines.append(
+            f"2026/11/20 12:01:00 - mmengine - INFO - {head}  lr: 1.0e-02  eta: 5:53:22  "
+            f"time: {sum(last) / len(last):.4f}  data_time: 0.0100  memory: 3440  loss: 2.1"
+        )
+    session = session_of(lines, tmp_path, "frameworks.mmseg")
+    assert value(session, **ONE) == pytest.approx(32 * 200 / sum(took), rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("config", "size"),
     [
@@ -2338,6 +2358,56 @@ def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_pat
     assert value(session, "sustained", devices=2) == pytest.approx(2 * 64, rel=2e-3)
 
 
+def test_first_paddle_clas_carries_its_means_into_the_next_epoch(tmp_path: Path) -> None:
+    """Every line is printed: those of iterations 0 to 4 hold the epoch before, whose loader was slow."""
+    at = "[2021/11/20 10:00:00] root INFO: "
+    told = "[Train][Epoch {}/6][Iter: {}/12]loss: 2.3, batch_cost: {:.5f}s, reader_cost: 0, ips: {:.5f} images/sec"
+    lines, taken = [], [0.0]
+    for epoch in range(1, 7):
+        for step in range(12):
+            taken = [] if step == 5 else taken
+            # The timer runs on through the evaluation, of 20 s.
+            taken = [*taken, 20.5 if step == 0 and epoch > 1 else 0.5]
+            mean = sum(taken) / len(taken)
+            lines.append(told.format(epoch, step, mean, 32 / mean))
+        lines.append("[Eval][Epoch 1][Avg]CELoss: 2.3, loss: 2.3")
+    session = session_of([at + each for each in lines], tmp_path, "paddle.clas_dygraph")
+    assert value(session, "sustained", devices=1) == pytest.approx(64, rel=2e-3)
+
+
+def test_seconds_that_the_clock_contradicts_are_no_time_per_step(tmp_path: Path) -> None:
+    """PaddleOCR of 2021 leaves metrics out of its 2.25 s; a step takes 5 s."""
+    told = "lr: 0.001, loss: 1.5, acc: 0.5, reader_cost: 0.00100 s, batch_cost: 2.25000 s, samples: 512, ips: 227.55556"
+    lines = [
+        f"[2021/11/20 10:{i // 12:02}:{5 * (i % 12):02}] root INFO: epoch: [1/500], iter: {i}, {told}"
+        for i in range(1, 40)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
+    found = measured(session, ONE)
+    assert isinstance(found.headline, NoFigure)
+    latency = metrics(session, ONE, found.headline, found.slower, found.untimed)["latency"]
+    assert (latency.value, latency.reason) == (None, found.headline.reason)
+
+
+@pytest.mark.parametrize(("second", "reason"), [(0.5, None), (2.0, "withheld")])
+def test_the_clock_judges_the_time_per_step_without_a_batch_size(
+    second: float, reason: str | None, tmp_path: Path
+) -> None:
+    """MMEngine prints the last ten of fifty iterations; in the others the loader stalls."""
+    lines = [
+        f"2026/11/20 12:{int(50 * second * i) // 60:02}:{int(50 * second * i) % 60:02} - mmengine - INFO - "
+        f"Iter(train) [{50 * i:5}/40000]  lr: 1.0e-02  eta: 5:53:22  time: 0.5000  data_time: 0.0100  loss: 2.1"
+        for i in range(1, 30)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.mmseg")
+    found = measured(session, {})
+    assert isinstance(found.headline, NoFigure)
+    assert (found.headline.reason.code, found.witnesses) == ("no_devices", ())
+    latency = metrics(session, {}, found.headline, found.slower, found.untimed)["latency"]
+    assert latency.value == (None if reason else pytest.approx(500))
+    assert (latency.reason and latency.reason.code) == reason
+
+
 def test_paddle_rec_trainer_prints_sums_over_the_print_interval(tmp_path: Path) -> None:
     """Batches of 512 samples take 0.25 s; the line of the first one of an epoch has a tenth of that."""
     lines = [
@@ -2385,13 +2455,14 @@ def test_a_mean_that_does_not_begin_with_the_epoch_tells_no_seconds(tmp_path: Pa
     assert value(whole, "sustained", devices=1, batch_size=64) == pytest.approx(256)
 
 
-def metric_logger(epoch: int, took: Sequence[float], every: int) -> list[str]:
+def metric_logger(epoch: int, took: Sequence[float], every: int, eta: int | None = None) -> list[str]:
     """Return the lines of an epoch of `MetricLogger`, whose `time` is a mean over the last twenty iterations."""
     lines = []
     for i in sorted({*range(0, len(took), every), len(took) - 1}):
         last = took[max(0, i - 19) : i + 1]
+        left = dt.timedelta(seconds=int(sum(took[: i + 1]) / (i + 1) * (len(took) - i)) if eta is None else eta)
         lines.append(
-            f"Epoch: [{epoch}]  [{i:3d}/{len(took)}]  eta: 0:00:21  lr: 0.0001  loss: 0.0739 (0.0704)  "
+            f"Epoch: [{epoch}]  [{i:3d}/{len(took)}]  eta: {left}  lr: 0.0001  loss: 0.0739 (0.0704)  "
             f"time: {sum(last) / len(last):.4f}  data: 0.0001  max mem: 16887"
         )
     total = dt.timedelta(seconds=int(sum(took)))
@@ -2408,6 +2479,54 @@ def test_the_slow_first_iteration_of_an_epoch_counts_once(every: int, tmp_path: 
     assert value(session) == pytest.approx(32 * 4 * 61 / (4 * 34), rel=1e-3)
 
 
+#: A loader that stalls once in fifty iterations, where no mean of twenty shows it; the first is slow.
+STALLS = [20.0, *[15.5 if i % 50 == 10 else 0.5 for i in range(1, 600)]]
+DISTRIBUTED_OFF = ["Not using distributed mode", "Namespace(batch_size=32, epochs=2, world_size=1)"]
+
+
+def test_the_time_that_is_left_tells_of_iterations_that_no_mean_holds(tmp_path: Path) -> None:
+    lines = DISTRIBUTED_OFF + [line for epoch in range(2) for line in metric_logger(epoch, STALLS, 50)]
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    assert value(session) == pytest.approx(32 * 600 / sum(STALLS), rel=0.02)
+    assert isinstance(measured(session, facts_of(session)).headline, Figure)
+
+
+@pytest.mark.parametrize("count", [7, 11])
+def test_the_time_that_is_left_serves_without_the_total_of_the_epoch(count: int, tmp_path: Path) -> None:
+    lines, done = metric_logger(0, STALLS, 50)[:count], 50 * (count - 1) + 1
+    session = session_of(DISTRIBUTED_OFF + lines, tmp_path, "frameworks.metric_logger")
+    assert value(session) == pytest.approx(32 * done / sum(STALLS[:done]), rel=0.02)
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("eta", [0, 21])
+def test_stalls_that_nothing_else_tells_of_contradict_the_total_of_their_epoch(
+    eta: int, last: bool, tmp_path: Path
+) -> None:
+    lines = metric_logger(0, STALLS, 50, eta)
+    # Some releases do not print the last iteration.
+    lines = DISTRIBUTED_OFF + (lines if last else [*lines[:-2], lines[-1]])
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    done = 600 if last else 551
+    assert value(session) == pytest.approx(32 * done / (20 + (done - 1) * 0.5), rel=0.01)
+    assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
+
+
+@pytest.mark.parametrize(("every", "records"), [(10, 15), (50, 0)])
+def test_first_batches_alone_tell_nothing_of_the_others(every: int, records: int, tmp_path: Path) -> None:
+    took = [20.5, *[0.5] * 29]
+    lines = [
+        f"[2026-11-20 09:05:16 swin] (main.py 226): INFO Train: [{epoch}/5][{i}/30]\teta 0:00:01 lr 0.1\t"
+        f"time {took[i]:.4f} ({sum(took[: i + 1]) / (i + 1):.4f})\tloss 6.5 (6.5)\tmem 9000MB"
+        for epoch in range(5)
+        for i in range(0, 30, every)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.swin")
+    assert sum(len(each) for each in session.records) == records
+    if records:
+        assert value(session, **ONE) == pytest.approx(32 * 21 / (20.5 + 20 * 0.5), rel=1e-3)
+
+
 def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:
     lines = [
         "    Training with a single process on 1 device (cuda:0).",
@@ -2417,6 +2536,21 @@ def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:
     lines += [f"    Train: 0 [{i:4d}/200 (  1%)]  {tail}" for i in range(0, 200, 50)]
     facts = facts_of(session_of(lines, tmp_path, "frameworks.timm"))
     assert facts == {"devices": 1, "model": "vit_small", "parameters": 22050664}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "devices"),
+    [("device='0,1,2,3', world_size=4", 4), ("device='0,1', world_size=1", 2), ("device='0', world_size=1", 1),
+     ("device='', world_size=1", None), ("device='cpu', world_size=1", 1)],
+)  # fmt: skip
+def test_yolov7_states_its_batch_and_devices(arguments: str, devices: int | None, tmp_path: Path) -> None:
+    device, world = arguments.split(", world")
+    head = f"Namespace(weights='a.pt', batch_size=8, {device}, epochs=2, total_batch_size=32, world{world})"
+    bar = "  11.2G  0.02282  0.02438  0.006101    0.0533       330       640: 100%|█| 80/80 [00:20<00:00,  4.00it/s]"
+    session = session_of([head, f"  0/1  {bar}", f"  1/1  {bar}"], tmp_path, "frameworks.ultralytics")
+    facts = facts_of(session)
+    assert (facts["batch_size_of_job"], facts.get("devices")) == (32, devices)
+    assert value(session) == pytest.approx(4 * 32)
 
 
 def test_yolov5_of_old_names_the_release_of_pytorch_behind_a_blank(tmp_path: Path) -> None:

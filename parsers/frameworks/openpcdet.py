@@ -1,0 +1,73 @@
+"""OpenPCDet (`tools/train.py`): a record per `logger_iter_interval` iterations, the seconds between the lines' clocks.
+
+What it prints of seconds has two decimals, too few for fast networks, so that the clock tells the speed. It holds the
+intermediate checkpoints of every five minutes, each of which has a line, and between two epochs their checkpoint. Steps
+are those of the run, which it prints beside those of the epoch.
+`batch_size` among the arguments is that of a device. Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to
+2022, in which epochs count from 0, and `Train:    4/120 (  3%) [  15/271 (  6%)]` since. A log of its bars alone
+(`--use_tqdm_to_record`) is not read.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+
+_CLOCK = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})   INFO  "
+_PAUSES = (
+    Pause(
+        "checkpoint",
+        rb"INFO  Save latest model to ",
+        b"2026-11-20 16:39:33,418   INFO  Save latest model to ../output/ckpt/latest_model",
+    ),
+)
+
+
+def _reading(pattern: bytes) -> Reading:
+    """Return the reading of one dialect."""
+    return Reading(_CLOCK + pattern, unit="samples/s", pauses=_PAUSES, epoch_end=True)
+
+
+FORMAT = Format(
+    title="OpenPCDet",
+    framework="PyTorch",
+    marker=b"   INFO  ",
+    start=rb"   INFO  \*{22}Start logging\*{22}",
+    end=rb"   INFO  \*{22}End training ",
+    readings=(
+        _reading(
+            rb"Train: ++<epoch>/<total_epochs> \( *+[0-9]++%\) \[ *+[0-9]++/[0-9]++ \( *+[0-9]++%\)\]  Loss: [-+.0-9einaf]++ "
+            rb"\((?P<loss>[-+.0-9einaf]++)\)  LR: [0-9.e+-]++  Time cost: [0-9:/ \[\]]++Acc_iter <step> "
+        ),
+        _reading(
+            rb"epoch: <epoch>/<total_epochs>, acc_iter=<step>, cur_iter=[0-9]++/[0-9]++, batch_size=[0-9]++, "
+            rb"(?:time_cost\(epoch\): [^\r\n,]++, time_cost\(all\): [^\r\n,]++, )?+loss=<loss>, "
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"   INFO  batch_size ++(\d++)$", int),
+        Fact("batch_size_of_job", rb"   INFO  (?:Training in distributed mode : )?+total_batch_size: (\d++)$", int),
+        Fact("devices", rb"   INFO  (Training with a single process|launcher ++none)$", lambda _: 1),
+        Fact("total_epochs", rb"   INFO  epochs ++(\d++)$", int),
+        Fact("model", rb"   INFO  cfg_file ++(?:[^\s/]++/)*+([\w+-]++(?:\.(?!yaml$)[\w+-]++)*+)\.yaml$"),
+        Fact("precision", rb"   INFO  use_amp ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 16:34:49,375   INFO  Train:    1/3 ( 33%) [  49/323 ( 15%)]  Loss: 36.77 (81.5)  LR: 1.351e-04  "
+            b"Time cost: 00:15/01:25 [00:15/04:48]  Acc_iter 50          Data time: 0.00(0.02)  Forward time: 0.31(0.29)  Batch time: 0.31(0.31)\n",
+            epoch=1, total_epochs=3, step=50, loss=81.5, clock=1795192489.375,
+        ),
+        Sample(
+            b"train:   0%|          | 0/271 [00:00<?, ?it/s]2026-11-20 03:18:50,625   INFO  epoch: 4/120, acc_iter=1085, cur_iter=0/271, "
+            b"batch_size=4, loss=4.125, lr=0.0003460001345097579\n",
+            epoch=4, step=1085, loss=4.125,
+        ),
+        Sample(
+            b"2026-11-20 03:18:50,625   INFO  epoch: 4/80, acc_iter=1100, cur_iter=15/271, batch_size=4, time_cost(epoch): 00:08/02:08, "
+            b"time_cost(all): 10:01/2:45:11, loss=4.5, d_time=0.01(0.10), f_time=0.49(0.52), b_time=0.50(0.62), lr=0.00034\n",
+            epoch=4, step=1100, loss=4.5,
+        ),
+        NearMiss(b"2026-11-20 16:34:33,418   INFO  *************** EPOCH 80 EVALUATION *****************\n", "an evaluation"),
+        NearMiss(
+            b"2026-11-20 16:34:49,375   INFO  Train:    1/3 ( 33%) [  49/323 ( 15%)]  Loss: 36.77 (81.5)  LR: 1.351e-04  Time cost: 00:1", "cut"
+        ),
+    ),
+)  # fmt: skip

@@ -197,6 +197,34 @@ def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulatio
 
 
 @pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        (
+            "2, pipeline parallel size: 3, tensor parallel size: 5",
+            {"devices": 30, "pipeline_parallel": 3, "tensor_parallel": 5},
+        ),
+        (
+            "2, pipeline parallel size: 3, tensor parallel size: 5, weight parallel size: 1",
+            {"devices": 30, "pipeline_parallel": 3, "tensor_parallel": 5},
+        ),
+        # What is called tensor parallel shares sequences here, and cuts no weights.
+        (
+            "2, pipeline parallel size: 3, tensor parallel size: 5, weight parallel size: 10",
+            {"devices": 30, "pipeline_parallel": 3},
+        ),
+    ],
+)
+def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, found: dict[str, int]) -> None:
+    (log,) = (GOLDEN / "frameworks.internlm").glob("*.log")
+    text = log.read_text("utf-8")
+    assert text.count("data parallel size: ") == 1
+    head, rest = text.split("data parallel size: ")
+    path = tmp_path / "train.log"
+    path.write_text(f"{head}data parallel size: {sizes}\n{rest.partition(chr(10))[2]}")
+    assert {name: each.value for name, each in read(path).sessions[0].facts.items()} == found
+
+
+@pytest.mark.parametrize(
     ("layout", "devices"),
     [
         ("dp=2, pp=3, tp=5", 30),

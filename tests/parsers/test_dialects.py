@@ -521,6 +521,15 @@ DIALECTS = {
             )
         ], 8 * 4096, case={"devices": 8}, used=6,
     ),
+    # Weights are cut over groups of their own; a skipped step prints no line. Each of 8 devices has 4,096 tokens.
+    "internlm with fields parted by blanks": Dialect(
+        "frameworks.internlm", [
+            f"2026-11-20 10:00:{2 * step:02d},000 INFO [record_metrics.py, line 341, in record_current_batch] - "
+            f"pid=293 : tflops=142.5 step={step} loss=2.5 real_tgs=1000.5 tgs (tokens/gpu/second)=2048.0 "
+            f"tgs/last_tgs_1=2048.0 tgs/tgs_all=1999.5 lr=4e-05 num_consumed_tokens={32768 * (step + 1)} inf_nan=0 "
+            for step in (0, 1, 2, 4, 5, 6)
+        ], 8 * 2048, case={"devices": 8}, used=6,
+    ),
     # A job of a thousand million tokens and more goes on to be read.
     "nanotron beyond a thousand million tokens": Dialect(
         "frameworks.nanotron", [

@@ -193,6 +193,8 @@ class Reading:
         epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
         epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
+        held: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
+            are printed behind its line at once. For records of one step each.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
@@ -218,6 +220,7 @@ class Reading:
     epoch_end: bool = False
     epoch_timer: bool = False
     lingers: int = 0
+    held: bool = False
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
     facts: tuple[str, ...] = ()

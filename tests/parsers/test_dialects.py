@@ -1670,12 +1670,14 @@ def test_examples_of_an_evaluation_are_not_those_of_training(tmp_path: Path) -> 
     assert second_run(session) is None
 
 
-def olmo_core(step: int, seconds: float, before: str = "") -> list[str]:
+def olmo_core(step: int, seconds: float, before: str = "", clock: str = "10:00:00.000") -> list[str]:
     return [
         *([before] if before else []),
-        f"2026-11-20 10:00:00.000\thost:0\tconsole_logger:149\tINFO\t[step={step}/2000,epoch=1,eta=1h2m]",
+        f"2026-11-20 {clock}\thost:0\tconsole_logger:149\tINFO\t[step={step}/2000,epoch=1,eta=1h2m]",
         "    train/CE loss=9.250",
         f"    throughput/device/TPS={16384 / seconds:,.0f}",
+        "    throughput/device/TPS (actual avg)=4,096",
+        f"    throughput/device/BPS={1 / seconds:.4f}",
     ]
 
 
@@ -1689,6 +1691,39 @@ def test_olmo_core_counts_no_evaluation_or_checkpoint_of_the_step_that_it_prints
     for step in range(10, 210, 10):
         lines += olmo_core(step, 9.0, line) if step % 80 == 0 else olmo_core(step, 1.0)
     assert value(session_of(lines, tmp_path, "frameworks.olmo_core"), "sustained", devices=8, batch_size=1) == 8 * 16384
+
+
+def at(seconds: float) -> str:
+    return f"{int(seconds // 3600) + 10}:{int(seconds // 60 % 60):02d}:{seconds % 60:06.3f}"
+
+
+@pytest.mark.parametrize("collected", [1, 5])
+def test_olmo_core_counts_no_evaluation_of_any_step_that_it_prints_together(tmp_path: Path, collected: int) -> None:
+    """Step 50 is evaluated; where the blocks of five steps are kept, that of step 46 follows the line of it."""
+    lines, now, kept = ["world_size: 8"], 0.0, []
+    for step in range(1, 201):
+        evaluated = step % 50 == 0
+        if evaluated:
+            lines.append(f"2026-11-20 {at(now + 1)}\thost:0\tevaluator_callback:70\tINFO\tRunning lm evals...")
+        now += 21.0 if evaluated else 1.0
+        kept.append((step, 21.0 if evaluated else 1.0))
+        if step % collected == 0:
+            for n, (each, seconds) in enumerate(kept):
+                lines += olmo_core(each, seconds, clock=at(now + 0.001 * n))
+            kept.clear()
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    assert value(session, "sustained", devices=8, batch_size=1) == pytest.approx(8 * 16384)
+
+
+@pytest.mark.parametrize(("took", "verdict"), [(20.0, "agrees"), (60.0, "disagrees")])
+def test_the_steps_of_olmo_core_are_held_against_its_clock(tmp_path: Path, took: float, verdict: str) -> None:
+    """Every tenth step is printed, as one of two seconds; by the clock, ten of them take more."""
+    lines = ["world_size: 8"]
+    for n in range(20):
+        lines += olmo_core(10 * n + 10, 2.0, clock=at(took * n + 0.5))
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    found = measured(session, facts_of(session))
+    assert [each.verdict for each in found.witnesses if each.kind == "clock"] == [verdict]
 
 
 def test_torchtune_counts_no_validation_ahead_of_a_step(tmp_path: Path) -> None:

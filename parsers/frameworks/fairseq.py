@@ -3,10 +3,15 @@
 `wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. The same keys are
 printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
 validation. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
-record, which count once. The batch size of a device is given in tokens, if it is given.
+record, which count once. The batch size of a device is given in tokens, if it is given. The meter begins with the first
+update, so that a record of that one alone prints 0. metaseq prints JSON without `update` where the data have no end.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Pause, Reading, Sample
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import FAIRSEQ, value
 
 _INNER = rb"train_inner(?: \| |\]\[INFO\] - )"
@@ -29,6 +34,13 @@ _PAUSES = (
     ),
 )  # fmt: skip
 
+
+def _measured(columns: Columns) -> Postprocessed:
+    """Return the records but for the first, where nothing was measured yet."""
+    rows = np.flatnonzero(np.cumsum(columns["throughput"] != 0) > 0)
+    return rows, {name: column[rows] for name, column in columns.items()}
+
+
 FORMAT = Format(
     title="fairseq",
     framework="PyTorch",
@@ -43,13 +55,15 @@ FORMAT = Format(
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
+            postprocess=_measured,
         ),
         Reading(
-            rb'\{"epoch": <epoch>, "update": [0-9.]++, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
+            rb'\{(?:(?<=train_inner \| \{)|(?="epoch": [0-9]++, "update": ))"epoch": <epoch>, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
             + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
+            postprocess=_measured,
         ),
         Reading(
             rb"(?<![^\r\n])epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
@@ -58,6 +72,7 @@ FORMAT = Format(
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
+            postprocess=_measured,
             repeated=True,
         ),
         Reading(
@@ -81,6 +96,11 @@ FORMAT = Format(
         ),
         Sample(
             b'[2026-11-20 09:00:00,123][train_inner][INFO] - {"epoch": 1, "update": 0.025, "loss": "6.5", "ntokens": "300", '
+            b'"wps": "25000.5", "ups": "8.5", "wpb": "2941.2", "bsz": "16", "num_updates": "200", "lr": "1e-05", "wall": "30"}',
+            epoch=1, step=200, loss=6.5, throughput=25000.5, batch=2941.2,
+        ),
+        Sample(
+            b'2026-11-20 09:00:00 | INFO | train_inner | {"epoch": 1, "actv_norm": "0.25", "loss": "6.5", "ppl": "90.5", '
             b'"wps": "25000.5", "ups": "8.5", "wpb": "2941.2", "bsz": "16", "num_updates": "200", "lr": "1e-05", "wall": "30"}',
             epoch=1, step=200, loss=6.5, throughput=25000.5, batch=2941.2,
         ),

@@ -871,6 +871,39 @@ def test_llm_c_tokens_per_second_are_held_against_the_tokens_of_a_step(tmp_path:
     assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "arithmetic")
 
 
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_slow_step_of_llm_c_counts_as_long_as_it_took(tmp_path: Path, stated: bool) -> None:
+    """Its speed is smoothed: of a step of 10 s among 19 of 1 s it shows a twentieth."""
+    lines, mean = [f"| {'total batch size':<21} | {4096:<50} |"] if stated else [], 0.0
+    for step in range(1, 21):
+        seconds = 10.0 if step == 10 else 1.0
+        mean = 0.95 * mean + 0.05 * 4096 / seconds if step > 1 else 0.0
+        speed = mean / (1 - 0.95 ** (step - 1)) if step > 1 else 4096.0
+        lines.append(
+            f"step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | "
+            f"{1000 * seconds:.2f} ms | 40.1% bf16 MFU | {speed:.0f} tok/s"
+        )
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    if stated:
+        assert value(session) == pytest.approx(20 * 4096 / 29)
+    else:
+        assert reason(session) == "no_tokens_per_step"
+
+
+def test_fairseq_measures_nothing_in_its_first_update(tmp_path: Path) -> None:
+    """Nor does metaseq, which prints no `update` where its data have no end."""
+    for update in ({"update": 0.1}, {}):
+        lines = [
+            "2026-11-20 09:00:00 | INFO | train_inner | "
+            + json.dumps(
+                {"epoch": 1, **update, "loss": "6.5", "wps": wps, "ups": "1", "wpb": "1000", "num_updates": f"{i}"}
+            )
+            for i, wps in enumerate(["0", "1000", "1000", "500", "1000", "1000"], 1)
+        ]
+        session = session_of(lines, tmp_path, "frameworks.fairseq")
+        assert value(session) == pytest.approx(5000 / 6)
+
+
 def test_verl_devices_of_a_rollout_count_where_it_has_its_own(tmp_path: Path) -> None:
     assert "devices_per_node" not in facts_of(session_of(VERL_APART, tmp_path, "frameworks.verl"))
     together = [line for line in VERL_APART if " 'rollout': {'n_gpus_per_node': 2" not in line]

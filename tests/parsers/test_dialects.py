@@ -871,6 +871,22 @@ def test_llm_c_tokens_per_second_are_held_against_the_tokens_of_a_step(tmp_path:
     assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "arithmetic")
 
 
+def test_modded_nanogpt_for_mlx_counts_no_validation(tmp_path: Path) -> None:
+    """Its clock runs on over one after each hundred steps, of which it prints every fourth."""
+    lines, spent = ["mlx_version:0.29.3", "iterations:600 train_batch_tokens:16384 grad_accum_steps:1 "], 0.0
+    for step in range(1, 601):
+        spent += 100
+        if step % 20 == 0:
+            lines.append(
+                f"step:{step}/600 train_loss:4.5000 train_time:{spent:.0f}ms step_avg:{spent / step:.2f}ms tok_s:163840"
+            )
+        if step % 100 == 0:
+            spent += 30_000
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
+    assert value(session, "sustained") == pytest.approx(163840)
+    assert facts_of(session) | {"framework": "MLX", "devices": 1} == facts_of(session)
+
+
 @pytest.mark.parametrize("stated", [True, False])
 def test_a_slow_step_of_llm_c_counts_as_long_as_it_took(tmp_path: Path, stated: bool) -> None:
     """Its speed is smoothed: of a step of 10 s among 19 of 1 s it shows a twentieth."""

@@ -68,7 +68,8 @@ FORMAT = Format(
         Reading(
             rb"(?<![^\r\n])epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
             rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
-            rb"num_updates=<step>(?=[,\]])",
+            # A bar has no clock but the seconds since the program started.
+            rb"num_updates=<step>(?=[,\]])(?:(?:[^\r\n\]w]++|w(?!all=)|(?<=_)w)*+wall=(?P<elapsed>[0-9.]++)(?=[,\]]))?+",
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
@@ -117,7 +118,7 @@ FORMAT = Format(
         Sample(
             b"epoch 002:   9%|9         | 105/1102 [00:15<02:30,  6.66it/s, loss=7.125, nll_loss=5.5, ppl=45.25, wps=30000.5, "
             b"ups=9.1, wpb=3300.2, bsz=120.5, num_updates=1200, lr=0.0005, gnorm=1.5, train_wall=11, wall=430]\r",
-            epoch=2, step=1200, loss=7.125, throughput=30000.5, batch=3300.2,
+            epoch=2, step=1200, loss=7.125, throughput=30000.5, batch=3300.2, clock=430,
         ),
         NearMiss(
             b"2026-11-20 09:11:00 | INFO | valid | epoch 002 | valid on 'valid' subset | loss 4.2 | nll_loss 2.5 | ppl 5.7 | "

@@ -906,6 +906,19 @@ def test_a_slow_step_of_llm_c_counts_as_long_as_it_took(tmp_path: Path, stated: 
         assert reason(session) == "no_tokens_per_step"
 
 
+@pytest.mark.parametrize(("speed", "verdict"), [(1000, "agrees"), (10, "disagrees")])
+def test_a_bar_of_fairseq_is_held_against_its_seconds(tmp_path: Path, speed: int, verdict: str) -> None:
+    """On TPUs its speeds were a hundred times too low. Here 100 batches of a thousand tokens take 100 s."""
+    bar = "\r".join(
+        f"epoch 001:  10%|#  | {100 * i}/9000 [00:15<02:30, 6.66it/s, loss=6.5, wps={speed}, ups=1, wpb=1000, bsz=8, "
+        f"num_updates={100 * i}, lr=0.0005, gnorm=1.5, train_wall=95, wall={100 * i + 30}]"
+        for i in range(1, 13)
+    )
+    session = session_of([bar], tmp_path, "frameworks.fairseq")
+    found = measured(session, facts_of(session))
+    assert [each.verdict for each in found.witnesses if each.kind == "clock"] == [verdict]
+
+
 def test_fairseq_measures_nothing_in_its_first_update(tmp_path: Path) -> None:
     """Nor does metaseq, which prints no `update` where its data have no end."""
     for update in ({"update": 0.1}, {}):

@@ -104,6 +104,12 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("dlperf.deepspeed", "[launch.py:82:main] WORLD INFO DICT: {'localhost': [0, 1, 2]}", {"devices": 3}),
     ("dlperf.deepspeed", "cmd = x --world_info=eyJ", {}),
     ("frameworks.nanogpt", "data_parallel_world_size: 4\nworld_size = 8", {"devices": 8}),
+    (
+        "frameworks.nanogpt",
+        "data parallel world size: 4, DP world size: 2, local world size 3\nworld size: 8",
+        {"devices": 8},
+    ),
+    ("frameworks.nanogpt", "tp world size: 4, set up world size: 8", {"devices": 8}),
     ("frameworks.nanogpt", "torchrun --nnodes 2 --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 2}),
     ("frameworks.paddle_detection", "W1120 collective.cc:1] nranks: 4", {"devices": 4}),
     ("paddle.clas_dygraph", "number of gpu is 1", {"devices": 1}),

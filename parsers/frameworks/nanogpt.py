@@ -63,7 +63,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
+            rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| (?:lr:? [^|\r\n]*+\| norm: |norm: [^|\r\n]*+\| lr:? )[^|\r\n]*+"
             rb"\| dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
             unit="tokens/s",
             span="step",
@@ -92,7 +92,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
-        Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", grouped),
+        Fact("tokens_per_step", rb"total desired (?:batch size|tokens per batch) ?: ([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),

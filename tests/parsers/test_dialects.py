@@ -469,6 +469,14 @@ DIALECTS = {
             "step {step:5d} | loss: 2.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 250.00ms | tok/sec: 4096.00"
         ), 4096, seconds=0.25,
     ),
+    "build-nanogpt as others wrote it down": Dialect(
+        "frameworks.nanogpt", [
+            "total desired tokens per batch: 1024",
+            *steps_of(
+                "step {step} | loss: 2.512500 | norm: 1.7500 | lr: 0.0001 | dt: 250.00ms | tok/sec: 4096.00"
+            ),
+        ], 4096, seconds=0.25,
+    ),
     "llm.c": Dialect(
         "frameworks.nanogpt", steps_of(
             "step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | "

@@ -43,6 +43,8 @@ _SKIPPED = 0.5
 _OFTEN, _SHARE = 3, 0.1
 #: A line that follows within this share of the usual interval, with the same step, is the same line again.
 _AGAIN = 0.1
+#: Lines that are printed together follow within these seconds.
+_AT_ONCE = 0.01
 #: A local clock is set by an hour where daylight saving begins or ends: in the first hours of a day, at most twice in a
 #: log. Without that hour the interval is the usual one, give or take this share, and much shorter than an hour.
 _HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
@@ -159,7 +161,10 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     elif "clock" in columns and (again := _printed_again(columns["clock"], epochs, steps)).any():
         rows, group = np.flatnonzero(~again), np.cumsum(~again) - 1
         columns, epochs, steps = {name: each[rows] for name, each in columns.items()}, epochs[rows], steps[rows]
-    pauses = _pauses(records, _stopped(records.stops(), group, ranks, len(rows)), epochs, steps)
+    stopped = _stopped(records.stops(), group, ranks, len(rows))
+    if records.reading.held:
+        stopped = _any_of_those_held(stopped, records.stamps()[rows])
+    pauses = _pauses(records, stopped, epochs, steps)
     return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses)
 
 
@@ -276,6 +281,20 @@ def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> P
         inside = (places > 0) & (places < len(new))
         np.bitwise_or.at(found, group[new[places[inside]]], kinds[inside].astype(np.uint8))
     return found
+
+
+def _any_of_those_held(stopped: PauseFlags, stamps: Column) -> PauseFlags:
+    """Return the pauses, those of a record also in all that are printed together with it, where clocks tell these."""
+    import numpy as np
+
+    gaps = np.diff(stamps, prepend=-np.inf)
+    apart = gaps[np.isfinite(gaps) & (gaps > _AT_ONCE)]
+    if not len(apart):
+        return stopped
+    bunch = np.cumsum(~(gaps < _AGAIN * median(apart)))
+    found = np.zeros(bunch[-1] + 1, dtype=np.uint8)
+    np.bitwise_or.at(found, bunch, stopped)
+    return found[bunch]
 
 
 def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:

@@ -237,7 +237,7 @@ def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
     if samples is None and _lasts(frame):
         samples = printed * frame["duration"]
     if samples is None:
-        per_step = _printed_samples(frame.records, session, case, multiplier)
+        per_step = _printed_samples(frame.records, session, case)
         samples, timed = frame.covered * (per_step or 1.0), per_step is not None and reading.span != "epoch"
     return _series_of(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
 
@@ -251,9 +251,13 @@ def _lasts(frame: StepRows) -> bool:
     return bool((np.isfinite(frame["duration"]) & (frame["duration"] > 0)).all())
 
 
-def _printed_samples(records: SessionRecords, session: Session, case: Facts, multiplier: int) -> float | None:
-    """Return samples per step at the printed scope; None if not known."""
-    if records.reading.unit in UNCOUNTED:
+def _printed_samples(records: SessionRecords, session: Session, case: Facts) -> float | None:
+    """Return samples per step at the printed scope; None if not known.
+
+    Of a speed that is not the job's, where the number of devices is unknown, the samples of the job tell nothing.
+    """
+    multiplier, scope = scoped(records.reading, case)
+    if records.reading.unit in UNCOUNTED or scope != "job":
         return None
     try:
         return samples_per_step(session, records.reading, case) / multiplier

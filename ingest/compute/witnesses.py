@@ -88,6 +88,8 @@ _HUNDREDTH = 0.01
 _LATE = 1.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
 _LEAST_SHARE = 0.05
+#: Facts that count the samples of all devices together.
+_OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
@@ -455,7 +457,7 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
     if reading.unit in UNCOUNTED:
         raise no_figure("no_seconds_on_line")
     if reading.scope == "device" and "devices" not in case:
-        case = {**case, "devices": 1}
+        case = {name: each for name, each in case.items() if name not in _OF_JOB} | {"devices": 1}
     multiplier, scope = scoped(reading, case)
     if scope != "job":
         raise no_figure("no_devices")
@@ -727,7 +729,10 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     reading = frame.records.reading
     if _states(frame, "batch"):
         return float(np.nanmedian(frame["batch"]))
-    return samples_per_step(session, reading, case) / scoped(reading, case)[0]
+    multiplier, scope = scoped(reading, case)
+    if scope != "job":
+        raise no_figure("no_devices")
+    return samples_per_step(session, reading, case) / multiplier
 
 
 def _planned(session: Session, given: ThroughputSeries) -> Witness:

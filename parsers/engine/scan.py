@@ -33,8 +33,9 @@ _MPI_TAG = re.compile(rb"\[(?:\d++,)?+(?:mpirank:)?+(\d{1,9}+)(?:,algo-\d++)?+\]
 #: What --timestamp-output glues to the front of a tag. A pattern of both would be tried at every character.
 _MPI_DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 _MPI_DATE_LENGTH = len("Mon Nov  2 10:00:00 2026")
-# torchrun --tee: only at a line's start, where it is unmistakable.
-_LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d{1,9}+)\]: ?)")
+# torchrun --tee: only at a line's start, where it is unmistakable. TorchX names the role, and the rank behind the local one.
+_LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank|trainer)(?:\d{1,9}+\|)?+(\d{1,9}+)\]: ?)")
+_LINE_TAGS = (b"[default", b"[rank", b"[trainer")
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
 # printer's own. A group is the rank, or the number of the host, if any; of two, the first that is not empty.
@@ -227,7 +228,7 @@ def _tags_in(text: bytes) -> list[re.Match[bytes]]:
         return list(_MPI_TAG.finditer(text))
     # torchrun tags every line of a run, so that its tags stand in the first lines of the chunk too.
     head = text[:_TAGS_HEAD]
-    return list(_LINE_TAG.finditer(text)) if b"[default" in head or b"[rank" in head else []
+    return list(_LINE_TAG.finditer(text)) if any(each in head for each in _LINE_TAGS) else []
 
 
 def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tuple[tuple[int, int], ...]]:

@@ -35,10 +35,19 @@ def resnet_v1(printed: bytes) -> str:
     return f"ResNet-{printed.decode()} v1"
 
 
+#: Words of groups and their kinds of parallelism, of which a size is not that of the job.
+_OF_GROUPS = b"".join(
+    rb"(?<!%s )" % each
+    for each in (
+        b"[Pp]arallel", b"[Dd]ata", b"[Tt]ensor", b"[Pp]ipeline", b"[Ee]xpert", b"[Cc]ontext", b"[Ss]equence", b"[Mm]odel",
+        b"[Ll]ocal", b"[Gg]roup", b"[Nn]ode", b"[Rr]eplicate", b"[Ss]hard", rb"\b[cdempt]p", b"[A-Z]P", b"[Dd]ataset",
+    )
+)  # fmt: skip
+
 #: How many processes a job has, as launchers of PyTorch, its libraries and the usual scripts print it. Sizes of groups
-#: (`data_parallel_world_size`) are none of these.
+#: (`data_parallel_world_size`, `DP world size`) are none of these.
 PYTORCH_JOB = (
-    Fact("devices", rb"(?<![A-Za-z_-])[Ww]orld[_ ]size[\"']?(?: ?[:=] ?| \.++ )(\d++)\b", int),
+    Fact("devices", rb"(?<![A-Za-z_-])" + _OF_GROUPS + rb"[Ww]orld[_ ]size[\"']?(?: ?[:=] ?| \.++ )(\d++)\b", int),
     Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
     Fact("devices", rb"distributed processes registered\. Starting with (\d++) processes", int),
     Fact("devices_per_node", rb"--nproc[-_]per[-_]node[= ](\d++)", int),

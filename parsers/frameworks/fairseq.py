@@ -3,10 +3,15 @@
 `wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. The same keys are
 printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
 validation. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
-record, which count once. The batch size of a device is given in tokens, if it is given.
+record, which count once. The batch size of a device is given in tokens, if it is given. The meter begins with the first
+update, so that a record of that one alone prints 0. metaseq prints JSON without `update` where the data have no end.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Pause, Reading, Sample
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import FAIRSEQ, value
 
 _INNER = rb"train_inner(?: \| |\]\[INFO\] - )"
@@ -29,6 +34,13 @@ _PAUSES = (
     ),
 )  # fmt: skip
 
+
+def _measured(columns: Columns) -> Postprocessed:
+    """Return the records but for the first, where nothing was measured yet."""
+    rows = np.flatnonzero(np.cumsum(columns["throughput"] != 0) > 0)
+    return rows, {name: column[rows] for name, column in columns.items()}
+
+
 FORMAT = Format(
     title="fairseq",
     framework="PyTorch",
@@ -43,21 +55,25 @@ FORMAT = Format(
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
+            postprocess=_measured,
         ),
         Reading(
-            rb'\{"epoch": <epoch>, "update": [0-9.]++, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
+            rb'\{(?:(?<=train_inner \| \{)|(?="epoch": [0-9]++, "update": ))"epoch": <epoch>, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
             + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
+            postprocess=_measured,
         ),
         Reading(
             rb"(?<![^\r\n])epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
             rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
-            rb"num_updates=<step>(?=[,\]])",
+            # A bar has no clock but the seconds since the program started.
+            rb"num_updates=<step>(?=[,\]])(?:(?:[^\r\n\]w]++|w(?!all=)|(?<=_)w)*+wall=(?P<elapsed>[0-9.]++)(?=[,\]]))?+",
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
+            postprocess=_measured,
             repeated=True,
         ),
         Reading(
@@ -85,6 +101,11 @@ FORMAT = Format(
             epoch=1, step=200, loss=6.5, throughput=25000.5, batch=2941.2,
         ),
         Sample(
+            b'2026-11-20 09:00:00 | INFO | train_inner | {"epoch": 1, "actv_norm": "0.25", "loss": "6.5", "ppl": "90.5", '
+            b'"wps": "25000.5", "ups": "8.5", "wpb": "2941.2", "bsz": "16", "num_updates": "200", "lr": "1e-05", "wall": "30"}',
+            epoch=1, step=200, loss=6.5, throughput=25000.5, batch=2941.2,
+        ),
+        Sample(
             b"2026-11-20 09:10:00 | INFO | train | epoch 002 | loss 7 | nll_loss 5.5 | ppl 45.25 | wps 30500 | ups 9.2 | "
             b"wpb 3315.2 | bsz 120.5 | num_updates 7870 | lr 0.0005 | gnorm 1.5 | train_wall 410 | wall 850",
             epoch=2, loss=7, throughput=30500,
@@ -97,7 +118,7 @@ FORMAT = Format(
         Sample(
             b"epoch 002:   9%|9         | 105/1102 [00:15<02:30,  6.66it/s, loss=7.125, nll_loss=5.5, ppl=45.25, wps=30000.5, "
             b"ups=9.1, wpb=3300.2, bsz=120.5, num_updates=1200, lr=0.0005, gnorm=1.5, train_wall=11, wall=430]\r",
-            epoch=2, step=1200, loss=7.125, throughput=30000.5, batch=3300.2,
+            epoch=2, step=1200, loss=7.125, throughput=30000.5, batch=3300.2, clock=430,
         ),
         NearMiss(
             b"2026-11-20 09:11:00 | INFO | valid | epoch 002 | valid on 'valid' subset | loss 4.2 | nll_loss 2.5 | ppl 5.7 | "

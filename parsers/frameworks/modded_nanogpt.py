@@ -4,14 +4,15 @@
 record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
 steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
 same fields. Only some versions print the tokens of a step; the others print their own source code at the head of the
-log, from which no figure is taken.
+log, from which no figure is taken. That for MLX counts validations as well, most of which it does not print: there
+`tok_s` counts, which is of the last step alone.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _since_reset(columns: Columns) -> Postprocessed:
@@ -36,15 +37,25 @@ FORMAT = Format(
     end=rb"peak memory (?:consumption|allocated): ",
     readings=(
         Reading(
-            rb"step:(?<![\w.]step:)<step>/<total_steps> (?:train_loss:<loss> )?+"
-            rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:" + NUMBER + rb"ms",
+            # Behind a loss the line goes on for MLX, so that only its end tells.
+            rb"step:(?<![\w.]step:)<step>/<total_steps> (?:train_loss:<loss> (?=[^\r\n]{0,200}+(?<=ms)[\r\n])|(?!train_loss:))"
+            rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:[0-9.]++ms",
             unit="tokens/s",
             factors={"elapsed": 1e-3},
             postprocess=_since_reset,
         ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
+        Reading(
+            rb"step:(?<![\w.]step:)<step>/<total_steps> train_loss:<loss> train_time:(?P<elapsed>[0-9]++)ms step_avg:"
+            rb"[0-9.]++ms tok_s:<throughput>(?=\s)",
+            unit="tokens/s",
+            span="step",
+            factors={"elapsed": 1e-3},
+        ),
     ),
     facts=(
+        Fact("framework", rb"^(mlx_version):", words={b"mlx_version": "MLX"}),
+        Fact("devices", rb"^(mlx_version):", lambda _: 1),
         Fact("tokens_per_step", rb"train_batch_tokens:([0-9]++) ", int),
         Fact("batch_size_of_job", rb"train_batch_tokens:([0-9]++ train_seq_len:[1-9][0-9]*+)", _sequences),
         Fact("sequence_length", rb"train_seq_len:([0-9]++) ", int),
@@ -59,6 +70,11 @@ FORMAT = Format(
         ),
         Sample(b"step:12/1770 train_time:1250ms step_avg:104.17ms", step=12, loss=float("nan"), clock=1.25),
         Sample(b"step:9/9 val_loss:2.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
+        Sample(
+            b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154453\n",
+            step=30, loss=4.5, clock=3.125, throughput=154453,
+        ),
+        NearMiss(b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154", "cut inside the number"),
         NearMiss(b"step:500/20000 val_loss:2.5000 val_bpb:1.5 train_time:50062ms step_avg:100.12ms", "validation"),
         NearMiss(b"warmup_step:5/20", "steps that are taken back"),
         NearMiss(b"step:500/20000 train_loss:2.3750 train_time:500", "cut inside the number"),

@@ -1,14 +1,43 @@
 """nanoGPT and other programs of its author: a record per `log_interval` iterations, of that one iteration.
 
 Four dialects: nanoGPT prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also print tokens
-per second. All count the job. In nanoGPT an iteration that evaluates or saves includes that time; `mfu` is a running
-mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023; for older versions
-the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's fine-tuning, and the
+per second. All count the job. The speed of llm.c is smoothed over some twenty steps, so that the figure is that of its
+milliseconds where the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time;
+`mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023;
+for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's fine-tuning, and the
 pretraining of `autoresearch`, print no number of steps to take.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
 from parsers.frameworks import PYTORCH_JOB
+
+#: The speeds and the milliseconds of a log tell the same tokens of a step, up to this share, or one of them is wrong.
+_ALIKE = 0.05
+#: Over all steps, what the smoothed speeds tell may differ by this share from what the milliseconds do.
+_STEADY = 0.02
+
+
+def _as_timed(columns: Columns) -> Postprocessed:
+    """Return the lines without their speed, which shows a slow step in part and late, where their seconds tell it.
+
+    Where the speeds are not those of the tokens that are stated, they stay, and contradict these. Where none are stated
+    they stay in a steady run.
+    """
+    speed, seconds = columns["throughput"], columns["step_seconds"]
+    tokens, stated = speed * seconds, columns["_tokens_per_step"]
+    kept = ["step", "total_steps", "loss", "step_seconds"]
+    if len(tokens) and np.isfinite(stated).any():
+        left_out = abs(float(np.median(tokens / stated)) - 1) <= _ALIKE
+    else:
+        left_out = (
+            abs(float(np.median(tokens) * np.sum(1 / speed) / np.sum(seconds)) - 1) > _STEADY if len(tokens) else False
+        )
+    return np.arange(len(tokens)), {name: columns[name] for name in (kept if left_out else [*kept, "throughput"])}
+
 
 FORMAT = Format(
     title="nanoGPT",
@@ -34,7 +63,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
+            rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| (?:lr:? [^|\r\n]*+\| norm: |norm: [^|\r\n]*+\| lr:? )[^|\r\n]*+"
             rb"\| dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
             unit="tokens/s",
             span="step",
@@ -50,6 +79,8 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            postprocess=_as_timed,
+            facts=("tokens_per_step",),
         ),
         Reading(
             rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
@@ -61,7 +92,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
-        Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", grouped),
+        Fact("tokens_per_step", rb"total desired (?:batch size|tokens per batch) ?: ([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),

@@ -1,8 +1,10 @@
 """OLMo and OLMo-core: a block of metrics per logging interval on the console; tokens per second of one device.
 
 OLMo-core's `throughput/device/TPS` is that of the last step before the block, from the end of the one before it: with
-evaluations and checkpoints of that step, which are logged ahead of the block. `TPS (actual avg)` is a mean over the
-whole run with everything in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as
+evaluations and checkpoints of that step, which are logged ahead of the block. Blocks are kept for
+`metrics_collect_interval` steps and then printed together, so that any of them may hold what stands ahead of the first.
+`BPS` are the updates per second of that step. `TPS (actual avg)` is a mean over the whole run with everything in it, and
+is not used. OLMo's `tokens_per_second` is a mean over the last steps, as many as
 its configuration says, and begins anew after checkpoints; older releases print no epoch.
 """
 
@@ -30,7 +32,8 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _block(rb"TPS"), unit="tokens/s", scope="device", span="step", counts="update",
+            _block(rb"TPS") + rb"(?:" + up_to(rb" throughput/device/BPS=", rb"\[step=", rb"[\s\S]") + rb"(?P<steps_per_second>[0-9][0-9,.]*+)(?=\s))?+",
+            unit="tokens/s", scope="device", span="step", counts="update", held=True,
             pauses=(
                 Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])", b"evaluator_callback:150\tINFO\tFinished lm evals in 29.9 seconds. Metrics:"),
                 Pause("checkpoint", rb"Saving checkpoint for step ", b"checkpointer:300\tINFO\tSaving checkpoint for step 500 to /ckpt/step500..."),
@@ -42,8 +45,9 @@ FORMAT = Format(
     samples=(
         Sample(
             b"2026-11-20 10:00:00.000\thost:0\tolmo_core.train.callbacks.console_logger:149\tINFO\t[step=12/1000,epoch=1,eta=1h2m]\n"
-            b"    optim/total grad norm=0.5000\n    train/CE loss=9.250\n    throughput/device/TPS=12,345\n    throughput/device/TPS (actual avg)=12,300\n",
-            step=12, total_steps=1000, throughput=12345,
+            b"    optim/total grad norm=0.5000\n    train/CE loss=9.250\n    throughput/device/TPS=12,345\n    throughput/device/TPS (actual avg)=12,300\n"
+            b"    throughput/total tokens=1,572,864\n    throughput/device/BPS=0.7534\n    throughput/device/BPS (actual avg)=0.7507\n",
+            step=12, total_steps=1000, throughput=12345, steps_per_second=0.7534,
         ),
         Sample(
             b"[2025-03-01 10:00:02] INFO     [olmo.train:966, rank=0] [step=12/739328,epoch=0]\n    optim/total_grad_norm=1.250\n"

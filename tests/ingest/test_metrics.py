@@ -75,6 +75,18 @@ def test_time_per_step_of_printed_speeds_of_updates(tmp_path: Path) -> None:
     assert of(session_of(lines, tmp_path), case)["latency"].value == pytest.approx(1000 * 768 / 1200)
 
 
+def test_the_batch_of_the_job_gives_no_time_of_speeds_of_one_device(tmp_path: Path) -> None:
+    """Of how many devices the job's batch is, the log does not say: its samples over one device's speed are no time."""
+    lines = [f"step {i} speed 100.0" for i in range(1, 21)]
+    session = made(rb"step <step> speed <throughput>", lines, tmp_path, unit="samples/s", scope="device")
+    case = {"batch_size_of_job": 800}
+    assert "latency" not in metrics.metrics(session, case, rules.figure("sustained", session, case))
+    known = case | {"devices": 8}
+    found = metrics.metrics(session, known, rules.figure("sustained", session, known))["latency"]
+    assert isinstance(found, MetricFigure)
+    assert found.value == pytest.approx(1000)
+
+
 def test_an_epoch_is_not_a_step(tmp_path: Path) -> None:
     session = made(
         rb"epoch took (?P<duration>\S+) s at (?P<throughput>\S+)", ["epoch took 60 s at 7"] * 5, tmp_path, span="epoch"

@@ -427,6 +427,37 @@ def test_lines_written_in_one_burst_after_the_run_contradict_their_speeds(tmp_pa
     assert witness(measure(lines, tmp_path), "clock").verdict == "disagrees"
 
 
+@pytest.mark.parametrize("devices", [None, 8])
+def test_the_batch_of_the_job_contradicts_no_speed_of_one_device(devices: int | None, tmp_path: Path) -> None:
+    """Without the number of devices it tells nothing of the seconds of a step; 1 × 8192 tokens a device take 1.2 s."""
+    head = "[titan] {} - root - INFO - "
+    lines = [
+        head.format("2026-11-20 10:00:00,000") + "Trainer is initialized with local batch size 1, global batch size 8, "
+        "gradient accumulation steps 1, sequence length 8192, total steps 30 (warmup 2)"
+    ]
+    lines += [
+        head.format(f"2026-11-20 10:00:{int(1.2 * step):02d},{int(10 * (1.2 * step % 1)):d}00")
+        + f"step: {step:2d}  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: 6,827  tflops: 395.21  mfu: 39.96%"
+        for step in range(1, 31)
+    ]
+    found = measure(lines, tmp_path, {"devices": devices} if devices else {"model": "Llama"})
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(6827 * (devices or 1))
+    assert witness(found, "clock").verdict == ("agrees" if devices else "silent")
+
+
+def test_the_batch_of_the_job_contradicts_no_line_of_one_device(tmp_path: Path) -> None:
+    """A line of 4,096 tokens a second in two seconds is of 8,192 of the 65,536 tokens that a step has in the job."""
+    lines = [
+        f"completed step: {step}, seconds: 2.000, TFLOP/s/device: 134.924, Tokens/s/device: 4096.000, "
+        "total_weights: 65536, loss: 10.375"
+        for step in range(30)
+    ]
+    found = measure(lines, tmp_path, {"tokens_per_step": 65536})
+    assert isinstance(found.headline, Figure)
+    assert (found.headline.value, found.headline.scope) == (pytest.approx(4096), "device")
+
+
 def test_no_device_computes_beyond_its_peak(tmp_path: Path) -> None:
     """600,232,210 images/s on eight V100: epoch tags that were written in one burst after the run."""
     case = {**ONE, "devices": 8, "model": "ResNet-50 v1.5", "hardware": "V100-SXM2-16GB", "precision": "amp"}

@@ -104,6 +104,12 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("dlperf.deepspeed", "[launch.py:82:main] WORLD INFO DICT: {'localhost': [0, 1, 2]}", {"devices": 3}),
     ("dlperf.deepspeed", "cmd = x --world_info=eyJ", {}),
     ("frameworks.nanogpt", "data_parallel_world_size: 4\nworld_size = 8", {"devices": 8}),
+    (
+        "frameworks.nanogpt",
+        "data parallel world size: 4, DP world size: 2, local world size 3\nworld size: 8",
+        {"devices": 8},
+    ),
+    ("frameworks.nanogpt", "tp world size: 4, set up world size: 8", {"devices": 8}),
     ("frameworks.nanogpt", "torchrun --nnodes 2 --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 2}),
     ("frameworks.paddle_detection", "W1120 collective.cc:1] nranks: 4", {"devices": 4}),
     ("paddle.clas_dygraph", "number of gpu is 1", {"devices": 1}),
@@ -194,6 +200,34 @@ def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulatio
     path, traced = tmp_path / "train.log", b"+ num_accumulation_steps_phase1=704\n"
     path.write_bytes(traced + golden.read_bytes().replace(b"  num_accumulation_steps: 16", own))
     assert read(path).sessions[0].facts["accumulation"].value == steps
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        (
+            "2, pipeline parallel size: 3, tensor parallel size: 5",
+            {"devices": 30, "pipeline_parallel": 3, "tensor_parallel": 5},
+        ),
+        (
+            "2, pipeline parallel size: 3, tensor parallel size: 5, weight parallel size: 1",
+            {"devices": 30, "pipeline_parallel": 3, "tensor_parallel": 5},
+        ),
+        # What is called tensor parallel shares sequences here, and cuts no weights.
+        (
+            "2, pipeline parallel size: 3, tensor parallel size: 5, weight parallel size: 10",
+            {"devices": 30, "pipeline_parallel": 3},
+        ),
+    ],
+)
+def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, found: dict[str, int]) -> None:
+    (log,) = (GOLDEN / "frameworks.internlm").glob("*.log")
+    text = log.read_text("utf-8")
+    assert text.count("data parallel size: ") == 1
+    head, rest = text.split("data parallel size: ")
+    path = tmp_path / "train.log"
+    path.write_text(f"{head}data parallel size: {sizes}\n{rest.partition(chr(10))[2]}")
+    assert {name: each.value for name, each in read(path).sessions[0].facts.items()} == found
 
 
 @pytest.mark.parametrize(

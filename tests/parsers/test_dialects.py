@@ -469,6 +469,14 @@ DIALECTS = {
             "step {step:5d} | loss: 2.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 250.00ms | tok/sec: 4096.00"
         ), 4096, seconds=0.25,
     ),
+    "build-nanogpt as others wrote it down": Dialect(
+        "frameworks.nanogpt", [
+            "total desired tokens per batch: 1024",
+            *steps_of(
+                "step {step} | loss: 2.512500 | norm: 1.7500 | lr: 0.0001 | dt: 250.00ms | tok/sec: 4096.00"
+            ),
+        ], 4096, seconds=0.25,
+    ),
     "llm.c": Dialect(
         "frameworks.nanogpt", steps_of(
             "step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | "
@@ -520,6 +528,15 @@ DIALECTS = {
                 "    throughput/device/batches_per_second=0.0942",
             )
         ], 8 * 4096, case={"devices": 8}, used=6,
+    ),
+    # Weights are cut over groups of their own; a skipped step prints no line. Each of 8 devices has 4,096 tokens.
+    "internlm with fields parted by blanks": Dialect(
+        "frameworks.internlm", [
+            f"2026-11-20 10:00:{2 * step:02d},000 INFO [record_metrics.py, line 341, in record_current_batch] - "
+            f"pid=293 : tflops=142.5 step={step} loss=2.5 real_tgs=1000.5 tgs (tokens/gpu/second)=2048.0 "
+            f"tgs/last_tgs_1=2048.0 tgs/tgs_all=1999.5 lr=4e-05 num_consumed_tokens={32768 * (step + 1)} inf_nan=0 "
+            for step in (0, 1, 2, 4, 5, 6)
+        ], 8 * 2048, case={"devices": 8}, used=6,
     ),
     # A job of a thousand million tokens and more goes on to be read.
     "nanotron beyond a thousand million tokens": Dialect(
@@ -860,6 +877,68 @@ def test_llm_c_tokens_per_second_are_held_against_the_tokens_of_a_step(tmp_path:
     headline = measured(session, facts_of(session)).headline
     assert isinstance(headline, NoFigure)
     assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "arithmetic")
+
+
+def test_modded_nanogpt_for_mlx_counts_no_validation(tmp_path: Path) -> None:
+    """Its clock runs on over one after each hundred steps, of which it prints every fourth."""
+    lines, spent = ["mlx_version:0.29.3", "iterations:600 train_batch_tokens:16384 grad_accum_steps:1 "], 0.0
+    for step in range(1, 601):
+        spent += 100
+        if step % 20 == 0:
+            lines.append(
+                f"step:{step}/600 train_loss:4.5000 train_time:{spent:.0f}ms step_avg:{spent / step:.2f}ms tok_s:163840"
+            )
+        if step % 100 == 0:
+            spent += 30_000
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
+    assert value(session, "sustained") == pytest.approx(163840)
+    assert facts_of(session) | {"framework": "MLX", "devices": 1} == facts_of(session)
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_slow_step_of_llm_c_counts_as_long_as_it_took(tmp_path: Path, stated: bool) -> None:
+    """Its speed is smoothed: of a step of 10 s among 19 of 1 s it shows a twentieth."""
+    lines, mean = [f"| {'total batch size':<21} | {4096:<50} |"] if stated else [], 0.0
+    for step in range(1, 21):
+        seconds = 10.0 if step == 10 else 1.0
+        mean = 0.95 * mean + 0.05 * 4096 / seconds if step > 1 else 0.0
+        speed = mean / (1 - 0.95 ** (step - 1)) if step > 1 else 4096.0
+        lines.append(
+            f"step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | "
+            f"{1000 * seconds:.2f} ms | 40.1% bf16 MFU | {speed:.0f} tok/s"
+        )
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    if stated:
+        assert value(session) == pytest.approx(20 * 4096 / 29)
+    else:
+        assert reason(session) == "no_tokens_per_step"
+
+
+@pytest.mark.parametrize(("speed", "verdict"), [(1000, "agrees"), (10, "disagrees")])
+def test_a_bar_of_fairseq_is_held_against_its_seconds(tmp_path: Path, speed: int, verdict: str) -> None:
+    """On TPUs its speeds were a hundred times too low. Here 100 batches of a thousand tokens take 100 s."""
+    bar = "\r".join(
+        f"epoch 001:  10%|#  | {100 * i}/9000 [00:15<02:30, 6.66it/s, loss=6.5, wps={speed}, ups=1, wpb=1000, bsz=8, "
+        f"num_updates={100 * i}, lr=0.0005, gnorm=1.5, train_wall=95, wall={100 * i + 30}]"
+        for i in range(1, 13)
+    )
+    session = session_of([bar], tmp_path, "frameworks.fairseq")
+    found = measured(session, facts_of(session))
+    assert [each.verdict for each in found.witnesses if each.kind == "clock"] == [verdict]
+
+
+def test_fairseq_measures_nothing_in_its_first_update(tmp_path: Path) -> None:
+    """Nor does metaseq, which prints no `update` where its data have no end."""
+    for update in ({"update": 0.1}, {}):
+        lines = [
+            "2026-11-20 09:00:00 | INFO | train_inner | "
+            + json.dumps(
+                {"epoch": 1, **update, "loss": "6.5", "wps": wps, "ups": "1", "wpb": "1000", "num_updates": f"{i}"}
+            )
+            for i, wps in enumerate(["0", "1000", "1000", "500", "1000", "1000"], 1)
+        ]
+        session = session_of(lines, tmp_path, "frameworks.fairseq")
+        assert value(session) == pytest.approx(5000 / 6)
 
 
 def test_verl_devices_of_a_rollout_count_where_it_has_its_own(tmp_path: Path) -> None:
@@ -1681,12 +1760,14 @@ def test_examples_of_an_evaluation_are_not_those_of_training(tmp_path: Path) -> 
     assert second_run(session) is None
 
 
-def olmo_core(step: int, seconds: float, before: str = "") -> list[str]:
+def olmo_core(step: int, seconds: float, before: str = "", clock: str = "10:00:00.000") -> list[str]:
     return [
         *([before] if before else []),
-        f"2026-11-20 10:00:00.000\thost:0\tconsole_logger:149\tINFO\t[step={step}/2000,epoch=1,eta=1h2m]",
+        f"2026-11-20 {clock}\thost:0\tconsole_logger:149\tINFO\t[step={step}/2000,epoch=1,eta=1h2m]",
         "    train/CE loss=9.250",
         f"    throughput/device/TPS={16384 / seconds:,.0f}",
+        "    throughput/device/TPS (actual avg)=4,096",
+        f"    throughput/device/BPS={1 / seconds:.4f}",
     ]
 
 
@@ -1700,6 +1781,39 @@ def test_olmo_core_counts_no_evaluation_or_checkpoint_of_the_step_that_it_prints
     for step in range(10, 210, 10):
         lines += olmo_core(step, 9.0, line) if step % 80 == 0 else olmo_core(step, 1.0)
     assert value(session_of(lines, tmp_path, "frameworks.olmo_core"), "sustained", devices=8, batch_size=1) == 8 * 16384
+
+
+def at(seconds: float) -> str:
+    return f"{int(seconds // 3600) + 10}:{int(seconds // 60 % 60):02d}:{seconds % 60:06.3f}"
+
+
+@pytest.mark.parametrize("collected", [1, 5])
+def test_olmo_core_counts_no_evaluation_of_any_step_that_it_prints_together(tmp_path: Path, collected: int) -> None:
+    """Step 50 is evaluated; where the blocks of five steps are kept, that of step 46 follows the line of it."""
+    lines, now, kept = ["world_size: 8"], 0.0, []
+    for step in range(1, 201):
+        evaluated = step % 50 == 0
+        if evaluated:
+            lines.append(f"2026-11-20 {at(now + 1)}\thost:0\tevaluator_callback:70\tINFO\tRunning lm evals...")
+        now += 21.0 if evaluated else 1.0
+        kept.append((step, 21.0 if evaluated else 1.0))
+        if step % collected == 0:
+            for n, (each, seconds) in enumerate(kept):
+                lines += olmo_core(each, seconds, clock=at(now + 0.001 * n))
+            kept.clear()
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    assert value(session, "sustained", devices=8, batch_size=1) == pytest.approx(8 * 16384)
+
+
+@pytest.mark.parametrize(("took", "verdict"), [(20.0, "agrees"), (60.0, "disagrees")])
+def test_the_steps_of_olmo_core_are_held_against_its_clock(tmp_path: Path, took: float, verdict: str) -> None:
+    """Every tenth step is printed, as one of two seconds; by the clock, ten of them take more."""
+    lines = ["world_size: 8"]
+    for n in range(20):
+        lines += olmo_core(10 * n + 10, 2.0, clock=at(took * n + 0.5))
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    found = measured(session, facts_of(session))
+    assert [each.verdict for each in found.witnesses if each.kind == "clock"] == [verdict]
 
 
 def test_torchtune_counts_no_validation_ahead_of_a_step(tmp_path: Path) -> None:

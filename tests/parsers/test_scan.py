@@ -126,6 +126,7 @@ TAGS = {
     "mpirun of stderr": b"[1,%d]<stderr>: ",
     "torchrun": b"[default%d]:",
     "torchrun of ranks": b"[rank%d]: ",
+    "TorchX": b"[trainer5|%d]:",
     "horovodrun": b"[%d]<stdout>:",
     "SageMaker": b"[1,mpirank:%d,algo-2]<stdout>:",
     "srun --label": b"%d: ",

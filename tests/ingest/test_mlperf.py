@@ -355,6 +355,16 @@ def test_a_run_that_misses_its_target_has_no_time_to_train(tmp_path: Path) -> No
     assert "samples_to_train" not in found
 
 
+def test_a_log_of_nothing_but_the_run_is_understood(tmp_path: Path) -> None:
+    """It tells the minutes that the target took, and no speed."""
+    root = tmp_path / "logs"
+    root.mkdir()
+    (root / "train.log").write_text("".join(f"{each}\n" for each in whole([], 600.0)))
+    (run,) = read_round(root)
+    assert run.metrics["time_to_train"].value == pytest.approx(10)
+    assert "unread" not in {each.code for each in run.problems}
+
+
 def test_a_run_without_an_end_has_no_time_to_train(tmp_path: Path) -> None:
     session = session_of([*head(), *whole(list(amd()), 90)[:-1]], tmp_path)
     assert getattr(told(session)["time_to_train"].reason, "code", "") == "target_open"

@@ -2,7 +2,7 @@
 
 The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains:
 all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
-process. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and
+process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and
 `Time cost=` is that of an epoch's batches. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
@@ -15,6 +15,7 @@ _SPEED = (
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
+_PLAIN = rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )" + _SPEED
 _ONE_MACHINE = _ARGUMENTS + rb"(?=" + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(?:device|local|nccl))"
 
 
@@ -32,8 +33,9 @@ FORMAT = Format(
     readings=(
         Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='horovod')"),
         Reading(_WORKER, unit="samples/s", repeated=True, where=rb"\bkv_?store='horovod'"),
-        Reading(rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )" + _SPEED, unit="samples/s", repeated=True),
+        Reading(_PLAIN, unit="samples/s", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='dist)"),
         Reading(rb"Epoch\[<epoch>\] Time cost=<duration>(?=\s)", span="epoch", weak=True, marker=b"Time cost="),
+        Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=rb"\bkv_?store='dist"),
     ),
     facts=(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),

@@ -1661,6 +1661,80 @@ def test_examples_of_an_evaluation_are_not_those_of_training(tmp_path: Path) -> 
     assert second_run(session) is None
 
 
+def test_programs_of_which_only_the_ends_are_kept_are_several_runs(tmp_path: Path) -> None:
+    """Ranks that print the speed of one job side by side are none."""
+    ends = ["Total img/sec on 4 GPU(s): 1200.0 +-2.5", "Total img/sec on 4 GPU(s): 800.0 +-2.5"]
+    found = second_run(session_of(ends, tmp_path, "frameworks.horovod_synthetic"))
+    assert found is not None
+    assert (found[0], found[1].code) == (2, "ends_again")
+    alike = ["total images/sec: 279.00", "total images/sec: 279.01"]
+    assert second_run(session_of(alike, tmp_path, "frameworks.tf_cnn_benchmarks")) is None
+
+
+@pytest.mark.parametrize("stamp", ["", "2026-11-20 {at:%H:%M:%S} | INFO | "], ids=["wall", "stamp"])
+def test_fairseq_on_a_tpu_is_held_against_the_seconds_since_the_start(stamp: str, tmp_path: Path) -> None:
+    """A hundred updates of 1500 tokens in 30 s are 5000 tokens/s; 60 are printed."""
+    lines = []
+    for number in range(1, 11):
+        at = dt.datetime(2026, 11, 20, 9) + dt.timedelta(seconds=30 * number)
+        lines.append(
+            stamp.format(at=at)
+            + f"train_inner | epoch 001: {100 * number:6} / 9000 loss=9.25, ppl=610.5, wps=60.0, ups=0.04, "
+            f"wpb=1500.0, bsz=80.0, num_updates={100 * number}, lr=2e-05, gnorm=2.5, train_wall=13, wall={30 * number}"
+        )
+    session = session_of(lines, tmp_path, "frameworks.fairseq")
+    headline = measured(session, facts_of(session)).headline
+    assert isinstance(headline, NoFigure)
+    assert headline.reason.code == "withheld"
+    assert headline.reason.args["witness"] == "clock"
+    assert headline.reason.args["value"] == "5000"
+
+
+@pytest.mark.parametrize(
+    ("bars", "options"),
+    [
+        ([", val_loss=0.750"], {"validation": "included"}),
+        (["", ", val_loss=0.750"], {}),
+        ([", valley=0.750"], {}),
+    ],
+    ids=["after", "before-and-after", "another-word"],
+)
+def test_a_lightning_bar_that_is_kept_after_the_validation(
+    bars: Sequence[str], options: dict[str, str], tmp_path: Path
+) -> None:
+    """Its first epoch shows a metric of the validation, which takes time from it."""
+    lines = [
+        f"Epoch {epoch}: 100%|##########| 25/25 [01:40<00:00,  0.25it/s, v_num=0, train_loss=1.300{more}]"
+        for epoch in range(4)
+        for more in bars
+    ]
+    stated = facts_of(session_of(lines, tmp_path, "frameworks.lightning"))
+    assert {name: each for name, each in stated.items() if name == "validation"} == options
+
+
+@pytest.mark.parametrize(("store", "scope"), [("dist_device_sync", "node"), ("device", "job")])
+def test_an_mxnet_worker_without_a_name_counts_itself(store: str, scope: str, tmp_path: Path) -> None:
+    lines = [
+        f"INFO:root:start with arguments Namespace(batch_size=128, gpus=None, kv_store='{store}', network='lenet')"
+    ]
+    lines += [f"INFO:root:Epoch[0] Batch [{20 * n}]\tSpeed: 85.50 samples/sec\taccuracy=0.25" for n in range(1, 9)]
+    found = figure(session_of(lines, tmp_path, "frameworks.mxnet_fit"))
+    assert isinstance(found, Figure)
+    assert (found.value, found.scope) == (pytest.approx(85.5), scope)
+
+
+def test_flax_examples_state_their_batches_in_the_writers_lines(tmp_path: Path) -> None:
+    batches = "{'eval_per_device_batch_size': 8, 'per_device_batch_size': 32, 'seed': 0}"
+    lines = [
+        f"I1120 13:59:07.753760 130 logging_writer.py:80] [Hyperparameters] {batches}",
+        "I1120 14:00:22.976243 130 train.py:652] Finished training step 0. Batch size: 512, Loss: 10.9, LR: 0.00000",
+        *(f"I1120 14:{n:02}:00.500000 130 logging_writer.py:48] [{600 * n}] steps_per_sec=10.0" for n in range(1, 8)),
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.clu")
+    assert facts_of(session)["batch_size"] == 32
+    assert value(session) == pytest.approx(5120)
+
+
 def olmo_core(step: int, seconds: float, before: str = "") -> list[str]:
     return [
         *([before] if before else []),

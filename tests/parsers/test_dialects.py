@@ -1735,6 +1735,63 @@ def test_flax_examples_state_their_batches_in_the_writers_lines(tmp_path: Path) 
     assert value(session) == pytest.approx(5120)
 
 
+@pytest.mark.parametrize(("threads", "scope"), [([1400, 1401], "device"), ([1400, 1400], "job")])
+def test_processes_that_print_in_turn_count_themselves(threads: Sequence[int], scope: str, tmp_path: Path) -> None:
+    lines = []
+    for number in range(1, 11):
+        for after, thread in enumerate(threads):
+            stamp = f"I1120 10:{5 * number:02}:{after:02}.500000 {thread} tpu_estimator.py"
+            lines += ["INFO:tensorflow:global_step/sec: 0.05", f"{stamp}:2350] global_step/sec: 0.05"]
+            lines += ["INFO:tensorflow:examples/sec: 1.25", f"{stamp}:2351] examples/sec: 1.25"]
+    found = figure(session_of(lines, tmp_path, "frameworks.tf_estimator"))
+    assert isinstance(found, Figure)
+    assert (found.value, found.scope) == (pytest.approx(1.25), scope)
+
+
+def test_an_mxnet_worker_whose_name_leads_the_line_counts_itself(tmp_path: Path) -> None:
+    lines = [
+        f"Node[{rank}] 06:{number:02}:10 INFO:root:Epoch[5] Batch [{50 * number}]\tSpeed: 160.00 samples/sec\tloss=2.5"
+        for number in range(1, 9)
+        for rank in range(3)
+    ]
+    found = figure(session_of(lines, tmp_path, "frameworks.mxnet_fit"))
+    assert isinstance(found, Figure)
+    assert (found.value, found.scope) == (pytest.approx(160), "node")
+
+
+def test_mxnet_workers_that_announce_themselves_are_one_start(tmp_path: Path) -> None:
+    start = "INFO:root:start with arguments Namespace(batch_size=64, gpus='0', kv_store='dist_sync', network='lenet')"
+    lines = [start, start, "[15:43:19] src/operator/cudnn_convolution-inl.h:55: Running performance tests"]
+    lines += [f"INFO:root:Epoch[0] Batch [{n}]\tSpeed: 400.00 samples/sec\tTrain-accuracy=0.5" for n in (100, 200) * 2]
+    assert len(session_of(lines, tmp_path, "frameworks.mxnet_fit").records[0]) == 0
+
+
+def test_seconds_of_one_digit_are_called_coarse(tmp_path: Path) -> None:
+    """Not impossible: each of them is a positive number."""
+    lines = []
+    for epoch in range(1, 7):
+        lines += [
+            f"Epoch {epoch}/6",
+            "155/155 [==============================] - 1s 4ms/step - loss: 0.5000 - acc: 0.7500",
+        ]
+    found = figure(session_of(lines, tmp_path, "frameworks.keras"), **ONE)
+    assert isinstance(found, NoFigure)
+    assert (found.reason.code, found.reason.args) == ("coarse_seconds", {"line": 2, "count": 6})
+
+
+def test_a_worker_of_a_distributed_run_knows_no_batch_of_the_job(tmp_path: Path) -> None:
+    lines = [
+        "TensorFlow:  1.5", "Model:       resnet50", "Batch size:  64 global", "             32 per device",
+        "Devices:     ['/job:worker/task:0/gpu:0', '/job:worker/task:0/gpu:1']", "Variables:   parameter_server",
+        "10\timages/sec: 83.5 +/- 0.5 (jitter = 0.5)\t8.205",
+    ]  # fmt: skip
+    stamp = "INFO|2026-11-20T13:14:40|/opt/launcher.py|27| "
+    for before in ("", stamp):
+        stated = facts_of(session_of([before + each for each in lines], tmp_path, "frameworks.tf_cnn_benchmarks"))
+        assert "batch_size_of_job" not in stated
+        assert "devices" not in stated
+
+
 def olmo_core(step: int, seconds: float, before: str = "") -> list[str]:
     return [
         *([before] if before else []),

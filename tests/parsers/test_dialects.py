@@ -1748,6 +1748,18 @@ def test_processes_that_print_in_turn_count_themselves(threads: Sequence[int], s
     assert (found.value, found.scope) == (pytest.approx(1.25), scope)
 
 
+def test_horovod_on_tensorflow_calls_its_device_by_a_path(tmp_path: Path) -> None:
+    lines = ["Model: ResNet50", "Batch size: 32", "Number of /gpu:0s: 4", "Running warmup...", "Running benchmark..."]
+    lines += [f"Iter #{number}: 250.0 img/sec per /gpu:0" for number in range(10)]
+    lines += ["Img/sec per /gpu:0: 250.0 +-0.0", "Total img/sec on 4 /gpu:0(s): 1000.0 +-0.0"]
+    session = session_of(lines, tmp_path, "frameworks.horovod_synthetic")
+    assert facts_of(session)["devices"] == 4
+    assert value(session) == pytest.approx(1000)
+    assert value(session, "reported") == 1000
+    workers = [f"[10.0.0.7.1000{rank}::stdout] {each}" for each in lines[5:15] for rank in range(4)]
+    assert value(session_of(workers, tmp_path, "frameworks.horovod_synthetic")) == pytest.approx(250)
+
+
 def test_an_mxnet_worker_whose_name_leads_the_line_counts_itself(tmp_path: Path) -> None:
     lines = [
         f"Node[{rank}] 06:{number:02}:10 INFO:root:Epoch[5] Batch [{50 * number}]\tSpeed: 160.00 samples/sec\tloss=2.5"

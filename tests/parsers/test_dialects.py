@@ -1896,6 +1896,23 @@ def test_a_pause_is_no_daylight_saving() -> None:
     assert not clock_set(clock_of([-1.0])).any()
 
 
+@pytest.mark.parametrize(
+    ("day", "is_set"),
+    [
+        (dt.datetime(2026, 3, 29), True),  # a Sunday
+        (dt.datetime(2026, 3, 27), True),  # a Friday
+        (dt.datetime(2026, 3, 25), False),  # a Wednesday
+        (dt.datetime(2026, 7, 26), False),  # a Sunday in summer
+        (dt.datetime(1972, 3, 29), True),  # without a year
+        (dt.datetime(1972, 7, 29), False),
+    ],
+)
+def test_clocks_are_set_on_days_of_spring_and_autumn(day: dt.datetime, is_set: bool) -> None:
+    """A pause of an hour in another night is one."""
+    night = day.replace(tzinfo=dt.UTC).timestamp() + 1.5 * 3600
+    assert clock_set(np.cumsum([night, 5, 5, 3605, 5])).any() == is_set
+
+
 # MaxText
 
 MAXTEXT = [

@@ -27,6 +27,7 @@ def _epochs(columns: Columns) -> Postprocessed:
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
 
 
+_GPU = rb"(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: "
 #: The first complete bar of the first epoch, up to its rate.
 _FIRST = rb"Epoch 0: ++100%\|[^|\r\n]++\| ++[0-9]++/[0-9]++ \[[^,\]\r\n]++, ++[0-9.]++(?:it/s|s/it)(?=[,\]])"
 
@@ -34,7 +35,8 @@ FORMAT = Format(
     title="PyTorch Lightning",
     framework="PyTorch",
     marker=b"Epoch ",
-    start=rb"(?m)^(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: ",
+    # Releases before 1.1 let every rank of a Slurm job print this: together they are one start.
+    start=rb"(?m)^" + _GPU + rb"(?:(?:(?![^\n]*?(?:Epoch [0-9]|Traceback|Error|stopped: ))[^\n]*+\n){1,40}?" + _GPU + rb")*+",
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(

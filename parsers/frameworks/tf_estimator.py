@@ -49,7 +49,7 @@ def _glog(thread: bytes) -> bytes:
 
 #: Lines of two processes in turn, by the numbers of their threads.
 _IN_TURN = (
-    _glog(rb"([0-9]++)") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?!\1 )[0-9]++") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"\1")
+    _glog(rb"(?P<thread>[0-9]++)") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?!(?P=thread) )[0-9]++") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?P=thread)")
 )  # fmt: skip
 
 
@@ -121,7 +121,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
-        Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
+        Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH + rb"(?![\s\S]*?" + _IN_TURN + rb")", int),
         Fact("devices", _HOROVOD + rb"(\d++) hvd\.rank\(\) = ", int),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),

@@ -1737,15 +1737,17 @@ def test_flax_examples_state_their_batches_in_the_writers_lines(tmp_path: Path) 
 
 @pytest.mark.parametrize(("threads", "scope"), [([1400, 1401], "device"), ([1400, 1400], "job")])
 def test_processes_that_print_in_turn_count_themselves(threads: Sequence[int], scope: str, tmp_path: Path) -> None:
-    lines = []
+    lines = ["INFO:tensorflow:***** Running training *****", "INFO:tensorflow:  Batch size = 24"]
     for number in range(1, 11):
         for after, thread in enumerate(threads):
             stamp = f"I1120 10:{5 * number:02}:{after:02}.500000 {thread} tpu_estimator.py"
             lines += ["INFO:tensorflow:global_step/sec: 0.05", f"{stamp}:2350] global_step/sec: 0.05"]
             lines += ["INFO:tensorflow:examples/sec: 1.25", f"{stamp}:2351] examples/sec: 1.25"]
-    found = figure(session_of(lines, tmp_path, "frameworks.tf_estimator"))
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    found = figure(session)
     assert isinstance(found, Figure)
     assert (found.value, found.scope) == (pytest.approx(1.25), scope)
+    assert ("batch_size_of_job" in facts_of(session)) == (scope == "job")
 
 
 def test_horovod_on_tensorflow_calls_its_device_by_a_path(tmp_path: Path) -> None:
@@ -1776,6 +1778,31 @@ def test_mxnet_workers_that_announce_themselves_are_one_start(tmp_path: Path) ->
     lines = [start, start, "[15:43:19] src/operator/cudnn_convolution-inl.h:55: Running performance tests"]
     lines += [f"INFO:root:Epoch[0] Batch [{n}]\tSpeed: 400.00 samples/sec\tTrain-accuracy=0.5" for n in (100, 200) * 2]
     assert len(session_of(lines, tmp_path, "frameworks.mxnet_fit").records[0]) == 0
+
+
+def test_ranks_that_announce_themselves_are_one_start_of_lightning(tmp_path: Path) -> None:
+    each = [
+        "GPU available: True, used: True",
+        "TPU available: False, using: 0 TPU cores",
+        "Using native 16bit precision.",
+    ]
+    bars = [f"Epoch {epoch}: 100%|####| 500/500 [01:40<00:00,  5.00it/s, loss=0.625, v_num=0]" for epoch in range(4)]
+    ranks = [
+        *each,
+        "initializing ddp: GLOBAL_RANK: 1, MEMBER: 2/2",
+        *each,
+        "initializing ddp: GLOBAL_RANK: 0, MEMBER: 1/2",
+    ]
+    stated = facts_of(session_of([*ranks, *bars], tmp_path, "frameworks.lightning"))
+    assert (stated["devices"], stated["precision"]) == (2, "amp")
+    assert len(log_of([*ranks, *bars, *ranks, *bars], tmp_path).sessions) == 2
+
+
+def test_processes_of_keras_begin_an_epoch_together(tmp_path: Path) -> None:
+    lines = []
+    for epoch in range(1, 5):
+        lines += [f"Epoch {epoch}/4"] * 2 + ["100/100 - 12s - loss: 0.5120 - accuracy: 0.7540"] * 2
+    assert value(session_of(lines, tmp_path, "frameworks.keras"), **ONE) == pytest.approx(3200 / 12)
 
 
 def test_seconds_of_one_digit_are_called_coarse(tmp_path: Path) -> None:

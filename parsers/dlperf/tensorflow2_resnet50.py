@@ -1,10 +1,10 @@
 """TensorFlow Model Garden (TF 2), Keras callback `TimeHistory`: a record per `log_steps` steps.
 
 `examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
-so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation and
-the checkpoint there. A progress bar may precede the message on its line. Some documents mask the figures of the line.
-Releases of 2019 and 2020 print
-the same as `BenchmarkMetric`. The figure precedes the unit, so a truncated one is not read.
+so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation
+and the checkpoint there. A progress bar may precede the message on its line. Some documents mask the figures of the
+line. Releases of 2019 and 2020 print the same as `BenchmarkMetric`. The figure precedes the unit, so a truncated one is
+not read.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window

@@ -3,8 +3,8 @@
 `wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. The same keys are
 printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
 validation. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
-record, which count once. A line without a stamp tells its time by `wall`, the seconds since the start: on TPU the printed
-speeds are wrong by up to a hundred times. The batch size of a device is given in tokens, if it is given.
+record, which count once. A line without a stamp tells its time by `wall`, the seconds since the start: on TPU the
+printed speeds are wrong by up to a hundred times. The batch size of a device is given in tokens, if it is given.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Pause, Reading, Sample

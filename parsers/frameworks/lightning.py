@@ -5,9 +5,9 @@ not samples, so the batch size must be known. The rate is a mean over the epoch,
 longer than a second. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if
 there is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a
 separate bar. Later ones draw the bar again behind the validation; where a terminal kept this last state alone, the
-first epoch tells it by a metric of the validation. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the last half minute, not of the epoch.
-Bars of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with `train_step_timing`
-have their own format.
+first epoch tells it by a metric of the validation. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the
+last half minute, not of the epoch. Bars of other programs that begin with `Epoch 0:` look alike and mean the same.
+NeMo's bars with `train_step_timing` have their own format.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains:
 all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
-process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and
-`Time cost=` is that of an epoch's batches. GluonCV, ArcFace and NGC print lines of nearly this form.
+process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
+`[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
+batches. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, text, up_to

@@ -1,12 +1,12 @@
 """TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
-the whole job, unless the threads that the log names show that several processes print in turn; of the hook's two figures the one in brackets is of the interval, the other a mean since the start.
-Otherwise a record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size.
-Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
-devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()`
-above it, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a
-log only if no other format does.
+the whole job, unless the threads that the log names show that several processes print in turn; of the hook's two
+figures the one in brackets is of the interval, the other a mean since the start. Otherwise a record is the seconds
+beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Releases from 1.13 on print every line
+twice, once per logger. The tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch
+size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it, else that of the job. Many
+other TensorFlow programs print the lines of Estimator as well, so these claim a log only if no other format does.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Scope

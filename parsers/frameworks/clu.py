@@ -15,7 +15,6 @@ FORMAT = Format(
     title="CLU (Flax)",
     framework="JAX",
     marker=b"steps_per_sec",
-    unproven=True,
     readings=(
         Reading(
             rb"logging_writer\.py:[0-9]++\] \[<step>\]" + up_to(rb" steps_per_sec(?:ond)?+=", rb"logging_writer") + rb"<steps_per_second>(?=[,\s])",

@@ -28,10 +28,10 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb"^Model: ([\w.+-]++)"),
-        Fact("batch_size", rb"^Batch size: ([0-9]++)", int),
-        Fact("devices", rb"^Number of " + _DEVICE + rb": ([0-9]++)", int),
-        Fact("devices", rb"^Total img/sec on ([0-9]++) " + _DEVICE + rb"\(s\): ", int),
+        Fact("model", rb"^[ \t]*+Model: ([\w.+-]++)"),
+        Fact("batch_size", rb"^[ \t]*+Batch size: ([0-9]++)", int),
+        Fact("devices", rb"^[ \t]*+Number of " + _DEVICE + rb": ([0-9]++)", int),
+        Fact("devices", rb"^[ \t]*+Total img/sec on ([0-9]++) " + _DEVICE + rb"\(s\): ", int),
     ),
     samples=(
         Sample(b"Iter #0: 300.5 img/sec per GPU", step=0, throughput=300.5),

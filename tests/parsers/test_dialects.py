@@ -1758,6 +1758,8 @@ def test_horovod_on_tensorflow_calls_its_device_by_a_path(tmp_path: Path) -> Non
     assert facts_of(session)["devices"] == 4
     assert value(session) == pytest.approx(1000)
     assert value(session, "reported") == 1000
+    indented = [f"    {each}" for each in lines]
+    assert facts_of(session_of(indented, tmp_path, "frameworks.horovod_synthetic")) == facts_of(session)
     workers = [f"[10.0.0.7.1000{rank}::stdout] {each}" for each in lines[5:15] for rank in range(4)]
     assert value(session_of(workers, tmp_path, "frameworks.horovod_synthetic")) == pytest.approx(250)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from parsers.contract import PauseKind
 from parsers.contract.statistics import median, medians
+from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.table import SessionRecords, Stop
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ _AT_ONCE = 0.01
 #: A local clock is set by an hour where daylight saving begins or ends: in the first hours of a day, at most twice in a
 #: log. Without that hour the interval is the usual one, give or take this share, and much shorter than an hour.
 _HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
+#: Months in which clocks are set somewhere, days of the week on which they are, and that of the first day of 1970.
+_SET_IN, _WEEKEND, _FIRST_DAY = (2, 3, 4, 8, 9, 10, 11), (4, 5, 6), 3
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -132,6 +135,23 @@ class StepRows:
         return found
 
 
+def _may_be_set(clock: Column) -> NDArray[np.bool_]:
+    """Return whether clocks are set on the day of each time, so that a pause of an hour on another day is one.
+
+    That is in spring or autumn of either half of the world, from Friday to Sunday. Without a year the day of the week
+    is not known, and without a date, which then is in January, nothing.
+    """
+    import numpy as np
+
+    known = np.isfinite(clock)
+    days = np.where(known, clock, 0.0).astype("datetime64[s]").astype("datetime64[D]")
+    months = days.astype("datetime64[M]").astype(np.int64) % 12 + 1
+    has_year = clock >= DATELESS_BEFORE
+    weekend = np.isin((days.astype(np.int64) + _FIRST_DAY) % 7, _WEEKEND)
+    found: NDArray[np.bool_] = np.isin(months, _SET_IN) & (weekend | ~has_year) | (months == 1) & ~has_year
+    return found
+
+
 def clock_set(clock: Column) -> NDArray[np.bool_]:
     """Return which intervals between lines, whose local times are given, hold an hour by which the clock was set."""
     import numpy as np
@@ -141,7 +161,9 @@ def clock_set(clock: Column) -> NDArray[np.bool_]:
     usual = median(advanced) if len(advanced) else 0.0
     without = np.where(seconds > 0, seconds - _HOUR, seconds + _HOUR)
     is_early = np.floor(clock[:-1] / _HOUR) % 24 < _EARLY
-    found: NDArray[np.bool_] = is_early & (np.abs(without - usual) <= _ALIKE * usual) & (0 < usual <= _USUAL)
+    found: NDArray[np.bool_] = (
+        is_early & _may_be_set(clock[:-1]) & (np.abs(without - usual) <= _ALIKE * usual) & (0 < usual <= _USUAL)
+    )
     return found if found.sum() <= _TWICE else np.zeros(len(found), dtype=np.bool_)
 
 

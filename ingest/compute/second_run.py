@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: A clock with a date that jumps back by more belongs to an earlier program. In autumn it is set back by an hour.
 _BACK = 7_200.0
+#: Share by which the speeds differ that the ranks of one run print for the whole run.
+_SAME_SPEED = 0.02
 
 
 def second_run(session: Session) -> tuple[int, Reason] | None:
@@ -47,9 +49,26 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
     # Of ranks that print side by side, one may end before the others.
     if any(first < session.stated.end_line < last for first, last, each in spans if not each.reading.repeated):
         yield session.stated.end_line, Reason("steps_after_end")
+    if row := _ends_again(session):
+        yield row, Reason("ends_again")
     # One program prints its dialects side by side.
     counted = sorted((first, last) for first, last, each in spans if "step" in each)
     yield from ((first, Reason("another_dialect")) for (_, last), (first, _) in pairwise(counted) if first > last)
+
+
+def _ends_again(session: Session) -> int:
+    """Return the line where a program ends again, with another speed of its own for the run; 0 where none does.
+
+    Excerpts often hold nothing but what several programs printed last. Ranks print the same speed side by side, and
+    printers that tell a speed of each epoch in the words of the run end with something else.
+    """
+    for records in session.records:
+        if records.reading.span == "run" and not records.reading.summary and "throughput" in records and len(records):
+            speeds = records["throughput"]
+            row = _first(abs(speeds[1:] - speeds[0]) > _SAME_SPEED * speeds[0], speeds[1:])
+            if row is not None and records.lines([0])[0] == session.stated.end_line:
+                return records.lines([row])[0]
+    return 0
 
 
 def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:

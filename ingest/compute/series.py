@@ -227,6 +227,18 @@ def refuse_impossible(values: Column, records: SessionRecords, rows: Rows | None
         raise no_figure("impossible_figure", line=records.lines([row])[0], count=len(bad))
 
 
+def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
+    """Raise NoFigureError where the format found the printed seconds of a record too coarse to tell anything."""
+    import numpy as np
+
+    records, unknown = frame.records, np.flatnonzero(np.isnan(step_seconds))
+    if not len(unknown) or "duration" not in records:
+        return
+    row = int(frame.rows[unknown[0]])
+    if records.printed(row, "duration").isdigit():
+        raise no_figure("coarse_seconds", line=records.lines([row])[0], count=len(unknown))
+
+
 def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
@@ -327,6 +339,7 @@ def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
 
 def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
     """Return samples over the seconds that each record covers."""
+    _refuse_coarse(step_seconds, frame)
     refuse_impossible(step_seconds, frame.records, frame.rows)
     samples, seconds = _samples(frame), step_seconds * frame.covered
     if samples is None:

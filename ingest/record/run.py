@@ -170,9 +170,10 @@ def _run(
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, told), *unread]
-    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline)]
     case = merged.case()
     beside = _with_energy(metrics(session, for_rules, found.headline, found.slower, found.untimed), told)
+    timed = "time_to_train" in beside and beside["time_to_train"].value is not None
+    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline, timed=timed)]
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless and outcome != "trial"
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -439,9 +440,12 @@ def _problems_of_file(given: Input, run_json: RunJsonFile, told: PathFacts) -> l
 
 def _problems(
     name: str, log: Log, session: Session, run_json: RunJsonFile, merged: facts.Merged,
-    headline: Figure | NoFigure,
+    headline: Figure | NoFigure, *, timed: bool,
 ) -> list[Problem]:  # fmt: skip
-    """Return all that is wrong with one session, most of it reasons not to publish its figure."""
+    """Return all that is wrong with one session, most of it reasons not to publish its figure.
+
+    A log that tells the time to a target need not hold a speed: it is understood without.
+    """
     outcome = _outcome(session, log, run_json)
     problems = [facts.contradiction(name, each) for each in merged.contradictions]
     problems += _wrong_format(name, session, run_json)
@@ -455,6 +459,7 @@ def _problems(
         missing.append("accumulation")
     wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None
     wrong = None if wrong and wrong.code == "too_few" and outcome == "trial" else wrong
+    wrong = None if wrong and wrong.code == "unread" and timed else wrong
     lacks = isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) in missing
     if wrong and not lacks:
         problems.append(wrong)

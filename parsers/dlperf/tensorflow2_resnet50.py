@@ -1,9 +1,10 @@
 """TensorFlow Model Garden (TF 2), Keras callback `TimeHistory`: a record per `log_steps` steps.
 
 `examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
-so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation and
-the checkpoint there. A progress bar may precede the message on its line. Some documents mask the figures of the line.
-The figure precedes the unit, so a truncated one is not read.
+so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation
+and the checkpoint there. A progress bar may precede the message on its line. Some documents mask the figures of the
+line. Releases of 2019 and 2020 print the same as `BenchmarkMetric`. The figure precedes the unit, so a truncated one is
+not read.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
@@ -19,16 +20,24 @@ _PAUSES = (
     Pause("epoch_end", rb"saving model to ", b"Epoch 00001: saving model to out/model.ckpt-0001"),
 )
 
+_STAMP = rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] "
+
 FORMAT = Format(
     title="TensorFlow 2 TimeHistory",
     framework="TensorFlow",
-    marker=b"TimeHistory: ",
+    marker=b"examples",
     end=rb"\bRun stats:",
     readings=(
         Reading(
-            rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] TimeHistory: "
-            rb"<duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
+            _STAMP + rb"TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
+            marker=b"TimeHistory: ",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            _STAMP + rb"BenchmarkMetric: \{'global step':<step>, 'time_taken': <duration>, ?+'examples_per_second': <throughput>\}",
+            unit="images/s",
+            marker=b"BenchmarkMetric: ",
             pauses=_PAUSES,
         ),
     ),
@@ -48,6 +57,15 @@ FORMAT = Format(
             b" 99/1251 [=>....] - ETA: 9:12 - loss: 7.1I0128 13:09:30.564977 140348344015936 keras_utils.py:145] TimeHistory: "
             b"24.20 seconds, 1058.00 examples/second between steps 0 and 100\n",
             step=100, throughput=1058.0,
+        ),
+        Sample(
+            b"I0128 13:08:30.500000 140348344015936 keras_utils.py:88] BenchmarkMetric: {'global step':200, 'time_taken': 8.000000,"
+            b"'examples_per_second': 1600.000000}\n",
+            step=200, throughput=1600.0, duration=8.0, clock=65452110.5,
+        ),
+        NearMiss(
+            b"I0128 13:09:30.500000 140348344015936 keras_utils.py:96] BenchmarkMetric: {'epoch':0, 'time_taken': 43.500000}\n",
+            "an epoch, without its steps",
         ),
         NearMiss(
             b"I0324 07:55:20.594147 140348344015936 keras_utils.py:145] TimeHistory: xxxxx seconds, xxxxx examples/second between steps 0 and 1\n",

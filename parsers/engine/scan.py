@@ -58,9 +58,11 @@ _LABELS = (
             _STAMP + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",  # journalctl
             _STAMP + rb"()",  # ts
             rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
+            rb">()",  # a quotation in a message or in Markdown
             # SageMaker's local mode, which is docker compose: the number at the end is not that of the host
             rb"(?:[a-z\d]{10}-)?+algo-(\d{1,6}+)-[a-z\d]{5}(?:_\d++)?+ *+\|",
             rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose
+            rb"\[[\d.]{7,15}\.(\d{1,6}+)::std(?:out|err)\]",  # KungFu, with the address and the port of a worker
             rb"\[pod/[\w.-]{0,99}?(\d{0,6}+)/[\w.-]++\]",  # kubectl logs --prefix
             # pdsh, and DeepSpeed with it
             rb"(?=[\w.-]{0,64}?\d)(?=[\w.-]{0,64}?[a-zA-Z.])[\w.-]{0,64}?(\d{0,6}+)[a-zA-Z_.-]{0,32}+:",

@@ -15,7 +15,6 @@ FORMAT = Format(
     title="CLU (Flax)",
     framework="JAX",
     marker=b"steps_per_sec",
-    unproven=True,
     readings=(
         Reading(
             rb"logging_writer\.py:[0-9]++\] \[<step>\]" + up_to(rb" steps_per_sec(?:ond)?+=", rb"logging_writer") + rb"<steps_per_second>(?=[,\s])",
@@ -28,6 +27,8 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"^(?:[^\n\]]{0,99}\] )?per_device_batch_size: ([0-9]++)$", int),
+        Fact("batch_size", rb"Hyperparameters\]?+:? \{" + up_to(rb"'per_device_batch_size': ", rb"Hyperparameters") + rb"([0-9]++)(?=[,}])", int),
+        Fact("batch_size_of_job", rb"Finished training step [0-9]++\. Batch size: ([0-9]++), ", int),
         Fact("batch_size_of_job", rb"^(?:[^\n\]]{0,99}\] )?batch_size: ([0-9]++)$", int),
         Fact("devices_per_node", rb"JAX local devices: \[([^\]\[\n]++)\]", _devices),
         Fact("nodes", rb"JAX (?:process|host): [0-9]++ / ([0-9]++)$", int),

@@ -60,8 +60,8 @@ def _bars(unit: str, words: bytes) -> Reading:
     """Return the reading of an iteration between bars."""
     return Reading(
         DLLOGGER_CLOCK + rb"epoch ++<epoch> \| iter ++<step>(?:/[0-9]++)?+ (?=\| loss ++<loss>)?+"
-        rb"(?:\| (?!utts/s| *+[\d.]++ (?:frames|samples)/s)(?:[^|\nD]|D(?!LL ))++)*+\| (?:utts/s)?+ *+<throughput> " + words +
-        rb" \| took ++<duration> s\b",
+        rb"(?:\| (?!utts/s| *+[\d.]++ (?:frames|items|samples)/s)(?:[^|\nD]|D(?!LL ))++)*+\| (?:utts/s)?+ *+<throughput> " + words +
+        rb" \| (?:took|elapsed) ++<duration> s\b",
         unit=unit, span="step", weak=True,
     )  # fmt: skip
 
@@ -72,7 +72,7 @@ FORMAT = Format(
     marker=b"DLL ",
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _KEYS),
-        _bars("items/s", rb"frames/s"),
+        _bars("items/s", rb"(?:frames|items)/s"),
         _bars("samples/s", rb"samples/s"),
     ),
     facts=(
@@ -103,6 +103,11 @@ FORMAT = Format(
         Sample(
             b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter   7/96 | loss 30.25 | mel loss 28.50 | kl loss 0.00500 |  "
             b"31250.50 frames/s | took 1.25 s | lrate 1.00e-03\n",
+            epoch=2, step=7, loss=30.25, throughput=31250.5, duration=1.25,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter   7/96 | loss 30.25 | mel loss 28.50 |  31250.50 items/s | "
+            b"elapsed 1.25 s | lrate 1.00E-01 -> 1.00E-03\n",
             epoch=2, step=7, loss=30.25, throughput=31250.5, duration=1.25,
         ),
         Sample(

@@ -3,8 +3,10 @@
 `wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. The same keys are
 printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
 validation. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
-record, which count once. The batch size of a device is given in tokens, if it is given. The meter begins with the first
-update, so that a record of that one alone prints 0. metaseq prints JSON without `update` where the data have no end.
+record, which count once. Bars, and lines without a stamp, tell their time by `wall`, the seconds since the start: on TPU
+the printed speeds are wrong by up to a hundred times. The batch size of a device is given in tokens, if it is given. The
+meter begins with the first update, so that a record of that one alone prints 0. metaseq prints JSON without `update`
+where the data have no end.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ import numpy as np
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import FAIRSEQ, value
 
-_INNER = rb"train_inner(?: \| |\]\[INFO\] - )"
+#: Behind a stamp; without one the seconds since the start, `wall`, are the clock.
+_INNER = rb"(?<=[^\r\n])train_inner(?: \| |\]\[INFO\] - )"
+_STEP = (
+    rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups="
+    + NUMBER
+    + rb", wpb=<batch>,"
+)
+_WALL = rb"(?:(?:[^\r\nw|]++|w(?!all=)|(?<=_)w)*+(?<= )wall=<elapsed>(?=[\s,\]]))?+"
 _EPOCH = rb"(?:\| train \| |\[train\]\[INFO\] - )"
 
 #: What `wps` of the record after it includes, since its clock runs on.
@@ -48,10 +57,9 @@ FORMAT = Format(
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
     end=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )done training in ",
     readings=(
+        Reading(_INNER + _STEP, unit="tokens/s", pauses=_PAUSES, epoch_end=True, postprocess=_measured),
         Reading(
-            _INNER + rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, "
-            rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER
-            + rb", wpb=<batch>,",
+            rb"(?<![^\r\n])train_inner \| " + _STEP + _WALL,
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
@@ -94,6 +102,11 @@ FORMAT = Format(
             b"2026-11-20 09:00:00 | INFO | train_inner | epoch 002:    100 / 3935 loss=7.125, nll_loss=5.5, ppl=45.25, "
             b"wps=30000.5, ups=9.1, wpb=3300.2, bsz=120.5, num_updates=4035, lr=0.0005, gnorm=1.5, train_wall=11, wall=430",
             epoch=2, step=100, loss=7.125, throughput=30000.5, batch=3300.2,
+        ),
+        Sample(
+            b"train_inner | epoch 002:    100 / 3935 loss=7.125, ppl=45.25, wps=30000.5, ups=9.1, wpb=3300.2, bsz=120.5, "
+            b"num_updates=4035, lr=0.0005, gnorm=1.5, train_wall=11, wall=430\n",
+            epoch=2, step=100, loss=7.125, throughput=30000.5, batch=3300.2, clock=430,
         ),
         Sample(
             b'[2026-11-20 09:00:00,123][train_inner][INFO] - {"epoch": 1, "update": 0.025, "loss": "6.5", "ntokens": "300", '

@@ -2,39 +2,43 @@
 
 An iteration is ten batches by default, timed as one; the figure is that of one device. The tool's own figure for the
 job is that of one rank times the number of devices. `Img/sec per GPU` is the mean of the iterations, and `+-` are 1.96
-standard deviations. Warm-up is not timed. The device may be called CPU or HPU.
+standard deviations. Warm-up is not timed. The device may be called CPU, HPU, or `/gpu:0`.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+
+_DEVICE = rb"/?+\w++(?::\w++)?+"
 
 FORMAT = Format(
     title="Horovod synthetic",
     marker=b"mg/sec ",
     start=rb"Model: (?:[^\r\nM]++|M(?!odel: ))++\r?\nBatch size: [0-9]",
-    end=rb"Total img/sec on [0-9]++ \w++\(s\): ",
+    end=rb"Total img/sec on [0-9]++ " + _DEVICE + rb"\(s\): ",
     readings=(
         Reading(
-            rb"Iter #<step>: <throughput> img/sec per \w++",
+            rb"Iter #<step>: <throughput> img/sec per /?+\w++",
             unit="images/s",
             scope="device",
             span="step",
         ),
         Reading(
-            rb"Total img/sec on [0-9]++ \w++\(s\): <throughput> \+-",
+            rb"Total img/sec on [0-9]++ " + _DEVICE + rb"\(s\): <throughput> \+-",
             unit="images/s",
             span="run",
         ),
     ),
     facts=(
-        Fact("model", rb"^Model: ([\w.+-]++)"),
-        Fact("batch_size", rb"^Batch size: ([0-9]++)", int),
-        Fact("devices", rb"^Number of \w++: ([0-9]++)", int),
-        Fact("devices", rb"^Total img/sec on ([0-9]++) \w++\(s\): ", int),
+        Fact("model", rb"^[ \t]*+Model: ([\w.+-]++)"),
+        Fact("batch_size", rb"^[ \t]*+Batch size: ([0-9]++)", int),
+        Fact("devices", rb"^[ \t]*+Number of " + _DEVICE + rb": ([0-9]++)", int),
+        Fact("devices", rb"^[ \t]*+Total img/sec on ([0-9]++) " + _DEVICE + rb"\(s\): ", int),
     ),
     samples=(
         Sample(b"Iter #0: 300.5 img/sec per GPU", step=0, throughput=300.5),
         Sample(b"Iter #9: 12.0 img/sec per CPU\r\n", step=9, throughput=12.0),
         Sample(b"Total img/sec on 8 GPU(s): 2404.0 +-18.4", throughput=2404.0),
+        Sample(b"Iter #1: 300.5 img/sec per /gpu:0\n", step=1, throughput=300.5),
+        Sample(b"Total img/sec on 4 /gpu:0(s): 1202.0 +-9.5\n", throughput=1202.0),
         NearMiss(b"Img/sec per GPU: 300.5 +-2.3", "the mean of the lines before, which stands in the total too"),
         NearMiss(b"Iter #3: 300.", "cut inside the number"),
         NearMiss(b"Total img/sec on 8 GPU(s): 240", "cut inside the number"),

@@ -86,7 +86,8 @@ FORMAT = Format(
     title="Keras",
     framework="Keras",
     marker=b" - loss: ",
-    start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++" + _BEGINS,
+    # Processes without tags begin an epoch one after the other.
+    start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS,
     before_start=rb'^Model: "|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(_reading(rb"(?:" + _per(rb"step") + rb")?+", _epochs), _reading(_per(rb"sample"), _epochs_in_samples)),
     facts=(

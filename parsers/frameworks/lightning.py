@@ -4,9 +4,10 @@ The first complete state of each epoch counts, which releases from 2.0 on draw b
 not samples, so the batch size must be known. The rate is a mean over the epoch, inverted (`1.25s/it`) if a step takes
 longer than a second. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if
 there is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a
-separate bar. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the last half minute, not of the epoch.
-Bars of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with `train_step_timing`
-have their own format.
+separate bar. Later ones draw the bar again behind the validation; where a terminal kept this last state alone, the
+first epoch tells it by a metric of the validation. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the
+last half minute, not of the epoch. Bars of other programs that begin with `Epoch 0:` look alike and mean the same.
+NeMo's bars with `train_step_timing` have their own format.
 """
 
 from __future__ import annotations
@@ -26,11 +27,16 @@ def _epochs(columns: Columns) -> Postprocessed:
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
 
 
+_GPU = rb"(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: "
+#: The first complete bar of the first epoch, up to its rate.
+_FIRST = rb"Epoch 0: ++100%\|[^|\r\n]++\| ++[0-9]++/[0-9]++ \[[^,\]\r\n]++, ++[0-9.]++(?:it/s|s/it)(?=[,\]])"
+
 FORMAT = Format(
     title="PyTorch Lightning",
     framework="PyTorch",
     marker=b"Epoch ",
-    start=rb"(?m)^(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: ",
+    # Releases before 1.1 let every rank of a Slurm job print this: together they are one start.
+    start=rb"(?m)^" + _GPU + rb"(?:(?:(?![^\n]*?(?:Epoch [0-9]|Traceback|Error|stopped: ))[^\n]*+\n){1,40}?" + _GPU + rb")*+",
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(
@@ -60,6 +66,7 @@ FORMAT = Format(
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
+        Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\])", words={b"val": "included"}),
         Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%\|[^|\r\n]++\| [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
     ),
     samples=(

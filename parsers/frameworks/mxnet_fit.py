@@ -2,8 +2,9 @@
 
 The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains:
 all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
-process. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and
-`Time cost=` is that of an epoch's batches. GluonCV, ArcFace and NGC print lines of nearly this form.
+process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
+`[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
+batches. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
@@ -15,6 +16,8 @@ _SPEED = (
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
+_NAMED_FIRST = rb"Node\[[0-9]++\] [0-9:]{8} INFO:root:" + _SPEED
+_PLAIN = rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )(?<!\] [0-9:]{8} INFO:root:)" + _SPEED
 _ONE_MACHINE = _ARGUMENTS + rb"(?=" + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(?:device|local|nccl))"
 
 
@@ -28,11 +31,15 @@ FORMAT = Format(
     title="MXNet Module.fit",
     framework="MXNet",
     marker=b"Speed: ",
-    start=b"start with arguments Namespace",
+    # Workers without names announce themselves one after the other: together they are one start.
+    start=rb"INFO:root:start with arguments (Namespace\([^\n]++)(?:\nINFO:root:start with arguments \1(?=\n))++"
+    rb"|start with arguments Namespace",
     readings=(
         Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='horovod')"),
         Reading(_WORKER, unit="samples/s", repeated=True, where=rb"\bkv_?store='horovod'"),
-        Reading(rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )" + _SPEED, unit="samples/s", repeated=True),
+        Reading(_PLAIN, unit="samples/s", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='dist)"),
+        Reading(_NAMED_FIRST, unit="samples/s", scope="node", repeated=True),
+        Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=rb"\bkv_?store='dist"),
         Reading(rb"Epoch\[<epoch>\] Time cost=<duration>(?=\s)", span="epoch", weak=True, marker=b"Time cost="),
     ),
     facts=(
@@ -57,6 +64,7 @@ FORMAT = Format(
         Sample(b"INFO:root:Epoch[0] Batch [20] Speed: 13681.57 samples/sec accuracy=0.001244\n", step=20, throughput=13681.57, accuracy=0.001244),
         Sample(b"INFO:root:Epoch[0] Batch [0-100]    Speed: 18437.78 samples/sec    accuracy=0.777228\n", step=100, throughput=18437.78),
         Sample(b"2026-11-20 08:36:06,500 - INFO - Epoch[3] Batch [40]\tSpeed: 95.25 samples/sec\tRPNAcc=0.9\n", epoch=3, step=40, throughput=95.25),
+        Sample(b"Node[1] 08:36:06 INFO:root:Epoch[5] Batch [47]\tSpeed: 161.80 samples/sec\tTrain-Perplexity=892.5\n", epoch=5, step=47, throughput=161.8),
         Sample(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Time cost=4105.125\n", epoch=0, duration=4105.125),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Validation-accuracy=0.1\n", "validation"),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Batch [50]\tSpeed: 36", "cut inside the number"),

@@ -10,7 +10,8 @@ hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
 from parsers.frameworks import resnet_v1
 
-_LINE = rb"(?m)^(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
+#: Behind the stamp of Kubeflow's launcher, or glog's.
+_LINE = rb"(?m)^(?:INFO\|[0-9T:-]{19}\|[^|\n]++\|[0-9]++\| )?+(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
 #: Logs are assumed to be of training, so training is no option.
 _MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
 
@@ -51,7 +52,8 @@ FORMAT = Format(
         Fact("model", _LINE + rb"Model: ++resnet(\d++)$", resnet_v1),
         Fact("model", _LINE + rb"Model: ++(\S++)"),
         Fact("framework_version", _LINE + rb"TensorFlow: ++(\d[\w.]*+)"),
-        Fact("batch_size_of_job", _LINE + rb"Batch size: ++(\d++)(?:\.0)?+ global", int),
+        # A worker of a distributed run calls its own batch the global one.
+        Fact("batch_size_of_job", _LINE + rb"Batch size: ++(\d++)(?:\.0)?+ global(?!(?:[^\n]*+\n){1,20}?[^\n]*?Devices: [^\n]*?/job:)", int),
         Fact("batch_size", _LINE + rb" *+(\d++)(?:\.0)?+ per device", int),
         Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", listed),
         Fact("data_format", _LINE + rb"Data format: ++(NCHW|NHWC)"),
@@ -71,6 +73,7 @@ FORMAT = Format(
             step=30, throughput=99.5, loss=3.5,
         ),
         Sample(b"total images/sec: 1464.72\n", throughput=1464.72),
+        Sample(b"INFO|2026-11-20T13:14:40|/opt/launcher.py|27| total images/sec: 164.50\n", throughput=164.5),
         NearMiss(b"Step\tImg/sec\ttotal_loss", "the head of the table"),
         NearMiss(b"10\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.9", "cut inside the loss, perhaps"),
         NearMiss(b"total images/sec: 146", "cut inside the number"),

@@ -1,15 +1,15 @@
 """TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
-the whole job; of the hook's two figures the one in brackets is of the interval, the other a mean since the start.
-Otherwise a record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size.
-Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
-devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()`
-above it, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a
-log only if no other format does.
+the whole job, unless the threads that the log names show that several processes print in turn; of the hook's two
+figures the one in brackets is of the interval, the other a mean since the start. Otherwise a record is the seconds
+beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Releases from 1.13 on print every line
+twice, once per logger. The tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch
+size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it, else that of the job. Many
+other TensorFlow programs print the lines of Estimator as well, so these claim a log only if no other format does.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Scope
 from parsers.frameworks import replicas
 
 #: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
@@ -43,11 +43,26 @@ def _tutorial(head: bytes) -> Reading:
     )  # fmt: skip
 
 
-def _speeds(logger: bytes) -> Reading:
-    """Return the reading of TPUEstimator's speed by one of two loggers, which print no step to merge them by."""
+def _glog(thread: bytes) -> bytes:
+    return rb"^I[0-9]{4} [0-9:.]++ ++" + thread + rb" tpu_estimator\.py:[0-9]++\] examples/sec: [^\n]*+\n"
+
+
+#: Lines of two processes in turn, by the numbers of their threads.
+_IN_TURN = (
+    _glog(rb"(?P<thread>[0-9]++)") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?!(?P=thread) )[0-9]++") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?P=thread)")
+)  # fmt: skip
+
+
+def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
+    """Return the reading of TPUEstimator's speed by one of two loggers, which print no step to merge them by.
+
+    Each of several processes prints its own, mostly without a tag.
+    """
     return Reading(
         logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED,
         unit="samples/s",
+        scope=scope,
+        where=rb"\A(?![\s\S]*?" + _IN_TURN + rb")" if scope == "job" else _IN_TURN,
         weak=True,
         marker=b"examples/sec: ",
         pauses=_PAUSES,
@@ -90,6 +105,8 @@ FORMAT = Format(
         ),
         _speeds(_TENSORFLOW),
         _speeds(_LOGGER),
+        _speeds(_TENSORFLOW, "device"),
+        _speeds(_LOGGER, "device"),
         Reading(
             rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = <step> \("
             + _NUMBER % b"duration" + rb" sec\)",
@@ -104,7 +121,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
-        Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
+        Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH + rb"(?![\s\S]*?" + _IN_TURN + rb")", int),
         Fact("devices", _HOROVOD + rb"(\d++) hvd\.rank\(\) = ", int),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),

@@ -355,6 +355,24 @@ def test_a_run_that_misses_its_target_has_no_time_to_train(tmp_path: Path) -> No
     assert "samples_to_train" not in found
 
 
+def test_a_log_of_nothing_but_the_run_is_understood(tmp_path: Path) -> None:
+    """It tells the minutes that the target took, and no speed."""
+    root = tmp_path / "logs"
+    root.mkdir()
+    (root / "train.log").write_text("".join(f"{each}\n" for each in whole([], 600.0)))
+    (run,) = read_round(root)
+    assert run.metrics["time_to_train"].value == pytest.approx(10)
+    assert "unread" not in {each.code for each in run.problems}
+
+
+def test_lines_of_2018_that_a_logger_prints_again_are_of_one_run(tmp_path: Path) -> None:
+    lines = []
+    for at, key in [(0, "run_start"), (500, "eval_start"), (600, 'run_stop: {"success": true}'), (601, "run_final")]:
+        line = f":::MLPv0.5.0 ncf {1795168800 + at}.500000000 (ncf_estimator_main.py:187) {key}"
+        lines += [f"NCF_RAW_{line}", f"I1120 10:00:00.500000 1403 mlperf_log.py:136] NCF_RAW_{line}"]
+    assert told(session_of(lines, tmp_path))["time_to_train"].value == pytest.approx(10)
+
+
 def test_a_run_without_an_end_has_no_time_to_train(tmp_path: Path) -> None:
     session = session_of([*head(), *whole(list(amd()), 90)[:-1]], tmp_path)
     assert getattr(told(session)["time_to_train"].reason, "code", "") == "target_open"

@@ -2676,3 +2676,192 @@ def test_yolov5_of_old_names_the_release_of_pytorch_behind_a_blank(tmp_path: Pat
     lines += [f"     {epoch}/1     {tail}" for epoch in (0, 1)]
     facts = facts_of(session_of(lines, tmp_path, "frameworks.ultralytics"))
     assert (facts["framework_version"], facts["devices"], facts["batch_size_of_job"]) == ("1.7.1", 2, 16)
+
+
+def test_programs_of_which_only_the_ends_are_kept_are_several_runs(tmp_path: Path) -> None:
+    """Ranks that print the speed of one job side by side are none."""
+    ends = ["Total img/sec on 4 GPU(s): 1200.0 +-2.5", "Total img/sec on 4 GPU(s): 800.0 +-2.5"]
+    found = second_run(session_of(ends, tmp_path, "frameworks.horovod_synthetic"))
+    assert found is not None
+    assert (found[0], found[1].code) == (2, "ends_again")
+    alike = ["total images/sec: 279.00", "total images/sec: 279.01"]
+    assert second_run(session_of(alike, tmp_path, "frameworks.tf_cnn_benchmarks")) is None
+
+
+@pytest.mark.parametrize("stamp", ["", "2026-11-20 {at:%H:%M:%S} | INFO | "], ids=["wall", "stamp"])
+def test_fairseq_on_a_tpu_is_held_against_the_seconds_since_the_start(stamp: str, tmp_path: Path) -> None:
+    """A hundred updates of 1500 tokens in 30 s are 5000 tokens/s; 60 are printed."""
+    lines = []
+    for number in range(1, 11):
+        at = dt.datetime(2026, 11, 20, 9) + dt.timedelta(seconds=30 * number)
+        lines.append(
+            stamp.format(at=at)
+            + f"train_inner | epoch 001: {100 * number:6} / 9000 loss=9.25, ppl=610.5, wps=60.0, ups=0.04, "
+            f"wpb=1500.0, bsz=80.0, num_updates={100 * number}, lr=2e-05, gnorm=2.5, train_wall=13, wall={30 * number}"
+        )
+    session = session_of(lines, tmp_path, "frameworks.fairseq")
+    headline = measured(session, facts_of(session)).headline
+    assert isinstance(headline, NoFigure)
+    assert headline.reason.code == "withheld"
+    assert headline.reason.args["witness"] == "clock"
+    assert headline.reason.args["value"] == "5000"
+
+
+@pytest.mark.parametrize(
+    ("bars", "options"),
+    [
+        ([", val_loss=0.750"], {"validation": "included"}),
+        (["", ", val_loss=0.750"], {}),
+        ([", valley=0.750"], {}),
+    ],
+    ids=["after", "before-and-after", "another-word"],
+)
+def test_a_lightning_bar_that_is_kept_after_the_validation(
+    bars: Sequence[str], options: dict[str, str], tmp_path: Path
+) -> None:
+    """Its first epoch shows a metric of the validation, which takes time from it."""
+    lines = [
+        f"Epoch {epoch}: 100%|##########| 25/25 [01:40<00:00,  0.25it/s, v_num=0, train_loss=1.300{more}]"
+        for epoch in range(4)
+        for more in bars
+    ]
+    stated = facts_of(session_of(lines, tmp_path, "frameworks.lightning"))
+    assert {name: each for name, each in stated.items() if name == "validation"} == options
+
+
+@pytest.mark.parametrize(("store", "scope"), [("dist_device_sync", "node"), ("device", "job")])
+def test_an_mxnet_worker_without_a_name_counts_itself(store: str, scope: str, tmp_path: Path) -> None:
+    lines = [
+        f"INFO:root:start with arguments Namespace(batch_size=128, gpus=None, kv_store='{store}', network='lenet')"
+    ]
+    lines += [f"INFO:root:Epoch[0] Batch [{20 * n}]\tSpeed: 85.50 samples/sec\taccuracy=0.25" for n in range(1, 9)]
+    found = figure(session_of(lines, tmp_path, "frameworks.mxnet_fit"))
+    assert isinstance(found, Figure)
+    assert (found.value, found.scope) == (pytest.approx(85.5), scope)
+
+
+def test_flax_examples_state_their_batches_in_the_writers_lines(tmp_path: Path) -> None:
+    batches = "{'eval_per_device_batch_size': 8, 'per_device_batch_size': 32, 'seed': 0}"
+    lines = [
+        f"I1120 13:59:07.753760 130 logging_writer.py:80] [Hyperparameters] {batches}",
+        "I1120 14:00:22.976243 130 train.py:652] Finished training step 0. Batch size: 512, Loss: 10.9, LR: 0.00000",
+        *(f"I1120 14:{n:02}:00.500000 130 logging_writer.py:48] [{600 * n}] steps_per_sec=10.0" for n in range(1, 8)),
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.clu")
+    assert facts_of(session)["batch_size"] == 32
+    assert value(session) == pytest.approx(5120)
+
+
+@pytest.mark.parametrize(("threads", "scope"), [([1400, 1401], "device"), ([1400, 1400], "job")])
+def test_processes_that_print_in_turn_count_themselves(threads: Sequence[int], scope: str, tmp_path: Path) -> None:
+    lines = ["INFO:tensorflow:***** Running training *****", "INFO:tensorflow:  Batch size = 24"]
+    for number in range(1, 11):
+        for after, thread in enumerate(threads):
+            stamp = f"I1120 10:{5 * number:02}:{after:02}.500000 {thread} tpu_estimator.py"
+            lines += ["INFO:tensorflow:global_step/sec: 0.05", f"{stamp}:2350] global_step/sec: 0.05"]
+            lines += ["INFO:tensorflow:examples/sec: 1.25", f"{stamp}:2351] examples/sec: 1.25"]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    found = figure(session)
+    assert isinstance(found, Figure)
+    assert (found.value, found.scope) == (pytest.approx(1.25), scope)
+    assert ("batch_size_of_job" in facts_of(session)) == (scope == "job")
+
+
+def test_horovod_on_tensorflow_calls_its_device_by_a_path(tmp_path: Path) -> None:
+    lines = ["Model: ResNet50", "Batch size: 32", "Number of /gpu:0s: 4", "Running warmup...", "Running benchmark..."]
+    lines += [f"Iter #{number}: 250.0 img/sec per /gpu:0" for number in range(10)]
+    lines += ["Img/sec per /gpu:0: 250.0 +-0.0", "Total img/sec on 4 /gpu:0(s): 1000.0 +-0.0"]
+    session = session_of(lines, tmp_path, "frameworks.horovod_synthetic")
+    assert facts_of(session)["devices"] == 4
+    assert value(session) == pytest.approx(1000)
+    assert value(session, "reported") == 1000
+    indented = [f"    {each}" for each in lines]
+    assert facts_of(session_of(indented, tmp_path, "frameworks.horovod_synthetic")) == facts_of(session)
+    workers = [f"[10.0.0.7.1000{rank}::stdout] {each}" for each in lines[5:15] for rank in range(4)]
+    assert value(session_of(workers, tmp_path, "frameworks.horovod_synthetic")) == pytest.approx(250)
+
+
+def test_an_mxnet_worker_whose_name_leads_the_line_counts_itself(tmp_path: Path) -> None:
+    lines = [
+        f"Node[{rank}] 06:{number:02}:10 INFO:root:Epoch[5] Batch [{50 * number}]\tSpeed: 160.00 samples/sec\tloss=2.5"
+        for number in range(1, 9)
+        for rank in range(3)
+    ]
+    found = figure(session_of(lines, tmp_path, "frameworks.mxnet_fit"))
+    assert isinstance(found, Figure)
+    assert (found.value, found.scope) == (pytest.approx(160), "node")
+
+
+def test_mxnet_workers_that_announce_themselves_are_one_start(tmp_path: Path) -> None:
+    start = "INFO:root:start with arguments Namespace(batch_size=64, gpus='0', kv_store='dist_sync', network='lenet')"
+    lines = [start, start, "[15:43:19] src/operator/cudnn_convolution-inl.h:55: Running performance tests"]
+    lines += [f"INFO:root:Epoch[0] Batch [{n}]\tSpeed: 400.00 samples/sec\tTrain-accuracy=0.5" for n in (100, 200) * 2]
+    assert len(session_of(lines, tmp_path, "frameworks.mxnet_fit").records[0]) == 0
+
+
+def test_ranks_that_announce_themselves_are_one_start_of_lightning(tmp_path: Path) -> None:
+    each = [
+        "GPU available: True, used: True",
+        "TPU available: False, using: 0 TPU cores",
+        "Using native 16bit precision.",
+    ]
+    bars = [f"Epoch {epoch}: 100%|####| 500/500 [01:40<00:00,  5.00it/s, loss=0.625, v_num=0]" for epoch in range(4)]
+    ranks = [
+        *each,
+        "initializing ddp: GLOBAL_RANK: 1, MEMBER: 2/2",
+        *each,
+        "initializing ddp: GLOBAL_RANK: 0, MEMBER: 1/2",
+    ]
+    stated = facts_of(session_of([*ranks, *bars], tmp_path, "frameworks.lightning"))
+    assert (stated["devices"], stated["precision"]) == (2, "amp")
+    assert len(log_of([*ranks, *bars, *ranks, *bars], tmp_path).sessions) == 2
+
+
+def test_processes_of_keras_begin_an_epoch_together(tmp_path: Path) -> None:
+    lines = []
+    for epoch in range(1, 5):
+        lines += [f"Epoch {epoch}/4"] * 2 + ["100/100 - 12s - loss: 0.5120 - accuracy: 0.7540"] * 2
+    assert value(session_of(lines, tmp_path, "frameworks.keras"), **ONE) == pytest.approx(3200 / 12)
+
+
+def test_seconds_of_one_digit_are_called_coarse(tmp_path: Path) -> None:
+    """Not impossible: each of them is a positive number."""
+    lines = []
+    for epoch in range(1, 7):
+        lines += [
+            f"Epoch {epoch}/6",
+            "155/155 [==============================] - 1s 4ms/step - loss: 0.5000 - acc: 0.7500",
+        ]
+    found = figure(session_of(lines, tmp_path, "frameworks.keras"), **ONE)
+    assert isinstance(found, NoFigure)
+    assert (found.reason.code, found.reason.args) == ("coarse_seconds", {"line": 2, "count": 6})
+
+
+def test_a_worker_of_a_distributed_run_knows_no_batch_of_the_job(tmp_path: Path) -> None:
+    lines = [
+        "TensorFlow:  1.5", "Model:       resnet50", "Batch size:  64 global", "             32 per device",
+        "Devices:     ['/job:worker/task:0/gpu:0', '/job:worker/task:0/gpu:1']", "Variables:   parameter_server",
+        "10\timages/sec: 83.5 +/- 0.5 (jitter = 0.5)\t8.205",
+    ]  # fmt: skip
+    stamp = "INFO|2026-11-20T13:14:40|/opt/launcher.py|27| "
+    for before in ("", stamp):
+        stated = facts_of(session_of([before + each for each in lines], tmp_path, "frameworks.tf_cnn_benchmarks"))
+        assert "batch_size_of_job" not in stated
+        assert "devices" not in stated
+
+
+@pytest.mark.parametrize(
+    ("day", "is_set"),
+    [
+        (dt.datetime(2026, 3, 29), True),  # a Sunday
+        (dt.datetime(2026, 3, 27), True),  # a Friday
+        (dt.datetime(2026, 3, 25), False),  # a Wednesday
+        (dt.datetime(2026, 7, 26), False),  # a Sunday in summer
+        (dt.datetime(1972, 3, 29), True),  # without a year
+        (dt.datetime(1972, 7, 29), False),
+    ],
+)
+def test_clocks_are_set_on_days_of_spring_and_autumn(day: dt.datetime, is_set: bool) -> None:
+    """A pause of an hour in another night is one."""
+    night = day.replace(tzinfo=dt.UTC).timestamp() + 1.5 * 3600
+    assert clock_set(np.cumsum([night, 5, 5, 3605, 5])).any() == is_set

@@ -166,6 +166,7 @@ STAMPS = {
     "SkyPilot's head": b"(head, rank=0, pid=12345) ",
     "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
+    "a quotation": b"> ",
     "ts": b"Nov 20 01:02:03 ",
     "the journal": b"Nov 20 01:02:03 node-1 python3[1234]: ",
 }

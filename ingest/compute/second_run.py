@@ -47,9 +47,13 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
     # Of ranks that print side by side, one may end before the others.
     if any(first < session.stated.end_line < last for first, last, each in spans if not each.reading.repeated):
         yield session.stated.end_line, Reason("steps_after_end")
-    # One program prints its dialects side by side.
+    # One program prints its dialects side by side; of one line each they may be.
     counted = sorted((first, last) for first, last, each in spans if "step" in each)
-    yield from ((first, Reason("another_dialect")) for (_, last), (first, _) in pairwise(counted) if first > last)
+    yield from (
+        (begun, Reason("another_dialect"))
+        for (first, last), (begun, end) in pairwise(counted)
+        if begun > last and (last > first or end > begun)
+    )
 
 
 def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:

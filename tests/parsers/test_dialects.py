@@ -1734,6 +1734,29 @@ def test_hugging_face_batch_size_that_was_adjusted(adjusted: int, size: int, tmp
     assert facts_of(session_of(lines, tmp_path, "frameworks.hf_trainer"))["batch_size"] == size
 
 
+def axolotl(tokens: str = "") -> Iterator[str]:
+    """Yield the dictionaries of axolotl for every tenth update, of 131,072 tokens in 4 s where it counts them."""
+    told = "{{'loss': 1.25, 'learning_rate': 1e-05, 'tokens/train_per_sec_per_gpu': 32768.0, {}'epoch': 0.5}}"
+    for step, bar in zip(range(10, 130, 10), drawn(range(10, 130, 10), 500, 4.0), strict=True):
+        yield from (told.format(tokens and f"'{tokens}': {step * 131072}, "), bar)
+
+
+def test_axolotl_speed_of_a_device_is_not_read(tmp_path: Path) -> None:
+    """Releases until 2026 print that of all devices under its name."""
+    session = session_of([*HF_HEAD[:2], *axolotl()], tmp_path, "frameworks.hf_trainer")
+    assert value(session) == 16
+
+
+@pytest.mark.parametrize("shared", [1, 2])
+def test_axolotl_tokens_that_ranks_share_are_counted_by_each(shared: int, tmp_path: Path) -> None:
+    lines = [f'  "context_parallel_size": {shared},', *HF_HEAD[:2], *axolotl("tokens/total")]
+    session = session_of(lines, tmp_path, "frameworks.axolotl")
+    if shared == 1:
+        assert value(session) == 32768
+    else:
+        assert reason(session) == "no_records"
+
+
 def test_verl_prints_the_only_step_in_both_of_its_forms(tmp_path: Path) -> None:
     told = "perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.0"
     lines = ["Training Progress:   1%|          | 1/140 [00:50<1:57:00, 50.50s/it]", f"step:1 - {told}"]

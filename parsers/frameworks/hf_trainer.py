@@ -40,6 +40,8 @@ _KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
 _FEW, _ENOUGH = 3, 10
 #: A step that holds a pause takes so many seconds, and so many usual steps, more than others.
 _PAUSED, _STALLED = 2.0, 3.0
+#: An epoch that is rounded to hundredths differs by so much.
+_ROUNDED = 0.00501
 #: Steps from a checkpoint to the next where nothing states them.
 _SAVED_EVERY = 500.0
 #: Records after one with an evaluation whose smoothed speed still shows it.
@@ -255,6 +257,16 @@ def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
     return np.flatnonzero(kept)
 
 
+def _told_once(columns: Columns) -> tuple[Rows, Columns]:
+    """Return the losses without those that are told again: AutoTrain logs a dictionary before the Trainer rounds it."""
+    if not columns:
+        return np.empty(0, np.intp), {}
+    with np.errstate(all="ignore"):
+        again = (np.diff(columns["loss"]) == 0) & (np.abs(np.diff(columns["epoch"])) <= _ROUNDED)
+    rows = np.flatnonzero(np.concatenate([[True], ~again])) if len(columns["loss"]) else np.empty(0, np.intp)
+    return rows, {name: columns[name][rows] for name in ("loss", "epoch")}
+
+
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
@@ -355,7 +367,9 @@ FORMAT = Format(
             rb"\{'loss': [0-9.einaf]++, 'learning_rate': [0-9.e+-]++, 'epoch': [0-9.]++, (?:'(?!throughput)\w++': [-+.0-9einaf]++, )*+'throughput': <throughput>\}",
             unit="tokens/s", span="run", weak=True,
         ),
-        Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
+        Reading(
+            rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", postprocess=_told_once
+        ),
     ),
     facts=(
         # Its twin of 2020 for TensorFlow.

@@ -229,10 +229,10 @@ def smoothed(
         saved: after how many steps a checkpoint follows, of which no line tells, and its seconds.
         said: what is printed behind each checkpoint.
     """
-    took = mean = weight = 0.0
+    took = mean = weight = drawn = 0.0
     for step in range(1, total + 1):
-        seconds = pace + (saved[1] if saved[0] and step > 1 and (step - 1) % saved[0] == 0 else 0)
-        took, mean, weight = took + seconds, 0.3 * seconds + 0.7 * mean, 0.3 + 0.7 * weight
+        took += pace + (saved[1] if saved[0] and step > 1 and (step - 1) % saved[0] == 0 else 0)
+        mean, weight, drawn = 0.3 * (took - drawn) + 0.7 * mean, 0.3 + 0.7 * weight, took
         bar = f" 10%|#    | {step}/{total} [{{:02}}:{{:02}}<06:46,  {mean / weight:.2f}s/it]"
         yield bar.format(int(took) // 60, int(took) % 60)
         if evaluated[0] and step % evaluated[0] == 0:
@@ -981,6 +981,19 @@ def swift_row(step: int, speed: dict[str, float | str]) -> str:
     return json.dumps({"loss": 1.25, "global_step/max_steps": f"{step}/400", "memory(GiB)": 22.1} | speed)
 
 
+def test_ms_swift_checkpoint_on_the_console_is_no_training(tmp_path: Path) -> None:
+    """Updates of 2 s, and a checkpoint of 100 s behind the update 200."""
+    lines = []
+    for step in range(10, 401, 10):
+        spent = 2 * step + 100 * (step > 200)
+        told = {"elapsed_time": f"{spent // 60}m {spent % 60}s", "train_speed(s/it)": spent / step}
+        lines += [swift_row(step, told)] + ["[INFO:swift] Saving model checkpoint to out/checkpoint-200"] * (
+            step == 200
+        )
+    session = session_of(lines, tmp_path, "frameworks.ms_swift")
+    assert value(session, "sustained", batch_size_of_job=8) == pytest.approx(4)
+
+
 def test_ms_swift_resumed_into_the_same_file(tmp_path: Path) -> None:
     """200 updates of 2 s; resumed, a first of 3 s and 199 of 3 s, whose speed counts from the update 200.
 
@@ -1702,6 +1715,19 @@ def test_pauses_of_hugging_face_that_a_smoothed_bar_shows(lines: list[str], pace
     assert value(session, "sustained") == pytest.approx(64 / pace, rel=0.012)
 
 
+def test_autotrain_tells_each_loss_twice(tmp_path: Path) -> None:
+    """Its callback logs the epoch as it is, the Trainer rounds it: that is no second run."""
+    lines = []
+    for step, bar in zip(range(1, 41), drawn(range(1, 41), 100, 4.0), strict=True):
+        exact, rounded = (
+            f"{{'loss': {3 - step / 20}, 'learning_rate': 5e-05, 'epoch': {epoch}}}"
+            for epoch in (step * 0.0137, round(step * 0.0137, 2))
+        )
+        lines += [f"{bar}INFO     | 2026-11-20 10:00:00 | autotrain.trainers.common:on_log:367 - {exact}", rounded]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert second_run(session) is None
+
+
 def test_a_long_step_that_nothing_tells_of_is_training(tmp_path: Path) -> None:
     """Optimisers exist that do more work every few hundred steps."""
     lines = [*HF_HEAD[:2], *smoothed(401, 2.0, saved=(100, 60)), LOSS]
@@ -1755,6 +1781,43 @@ def test_axolotl_tokens_that_ranks_share_are_counted_by_each(shared: int, tmp_pa
         assert value(session) == 32768
     else:
         assert reason(session) == "no_records"
+
+
+@pytest.mark.parametrize("shared", [1, 2])
+def test_trl_tokens_that_ranks_share_are_counted_by_each(shared: int, tmp_path: Path) -> None:
+    lines = [
+        f"DistributedConfig(tp_size={shared})", *HF_HEAD[:2],
+        *(
+            line
+            for step, bar in zip(range(10, 130, 10), drawn(range(10, 130, 10), 500, 4.0), strict=True)
+            for line in (f"{{'loss': 1.25, 'num_tokens': {step * 131072}.0, 'epoch': 0.5}}", bar)
+        ),
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.trl")
+    if shared == 1:
+        assert value(session) == 32768
+    else:
+        assert reason(session) == "no_records"
+
+
+@pytest.mark.parametrize(("shared", "speed"), [(1, 8.0), (2, 4.0)])
+def test_torchtune_devices_that_share_samples(shared: int, speed: float, tmp_path: Path) -> None:
+    """Four devices with two samples each take a second for an update, or two pairs of devices do."""
+    lines = [
+        "Running FullFinetuneRecipeDistributed with resolved config:",
+        "batch_size: 2", "gradient_accumulation_steps: 1",
+        f"tensor_parallel_dim: {shared}", "world_size: 4",
+        *(f"1|{step}|Loss: 1.5:  10%|#    | {step}/100 [00:{step:02}<01:00,  1.00s/it]" for step in range(1, 41)),
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.torchtune")
+    assert value(session, **facts_of(session)) == speed
+
+
+def test_torchtune_tokens_of_devices_that_share_samples_are_not_read(tmp_path: Path) -> None:
+    lines = ["Running FullFinetuneRecipeDistributed with resolved config:", "tensor_parallel_dim: 2", "world_size: 4"]
+    steps = (f"Step {step} | loss:1.5 lr:2e-05 tokens_per_second_per_gpu:1000.0 " for step in range(1, 41))
+    session = session_of([*lines, *steps], tmp_path, "frameworks.torchtune")
+    assert reason(session) == "no_records"
 
 
 def test_verl_prints_the_only_step_in_both_of_its_forms(tmp_path: Path) -> None:

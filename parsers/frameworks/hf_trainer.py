@@ -321,9 +321,9 @@ _PAUSES = (
     ),
 )
 _BAR = Reading(
-    rb"(?<![^\r\n]) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
-    # A terminal that is too narrow cuts off the bracket.
-    rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/])|"
+    rb"(?<![^\r\n]) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
+    # A narrow terminal cuts off the bracket.
+    rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])|"
     rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
     unit="samples/s",
     counts="update",
@@ -425,6 +425,15 @@ FORMAT = Format(
             "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\r\n 12%|█▎        | 120/1000 [00:58<14:41,  2.50it/s]".encode(),
             step=120, _total=1000, steps_per_second=2.5,
         ),
+        # Without a width of the terminal, and cut off by a narrow one.
+        Sample(
+            b"{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\n 12% 120/1000 [00:58<14:41,  2.50it/s]\r",
+            step=120, _total=1000, steps_per_second=2.5,
+        ),
+        Sample(
+            "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\n 12%|█▎        | 12/100 [00:58<14:41, 4.50s/it\n".encode(),
+            step=12, _total=100, step_seconds=4.5,
+        ),
         Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "
             b"'epoch': 1.0}",
@@ -454,6 +463,7 @@ FORMAT = Format(
             "an evaluation",
         ),
         NearMiss("Running tokenizer:  12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]".encode(), "not training"),
+        NearMiss(b" 12%|#         | 12/100 [00:58<14:41, 4.50s/i\n", "cut inside the number"),
         NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
         NearMiss(b"100%|##########| 1/1 [00:00<00:00, 50.12it/s]", "a complete bar: loading and caching draw them too"),
         NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),

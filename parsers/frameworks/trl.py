@@ -22,7 +22,7 @@ def told(tokens: bytes) -> bytes:
     """
     return (
         rb"\{'loss': [^,\r\n]++,(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
-        rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%\|[^|\r\n]{0,400}+\| <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+"
+        rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+"
     ) % (tokens, tokens)
 
 

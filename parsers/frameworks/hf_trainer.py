@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
+from parsers.contract.statistics import medians
 from parsers.frameworks import PYTORCH_JOB
 
 #: Nodes that print side by side may differ by so many steps.
@@ -40,12 +41,16 @@ _KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
 _FEW, _ENOUGH = 3, 10
 #: A step that holds a pause takes so many seconds, and so many usual steps, more than others.
 _PAUSED, _STALLED = 2.0, 3.0
+#: Share of the time that checkpoints may take at most, where none of them is seen.
+_UNSEEN = 0.03
 #: An epoch that is rounded to hundredths differs by so much.
 _ROUNDED = 0.00501
 #: Steps from a checkpoint to the next where nothing states them.
 _SAVED_EVERY = 500.0
 #: Records after one with an evaluation whose smoothed speed still shows it.
 _LINGERS = 12
+#: Records after a pause of any length that may show it: its weight is a billionth after sixty.
+_SEEN = 60
 #: Where so many of the steps are drawn, the seconds between two lines are those of one step.
 _DENSE = 0.95
 #: Beyond this share of the records that show an evaluation, the seconds of the bar tell more.
@@ -80,6 +85,12 @@ class _Bar:
         apart = np.diff(self.steps)
         usual = float(np.median(self.between / apart)) if len(apart) else 1.0
         found: NDArray[np.bool_] = self.between - usual * apart >= _PAUSED + _STALLED * usual
+        return found
+
+    @property
+    def saved(self) -> NDArray[np.bool_]:
+        """Return behind which steps a checkpoint is to be saved, n - 1 values."""
+        found: NDArray[np.bool_] = np.mod(self.steps[:-1], self.saved_every) == 0
         return found
 
     @property
@@ -118,7 +129,7 @@ def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
     steps, first, group = np.unique(steps, return_index=True, return_inverse=True)
     left = elapsed[first]
     np.maximum.at(left, group.ravel(), elapsed)
-    taken = np.array([float(np.median(seconds[group.ravel() == each])) for each in range(len(steps))])
+    taken = medians(seconds, group.ravel())
     every, ordered = float(columns["_saved_every"][0]), bool((np.diff(elapsed) >= 0).all())
     return _Bar(rows[first], steps, taken, elapsed[first], left, every if np.isfinite(every) else _SAVED_EVERY, ordered)
 
@@ -158,22 +169,34 @@ def _seconds_of_training(columns: Columns) -> tuple[Rows, Columns]:
 def _shows_pause(bar: _Bar) -> NDArray[np.bool_]:
     """Return which records a smoothed speed makes unfit that no line of a pause tells of.
 
-    These are checkpoints that show by nothing but a long step behind a multiple of `save_steps`, and evaluations so long
-    that their time shows beyond the usual number of records.
+    These are a dozen behind each multiple of `save_steps`, where a silent checkpoint may lie, and those that show a
+    checkpoint or an evaluation for longer, since it took so many steps' time. Where checkpoints are so frequent that
+    few records would be left, only those that took a noticeable time count.
     """
-    saved = bar.stalled & (np.mod(bar.steps[:-1], bar.saved_every) == 0)
-    shows = _still_shown(bar, np.where(saved, bar.between, 0.0), 0)
-    return shows | _still_shown(bar, np.where(bar.evaluated, bar.left - bar.shown, 0.0)[:-1], _LINGERS)
+    took = np.where(bar.stalled, bar.between, 0.0)
+    evaluated = np.where(bar.evaluated, bar.left - bar.shown, 0.0)[:-1]
+    always = bar.saved & (bar.saved_every > 2 * _LINGERS)
+    shows = _still_shown(bar, np.where(bar.saved, took, 0.0), 0, always)
+    return shows | _still_shown(bar, np.maximum(took, evaluated), _LINGERS, np.zeros_like(always))
 
 
-def _still_shown(bar: _Bar, paused: Column, first: int) -> NDArray[np.bool_]:
-    """Return the records from the `first` on behind pauses, of so many seconds behind each step, that show them."""
+def _still_shown(bar: _Bar, paused: Column, first: int, always: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the records, from the `first` one behind a pause on, that show it.
+
+    Args:
+        bar: n steps.
+        paused: seconds of the pause behind each step but the last, or 0.
+        first: of the records behind a pause.
+        always: behind which steps a dozen records show a pause of whatever time.
+    """
     shows = np.zeros(len(bar.steps), dtype=np.bool_)
     usual = float(np.median(bar.seconds)) if len(bar.seconds) else 1.0  # of fast steps the bar shows no other
-    for row in np.flatnonzero(paused > 0):
-        later = slice(row + 1 + first, None)
+    for row in np.flatnonzero((paused > 0) | always):
+        later = slice(row + 1 + first, row + 1 + _SEEN)
         since = np.minimum(bar.steps - bar.steps[row + 1], 10 * (bar.shown - bar.shown[row + 1] + 1))[later]
         shows[later] |= paused[row] / usual * (1 - _KEPT) * _KEPT**since > _SHOWN
+        if always[row]:
+            shows[later] |= since <= _LINGERS
     return shows
 
 
@@ -186,6 +209,9 @@ def _always_evaluates(bar: _Bar) -> bool:
     if len(evaluated) < _FEW or (np.diff(bar.steps) == 1).mean() < _DENSE:
         return False
     if bar.stalled[_warm(bar) :].any():
+        return False
+    pace = float(np.median(bar.between / np.diff(bar.steps)))
+    if bar.saved.any() and not _PAUSED + _STALLED * pace <= _UNSEEN * bar.saved_every * pace:
         return False
     shows = _shows_pause(bar)
     for row in evaluated:

@@ -4,7 +4,8 @@ The tokens are those of the job since the start: of all prompts and responses, o
 of the same step is drawn again behind the dictionary; the differences of both are tokens over seconds. Where output is
 buffered the dictionaries stand apart from their bars, and are no records. transformers 5 prints floats in quotes and with
 four digits (`'1.04e+04'`), too coarse for differences: such a log is the Trainer's. What a log states besides is that of
-the Trainer.
+the Trainer. Until autumn 2026 each device of a tensor-parallel group counts the same tokens: a log that states one has no
+such figure.
 """
 
 from __future__ import annotations

@@ -1813,6 +1813,15 @@ def test_torchtune_devices_that_share_samples(shared: int, speed: float, tmp_pat
     assert value(session, **facts_of(session)) == speed
 
 
+@pytest.mark.parametrize("stated", ["uv run sft @ sft.toml --model.cp 2", "cp = 2"])
+def test_prime_rl_prints_a_part_of_the_tokens_with_context_parallelism(stated: str, tmp_path: Path) -> None:
+    lines = [
+        prime_rl(step, "2.00s", 131072).replace("Entropy 0.3500 | Mismatch KL 0.0012 | ", "") for step in range(40)
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.prime_rl"), devices=8) == 131072
+    assert reason(session_of([stated, *lines], tmp_path, "frameworks.prime_rl"), devices=8) == "no_records"
+
+
 def test_torchtune_tokens_of_devices_that_share_samples_are_not_read(tmp_path: Path) -> None:
     lines = ["Running FullFinetuneRecipeDistributed with resolved config:", "tensor_parallel_dim: 2", "world_size: 4"]
     steps = (f"Step {step} | loss:1.5 lr:2e-05 tokens_per_second_per_gpu:1000.0 " for step in range(1, 41))

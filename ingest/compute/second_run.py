@@ -51,9 +51,13 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
         yield session.stated.end_line, Reason("steps_after_end")
     if row := _ends_again(session):
         yield row, Reason("ends_again")
-    # One program prints its dialects side by side.
+    # One program prints its dialects side by side; of one line each they may be.
     counted = sorted((first, last) for first, last, each in spans if "step" in each)
-    yield from ((first, Reason("another_dialect")) for (_, last), (first, _) in pairwise(counted) if first > last)
+    yield from (
+        (begun, Reason("another_dialect"))
+        for (first, last), (begun, end) in pairwise(counted)
+        if begun > last and (last > first or end > begun)
+    )
 
 
 def _ends_again(session: Session) -> int:

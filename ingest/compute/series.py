@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step
+from ingest.read.facts import CUTS
 from parsers.contract import Reading, Scope
 from parsers.contract.statistics import median
 from parsers.engine.session import Session
@@ -167,6 +168,8 @@ def sequences_per_step(session: Session, reading: Reading, case: Facts) -> float
         return float(job)
     if (devices := case.get("devices")) is None:
         raise no_figure("no_devices")
+    # A trainer's batch is that of the devices that share its samples.
+    devices //= math.gcd(devices, math.prod(case.get(name, 1) for name in CUTS))
     if reading.counts == "update" and (per_device := case.get("samples_per_update_and_device")):
         return float(per_device * devices)
     if (batch := case.get("batch_size")) is None:

@@ -323,7 +323,7 @@ def _with_energy(found: dict[str, MetricFigure], told: PathFacts) -> dict[str, M
 
 #: Problems of the throughput, with which the time to a target stands all the same.
 _OF_THROUGHPUT = frozenset(
-    {"unread", "no_step", "no_figure", "impossible_figure", *(f"witness_{each}" for each in WITNESSES)}
+    {"unread", "no_speed", "no_step", "no_figure", "impossible_figure", *(f"witness_{each}" for each in WITNESSES)}
 )
 
 
@@ -495,6 +495,8 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
     if not _observations(session):
         line = session.ending.line or session.first_line
         if outcome in _WITHOUT_FAILURE and not session.stated.message:
+            if trained := [each for each in session.records if len(each) and each.reading.span != "run"]:
+                return Problem("no_speed", name, trained[0].lines([0])[0], {"format": session.format.title})
             return Problem("unread", name, line, _unread(session))
         return Problem("no_step", name, line, {"session": session.number, "outcome": outcome})
     code = "too_few" if reason.code in window.TOO_FEW else "no_figure"

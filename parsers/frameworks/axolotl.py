@@ -1,14 +1,18 @@
-"""axolotl over the Hugging Face Trainer: `'tokens/total'` and a speed of one device in its dictionaries.
+"""axolotl over the Hugging Face Trainer: `'tokens/total'` in its dictionaries, with the time of the bar.
 
-The tokens are those of the job since the start, masked ones and padding included; with the time of the bar behind their
-dictionary they give the speed. Only of a log without that total `tokens/train_per_sec_per_gpu` gives it: tokens that
-count in the loss, of one device and of the last step before the line. Some releases divide it by the logging interval
-once too often. What a log states besides is that of the Trainer.
+The tokens are those of the job since the start, masked ones and padding included. Ranks that share a sequence or the
+layers of a model count the same tokens each, so that such a log has no figure of this kind. What is printed as
+`tokens/train_per_sec_per_gpu` is not read: releases until January 2026 print the tokens of all devices under that name,
+those until the middle of 2026 of one accumulated batch only, and some divide by the logging interval once too often.
+What a log states besides is that of the Trainer.
 """
 
 from parsers.contract import Format, NearMiss, Reading, Sample
 from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from parsers.frameworks.trl import paired, told
+
+#: Where ranks share samples, a configuration says so.
+_SHARED = rb"(?:tensor_parallel_size|context_parallel_size|sequence_parallel_degree)[\"']?+: ?+(?:[2-9]|1[0-9])"
 
 FORMAT = Format(
     title="axolotl",
@@ -20,13 +24,13 @@ FORMAT = Format(
     end=TRAINER.end,
     over=("frameworks.hf_trainer", "frameworks.trl"),
     readings=(
-        Reading(told(rb"tokens/total"), unit="tokens/s", counts="update", pauses=TRAINER.main.pauses, postprocess=paired),
         Reading(
-            rb"\{'loss': [^,\r\n{]++,(?:(?!'tokens/train_per_sec_per_gpu': |\{'loss': )[^\r\n])*+'tokens/train_per_sec_per_gpu': '?+<throughput>'?+[,}]",
+            told(rb"tokens/total"),
             unit="tokens/s",
-            scope="device",
-            span="step",
-            where=rb"\A(?![\s\S]*?'tokens/total': )",  # two measures of one log are not mixed
+            counts="update",
+            pauses=TRAINER.main.pauses,
+            where=rb"\A(?![\s\S]*?" + _SHARED + rb")",
+            postprocess=paired,
         ),
     ),
     facts=TRAINER.facts,
@@ -36,10 +40,11 @@ FORMAT = Format(
             "'tokens/total': 655360, 'tokens/trainable': 480000, 'epoch': 0.05}\n\r  2%|▏         | 10/500 [01:20<1:05:20,  8.00s/it]".encode(),
             consumed=655360, step=10, total_steps=500, clock=80,
         ),
-        Sample(
-            b"{'loss': '1.25', 'learning_rate': '1e-05', 'tokens/train_per_sec_per_gpu': '4321.5', 'epoch': '0.05'}\n", throughput=4321.5,
-        ),
         NearMiss(b"{'eval_loss': 1.5, 'eval_runtime': 12.5, 'tokens/total': 655360, 'epoch': 0.05}\n", "an evaluation"),
-        NearMiss(b"{'loss': 1.25, 'learning_rate': 1e-05, 'tokens/train_per_sec_per_gpu': 4321.", "cut inside the number"),
+        NearMiss(
+            b"{'loss': '1.25', 'learning_rate': '1e-05', 'tokens/train_per_sec_per_gpu': '4321.5', 'epoch': '0.05'}\n",
+            "of one device, or of all: releases differ",
+        ),
+        NearMiss(b"{'loss': 1.25, 'learning_rate': 1e-05, 'tokens/total': 6553", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -11,13 +11,23 @@ After a resumption `train_loss` is the sum of the losses since then divided by t
 the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
 those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
 since the start with everything in it.
+
+A checkpoint is silent by default. It shows as a long step behind a multiple of `save_steps`, which a configuration or a
+command may state, or else of 500, and by warnings of what saves. Another long step counts as training, as optimisers
+exist that do more work every few hundred steps. Behind an evaluation the bar is drawn again at the step before it. Where
+evaluations are so frequent that the smoothed speeds show them all along, the seconds of the bar count, without those
+between the two.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
+from parsers.contract.statistics import medians
 from parsers.frameworks import PYTORCH_JOB
 
 #: Nodes that print side by side may differ by so many steps.
@@ -29,15 +39,72 @@ _JUMP = 3.0
 _KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
 #: Records that tell of a resumption; and that are enough without those that show how a bar began.
 _FEW, _ENOUGH = 3, 10
+#: A step that holds a pause takes so many seconds, and so many usual steps, more than others.
+_PAUSED, _STALLED = 2.0, 3.0
+#: Share of the time that checkpoints may take at most, where none of them is seen.
+_UNSEEN = 0.03
+#: An epoch that is rounded to hundredths differs by so much.
+_ROUNDED = 0.00501
+#: Steps from a checkpoint to the next where nothing states them.
+_SAVED_EVERY = 500.0
+#: Records after one with an evaluation whose smoothed speed still shows it.
+_LINGERS = 12
+#: Records after a pause of any length that may show it: its weight is a billionth after sixty.
+_SEEN = 60
+#: Where so many of the steps are drawn, the seconds between two lines are those of one step.
+_DENSE = 0.95
+#: Beyond this share of the records that show an evaluation, the seconds of the bar tell more.
+_MOSTLY = 0.75
 
 
-def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
-    """Return one row per step of the bar of optimiser steps; the median where several nodes print it.
+@dataclass(frozen=True)
+class _Bar:
+    """The bar of training of one program: n steps, each of which may be drawn several times.
 
-    Where another program draws it anew, every line is a row, and the steps count from 1 again.
+    `rows`: the row that first shows a step. `seconds`: per step, as printed: smoothed. `shown`, `left`: the seconds of
+    the bar when the step is first and last drawn. `saved_every`: steps from a checkpoint to the next.
+    `ordered`: its seconds never go back, as they may where several nodes print.
     """
-    if "step" not in columns:
-        return np.empty(0, np.intp), {}
+
+    rows: Rows
+    steps: Column
+    seconds: Column
+    shown: Column
+    left: Column
+    saved_every: float
+    ordered: bool
+
+    @property
+    def between(self) -> Column:
+        """Return the seconds from one step to the next, without those of an evaluation behind it, n - 1 values."""
+        return np.diff(self.shown) - np.where(self.evaluated, self.left - self.shown, 0.0)[:-1]
+
+    @property
+    def stalled(self) -> NDArray[np.bool_]:
+        """Return whether so much time lies between two steps that it must hold something else, n - 1 values."""
+        apart = np.diff(self.steps)
+        usual = float(np.median(self.between / apart)) if len(apart) else 1.0
+        found: NDArray[np.bool_] = self.between - usual * apart >= _PAUSED + _STALLED * usual
+        return found
+
+    @property
+    def saved(self) -> NDArray[np.bool_]:
+        """Return behind which steps a checkpoint is to be saved, n - 1 values."""
+        found: NDArray[np.bool_] = np.mod(self.steps[:-1], self.saved_every) == 0
+        return found
+
+    @property
+    def evaluated(self) -> NDArray[np.bool_]:
+        """Return behind which steps the bar of a single node is drawn again later, n values."""
+        found: NDArray[np.bool_] = (self.left - self.shown >= _PAUSED) & self.ordered
+        return found
+
+
+def _lines_of_training(columns: Columns) -> tuple[Rows, Column, Column, bool]:
+    """Return the lines of the bar of optimiser steps, their steps and seconds, and whether it is that of one program.
+
+    Where another program draws it anew, the steps count from 1 again.
+    """
     seconds = np.where(np.isfinite(columns["step_seconds"]), columns["step_seconds"], 1.0 / columns["steps_per_second"])
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     drawn = np.flatnonzero((seconds > 0) & (columns["step"] < columns["_total"]))
@@ -52,11 +119,108 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     if len(anew) >= max(1, len(stated)):
         for row in anew:
             steps[row:] += 1 - steps[row]
-        return rows, {"step": steps, "step_seconds": seconds[rows]}
+        return rows, steps, seconds[rows], False
+    return rows, steps, seconds[rows], True
+
+
+def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
+    """Return the steps of the lines of one program, the median where several nodes print them."""
+    elapsed = columns["clock"][rows]
     steps, first, group = np.unique(steps, return_index=True, return_inverse=True)
-    taken = np.array([float(np.median(seconds[rows][group == each])) for each in range(len(steps))])
-    warm = _warmed_up(steps, taken, elapsed[first])
-    return rows[first][warm:], {"step": steps[warm:], "step_seconds": taken[warm:]}
+    left = elapsed[first]
+    np.maximum.at(left, group.ravel(), elapsed)
+    taken = medians(seconds, group.ravel())
+    every, ordered = float(columns["_saved_every"][0]), bool((np.diff(elapsed) >= 0).all())
+    return _Bar(rows[first], steps, taken, elapsed[first], left, every if np.isfinite(every) else _SAVED_EVERY, ordered)
+
+
+def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
+    """Return one row per step of the bar of optimiser steps, with its smoothed seconds.
+
+    Steps whose speed shows how the bar began, or a checkpoint that nothing else tells of, are left out; all, where most
+    of them show an evaluation. Where another program draws the bar anew, every line is a row.
+    """
+    if "step" not in columns:
+        return np.empty(0, np.intp), {}
+    rows, steps, seconds, is_one = _lines_of_training(columns)
+    if not is_one:
+        return rows, {"step": steps, "step_seconds": seconds}
+    bar = _bar(columns, rows, steps, seconds)
+    chosen = np.arange(_warm(bar), len(bar.steps))
+    chosen = chosen[~_shows_pause(bar)[chosen]]
+    if _always_evaluates(bar):
+        chosen = chosen[:0]
+    return bar.rows[chosen], {"step": bar.steps[chosen], "step_seconds": bar.seconds[chosen]}
+
+
+def _seconds_of_training(columns: Columns) -> tuple[Rows, Columns]:
+    """Return one row per step of a bar whose smoothed speeds show evaluations all along, without the time of these."""
+    if "step" not in columns:
+        return np.empty(0, np.intp), {}
+    rows, steps, seconds, is_one = _lines_of_training(columns)
+    if not is_one:
+        return rows[:0], {"step": steps[:0], "clock": steps[:0]}
+    bar = _bar(columns, rows, steps, seconds)
+    trained = np.concatenate([bar.shown[:1], bar.between])
+    end = len(bar.steps) if _always_evaluates(bar) else 0
+    return bar.rows[:end], {"step": bar.steps[:end], "clock": np.cumsum(trained)[:end]}
+
+
+def _shows_pause(bar: _Bar) -> NDArray[np.bool_]:
+    """Return which records a smoothed speed makes unfit that no line of a pause tells of.
+
+    These are a dozen behind each multiple of `save_steps`, where a silent checkpoint may lie, and those that show a
+    checkpoint or an evaluation for longer, since it took so many steps' time. Where checkpoints are so frequent that
+    few records would be left, only those that took a noticeable time count.
+    """
+    took = np.where(bar.stalled, bar.between, 0.0)
+    evaluated = np.where(bar.evaluated, bar.left - bar.shown, 0.0)[:-1]
+    always = bar.saved & (bar.saved_every > 2 * _LINGERS)
+    shows = _still_shown(bar, np.where(bar.saved, took, 0.0), 0, always)
+    return shows | _still_shown(bar, np.maximum(took, evaluated), _LINGERS, np.zeros_like(always))
+
+
+def _still_shown(bar: _Bar, paused: Column, first: int, always: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the records, from the `first` one behind a pause on, that show it.
+
+    Args:
+        bar: n steps.
+        paused: seconds of the pause behind each step but the last, or 0.
+        first: of the records behind a pause.
+        always: behind which steps a dozen records show a pause of whatever time.
+    """
+    shows = np.zeros(len(bar.steps), dtype=np.bool_)
+    usual = float(np.median(bar.seconds)) if len(bar.seconds) else 1.0  # of fast steps the bar shows no other
+    for row in np.flatnonzero((paused > 0) | always):
+        later = slice(row + 1 + first, row + 1 + _SEEN)
+        since = np.minimum(bar.steps - bar.steps[row + 1], 10 * (bar.shown - bar.shown[row + 1] + 1))[later]
+        shows[later] |= paused[row] / usual * (1 - _KEPT) * _KEPT**since > _SHOWN
+        if always[row]:
+            shows[later] |= since <= _LINGERS
+    return shows
+
+
+def _always_evaluates(bar: _Bar) -> bool:
+    """Return whether few smoothed speeds are free of evaluations, and the seconds between the lines tell as well.
+
+    A long step beside them may hold a checkpoint, which would count as training.
+    """
+    evaluated = np.flatnonzero(bar.evaluated[:-1])
+    if len(evaluated) < _FEW or (np.diff(bar.steps) == 1).mean() < _DENSE:
+        return False
+    if bar.stalled[_warm(bar) :].any():
+        return False
+    pace = float(np.median(bar.between / np.diff(bar.steps)))
+    if bar.saved.any() and not _PAUSED + _STALLED * pace <= _UNSEEN * bar.saved_every * pace:
+        return False
+    shows = _shows_pause(bar)
+    for row in evaluated:
+        shows[row + 1 : row + 2 + _LINGERS] = True
+    return float(shows.mean()) > _MOSTLY
+
+
+def _warm(bar: _Bar) -> int:
+    return _warmed_up(bar.steps, bar.seconds, bar.shown)
 
 
 def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
@@ -119,6 +283,16 @@ def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
     return np.flatnonzero(kept)
 
 
+def _told_once(columns: Columns) -> tuple[Rows, Columns]:
+    """Return the losses without those that are told again: AutoTrain logs a dictionary before the Trainer rounds it."""
+    if not columns:
+        return np.empty(0, np.intp), {}
+    with np.errstate(all="ignore"):
+        again = (np.diff(columns["loss"]) == 0) & (np.abs(np.diff(columns["epoch"])) <= _ROUNDED)
+    rows = np.flatnonzero(np.concatenate([[True], ~again])) if len(columns["loss"]) else np.empty(0, np.intp)
+    return rows, {name: columns[name][rows] for name in ("loss", "epoch")}
+
+
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
@@ -132,10 +306,59 @@ _UNSLOTH = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+
 _TO_COPIES = rb"(?:(?!Data Parallel GPUs = |Unsloth)[\s\S]){0,1000}+Data Parallel GPUs = "
 
 
+def _adjusted(printed: bytes) -> int:
+    """Return the batch size of a device: a process may drive several, or try a smaller one where memory ran out."""
+    words = printed.split()
+    return min(grouped(words[0]), grouped(words[-1]))
+
+
 def _once(banner: bytes) -> bytes:
     """Return the pattern of a banner, which every node prints before any of them takes a step: one start."""
     return banner + rb"(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?" + banner + rb")*+"
 
+
+_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"'eval_runtime': ",
+        b"{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}",
+    ),
+    Pause("evaluation", rb"\*\*\*\*\* Running Evaluation", b"[INFO|trainer.py:2115] >> ***** Running Evaluation *****"),
+    Pause(
+        "checkpoint",
+        rb"Saving model checkpoint to ",
+        b"[INFO|trainer.py:1885] 2026-11-20 09:00:00,123 >> Saving model checkpoint to out/checkpoint-500",
+    ),
+    # What tells of a checkpoint where the Trainer itself is silent.
+    Pause(
+        "checkpoint",
+        rb"\] \[Torch\] Checkpoint \S{1,200}+ is about to be saved!",
+        b"[2026-11-20 09:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] [Torch] Checkpoint global_step500 is about to be saved!",
+    ),
+    Pause(
+        "checkpoint",
+        rb"/peft/utils/save_and_load\.py:[0-9]++: UserWarning: ",
+        b"/usr/lib/python3/site-packages/peft/utils/save_and_load.py:309: UserWarning: Setting `save_embedding_layers` to `True`",
+    ),
+    Pause(
+        "checkpoint",
+        rb"Some non-default generation parameters are set in the model config\.",
+        b"Some non-default generation parameters are set in the model config. These should go into a GenerationConfig file",
+    ),
+)
+_BAR = Reading(
+    rb"(?<![^\r\n]) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
+    # A narrow terminal cuts off the bracket.
+    rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])|"
+    rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
+    unit="samples/s",
+    counts="update",
+    weak=True,
+    pauses=_PAUSES,
+    lingers=_LINGERS,
+    facts=("saved_every",),
+    postprocess=_bar_of_training,
+)
 
 FORMAT = Format(
     title="Hugging Face Trainer",
@@ -146,29 +369,9 @@ FORMAT = Format(
     rb"|loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(
-        Reading(
-            rb"(?<![^\r\n]) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
-            rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
-            rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
-            unit="samples/s",
-            counts="update",
-            weak=True,
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb"'eval_runtime': ",
-                    b"{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}",
-                ),
-                Pause("evaluation", rb"\*\*\*\*\* Running Evaluation", b"[INFO|trainer.py:2115] >> ***** Running Evaluation *****"),
-                Pause(
-                    "checkpoint",
-                    rb"Saving model checkpoint to ",
-                    b"[INFO|trainer.py:1885] 2026-11-20 09:00:00,123 >> Saving model checkpoint to out/checkpoint-500",
-                ),
-            ),
-            lingers=12,
-            postprocess=_bar_of_training,
-        ),
+        _BAR,
+        # Of the same lines, where evaluations leave no speed of training alone.
+        replace(_BAR, pauses=_PAUSES[2:], lingers=0, postprocess=_seconds_of_training),
         Reading(
             rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput"
             + rb", 'train_steps_per_second': " + _MEAN_LOSS + _LAST_EPOCH,
@@ -190,9 +393,13 @@ FORMAT = Format(
             rb"\{'loss': [0-9.einaf]++, 'learning_rate': [0-9.e+-]++, 'epoch': [0-9.]++, (?:'(?!throughput)\w++': [-+.0-9einaf]++, )*+'throughput': <throughput>\}",
             unit="tokens/s", span="run", weak=True,
         ),
-        Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
+        Reading(
+            rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", postprocess=_told_once
+        ),
     ),
     facts=(
+        # Its twin of 2020 for TensorFlow.
+        Fact("framework", rb"^ *+Steps per epoch = ([0-9]++)\r?\n *+Total optimization steps = ", lambda _: "TensorFlow"),
         # PaddleNLP's Trainer began as a copy, and printed its losses and its bar.
         Fact("framework", rb"\] \[ *+INFO\] - \*{5} (Running training) \*{5}", lambda _: "PaddlePaddle"),
         Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
@@ -200,6 +407,7 @@ FORMAT = Format(
         Fact("model", rb'"_name_or_path": "([\w./-]++)"'),
         Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++\s++[^\n]{0,200}?Training with DataParallel so batch size has been adjusted to: [0-9,]++)", _adjusted),
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         # Those of an evaluation stand before its batch size.
@@ -208,6 +416,7 @@ FORMAT = Format(
         Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)(?= \| Total steps = | *+$)", grouped),
         Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
+        Fact("saved_every", rb"\bsave_steps[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[,\s])", int),
         Fact("accumulation", rb"Gradient [Aa]ccumulation steps = ([0-9,]++)", grouped),
         # Unsloth's.
         Fact("batch_size", rb"\bBatch size per device = ([0-9,]++) \| Gradient [Aa]ccumulation steps = ", grouped),
@@ -242,6 +451,15 @@ FORMAT = Format(
             "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\r\n 12%|█▎        | 120/1000 [00:58<14:41,  2.50it/s]".encode(),
             step=120, _total=1000, steps_per_second=2.5,
         ),
+        # Without a width of the terminal, and cut off by a narrow one.
+        Sample(
+            b"{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\n 12% 120/1000 [00:58<14:41,  2.50it/s]\r",
+            step=120, _total=1000, steps_per_second=2.5,
+        ),
+        Sample(
+            "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\n 12%|█▎        | 12/100 [00:58<14:41, 4.50s/it\n".encode(),
+            step=12, _total=100, step_seconds=4.5,
+        ),
         Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "
             b"'epoch': 1.0}",
@@ -271,6 +489,7 @@ FORMAT = Format(
             "an evaluation",
         ),
         NearMiss("Running tokenizer:  12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]".encode(), "not training"),
+        NearMiss(b" 12%|#         | 12/100 [00:58<14:41, 4.50s/i\n", "cut inside the number"),
         NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
         NearMiss(b"100%|##########| 1/1 [00:00<00:00, 50.12it/s]", "a complete bar: loading and caching draw them too"),
         NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),

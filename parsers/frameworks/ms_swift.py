@@ -6,7 +6,8 @@ since then as seconds per iteration, of optimiser updates of the whole job. Seve
 with a clock of its own; a step counts once, by the mean of their clocks. Rows of evaluations carry a speed as well, and
 the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. Of a resumed process the
 speed counts the steps since a first one that no row prints, so that its time is `elapsed_time`, cut to whole seconds;
-its rows are no records where they print none. Neither batch size nor devices are printed.
+its rows are no records where they print none. The file states neither batch size nor devices; a console may show the
+command or the arguments, and the number of processes.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.contract import NUMBER, Column, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import row, value
+from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB, row, value
 
 #: Seconds of the units of `1d 2h 3m 4s` besides seconds.
 _UNITS = {"_d": 86400, "_h": 3600, "_m": 60}
@@ -41,6 +42,11 @@ def _steps(columns: Columns) -> Postprocessed:
     kept = np.flatnonzero(np.isfinite(clock))
     rows = first[whole[kept]]
     return rows, {"clock": clock[kept]} | {name: columns[name][rows] for name in ("step", "total_steps", "loss")}
+
+
+def _argument(name: bytes, printed: bytes) -> bytes:
+    """Return the pattern of an argument: `--batch_size 4` of a command, or `batch_size=4,` of all that are printed."""
+    return rb"(?:--%s[= ]|(?<=[ (])%s=(?=[^\n ]{1,100}[,)]))'?+(%s)(?=[\s,)'])" % (name, name, printed)
 
 
 def _from_the_start(run: Column, step: Column, clock: Column, told: Column, usual: float) -> NDArray[np.bool_]:
@@ -85,6 +91,7 @@ FORMAT = Format(
                     rb"eval_runtime['\"]: ",
                     b'{"eval_loss": 0.5, "eval_runtime": 297.5, "eval_samples_per_second": 23.25, "epoch": 3.25, "global_step": 6000}',
                 ),
+                Pause("checkpoint", rb"\[INFO:swift\] Saving model checkpoint to ", b"[INFO:swift] Saving model checkpoint to out/checkpoint-50"),
             ),
             postprocess=_steps,
         ),
@@ -97,6 +104,14 @@ FORMAT = Format(
             marker=b"train_runtime",
             weak=True,
         ),
+    ),
+    facts=(
+        Fact("batch_size", _argument(rb"(?:per_device_train_)?+batch_size", rb"[0-9]++"), int),
+        Fact("accumulation", _argument(rb"gradient_accumulation_steps", rb"[0-9]++"), int),
+        Fact("context_parallel", _argument(rb"sequence_parallel_size", rb"[0-9]++"), int),
+        Fact("model", _argument(rb"model", rb"[\w./-]++")),
+        Fact("devices", rb"\[INFO:swift\] rank: 0, local_rank: 0, world_size: ([0-9]++)", int),
+        *PYTORCH_JOB[3:],
     ),
     samples=(
         Sample(

@@ -5,7 +5,8 @@ steps, with all that took time: a slow step or a checkpoint shows for ten, and t
 measured yet. Later reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward
 pass and update alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The
 seconds of the line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour
-on to whole minutes.
+on to whole minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: where such is
+stated the lines are not read.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ FORMAT = Format(
             pauses=(Pause("checkpoint", rb"Saving checkpoint at step ", b"10:00:00 [   INFO] Saving checkpoint at step 50"),),
             lingers=9,
             factors={"memory": 1024},
+            where=rb"\A(?![\s\S]*?(?:--model\.cp[= ]|^cp = )(?:[2-9]|[1-9][0-9]))",
             postprocess=_whole_steps,
         ),
     ),

@@ -4,8 +4,8 @@ The bar counts optimiser updates, and each state is drawn twice; its time since 
 The last one is drawn again after the checkpoint is saved, so the first counts. In 0.1 it counts batches, of which an
 update may accumulate several, and shows the number of a batch before the batch is done: `1|5|Loss: 1.25:   1%|` at
 `4/400`. Tokens of the metric lines are those of one device and of the last step before the line alone, without what is
-masked; its clock runs on through a validation. They stand on the printer's source, and no real log of them was read
-yet.
+masked; its clock runs on through a validation, and devices that share samples (tensor or context parallel) count them
+each, so that their lines are not read. They stand on the printer's source, and no real log of them was read yet.
 """
 
 from __future__ import annotations
@@ -67,12 +67,16 @@ FORMAT = Format(
             scope="device",
             span="step",
             marker=b"tokens_per_second_per_gpu:",
+            # Devices that share samples count them each.
+            where=rb"\A(?![\s\S]*?^(?:tensor|context)_parallel_dim: (?:[2-9]|1[0-9]))",
             pauses=(Pause("evaluation", rb"val_loss:", b"Step 100 | val_loss:1.2500 "),),
         ),
     ),
     facts=(
         Fact("batch_size", rb"^batch_size: ([0-9]++)$", int),
         Fact("accumulation", rb"^gradient_accumulation_steps: ([0-9]++)$", int),
+        Fact("tensor_parallel", rb"^tensor_parallel_dim: ([2-9]|[1-9][0-9]++)$", int),
+        Fact("context_parallel", rb"^context_parallel_dim: ([2-9]|[1-9][0-9]++)$", int),
         Fact("total_epochs", rb"^epochs: ([0-9]++)$", int),
         Fact("devices", rb"Recipe(SingleDevice) with resolved config:", lambda _: 1),
         *PYTORCH_JOB,

@@ -4,7 +4,8 @@ The tokens are those of the job since the start: of all prompts and responses, o
 of the same step is drawn again behind the dictionary; the differences of both are tokens over seconds. Where output is
 buffered the dictionaries stand apart from their bars, and are no records. transformers 5 prints floats in quotes and with
 four digits (`'1.04e+04'`), too coarse for differences: such a log is the Trainer's. What a log states besides is that of
-the Trainer.
+the Trainer. Until autumn 2026 each device of a tensor-parallel group counts the same tokens: a log that states one has no
+such figure.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def told(tokens: bytes) -> bytes:
     """
     return (
         rb"\{'loss': [^,\r\n]++,(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
-        rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%\|[^|\r\n]{0,400}+\| <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+"
+        rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+"
     ) % (tokens, tokens)
 
 
@@ -53,6 +54,8 @@ FORMAT = Format(
             unit="tokens/s",
             counts="update",
             pauses=TRAINER.main.pauses,
+            # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
+            where=rb"\A(?![\s\S]*?\btp_size[\"']?+(?:=|: ?+| )(?:[2-9]|1[0-9]))",
             postprocess=paired,
         ),
     ),

@@ -194,6 +194,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
     "begun_anew": begun_again,
     "no_step": with_run(BANNER + "Traceback (most recent call last):\n", outcome="failed"),
+    "no_speed": put("a.log", "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.25}\n" * 3),
     "unread": put("a.log", BANNER + "an epoch went by\n"),
     "no_figure": with_run(
         "DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.1 \n"

@@ -19,6 +19,24 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("frameworks.nemo", '"cfg/context_parallel_size": 2', {"context_parallel": 2}),
     ("dlperf.deepspeed", "[x] [INFO] [config.py:1]   dataloader_drop_last ......... True", {"drop_last": "True"}),
     ("frameworks.hf_trainer", "dataloader_drop_last=False,", {"drop_last": "False"}),
+    ("frameworks.hf_trainer", "python a.py --save_steps 250 --fp16", {"saved_every": 250}),
+    ("frameworks.hf_trainer", "save_steps=250,", {"saved_every": 250}),
+    ("frameworks.hf_trainer", "  save_steps: 250", {"saved_every": 250}),
+    (
+        "frameworks.ms_swift",
+        "swift sft --model acme/tiny-lm --per_device_train_batch_size 2 --gradient_accumulation_steps 16 --bf16",
+        {"model": "acme/tiny-lm", "batch_size": 2, "accumulation": 16},
+    ),
+    (
+        "frameworks.ms_swift",
+        "[INFO:swift] args: SftArguments(output_dir='out', per_device_train_batch_size=2, sequence_parallel_size=4)",
+        {"batch_size": 2, "context_parallel": 4},
+    ),
+    (
+        "frameworks.ms_swift",
+        "[INFO:swift] rank: 0, local_rank: 0, world_size: 8, local_world_size: 8",
+        {"devices": 8},
+    ),
     ("frameworks.hf_trainer", "python a.py --model_name_or_path /data/models/tiny-lm --fp16", {"model": "tiny-lm"}),
     ("frameworks.hf_trainer", "python a.py --model_name_or_path acme/tiny-lm --fp16", {"model": "acme/tiny-lm"}),
     (

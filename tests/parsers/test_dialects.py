@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -215,6 +215,31 @@ def drawn(steps: Iterable[int], total: int, pace: float, since: int = 0) -> list
         for step in steps
         for took in [int((step - since) * pace)]
     ]
+
+
+def smoothed(
+    total: int, pace: float, evaluated: tuple[int, int] = (0, 0), saved: tuple[int, int] = (0, 0), said: str = ""
+) -> Iterator[str]:
+    """Yield the bar of a whole training as tqdm smooths it: a part of each step's time, and the rest of its mean.
+
+    Args:
+        total: steps.
+        pace: seconds of one.
+        evaluated: after how many steps an evaluation follows, and its seconds; the bar is drawn again behind it.
+        saved: after how many steps a checkpoint follows, of which no line tells, and its seconds.
+        said: what is printed behind each checkpoint.
+    """
+    took = mean = weight = drawn = 0.0
+    for step in range(1, total + 1):
+        took += pace + (saved[1] if saved[0] and step > 1 and (step - 1) % saved[0] == 0 else 0)
+        mean, weight, drawn = 0.3 * (took - drawn) + 0.7 * mean, 0.3 + 0.7 * weight, took
+        bar = f" 10%|#    | {step}/{total} [{{:02}}:{{:02}}<06:46,  {mean / weight:.2f}s/it]"
+        yield bar.format(int(took) // 60, int(took) % 60)
+        if evaluated[0] and step % evaluated[0] == 0:
+            took += evaluated[1]
+            yield from (LOSS, EVAL, bar.format(int(took) // 60, int(took) % 60))
+        if said and step % saved[0] == 0:
+            yield said
 
 
 def mlx_line(step: int, speed: float, tokens: int = 4000) -> str:
@@ -616,6 +641,11 @@ DIALECTS = {
                 for pace in [2 / (1 + 200 * 0.3 * 0.7 ** (n - 1) / (1 - 0.7**n))]
             ), LOSS,
         ], 32, "mean",
+    ),
+    "hugging face, a bar that a terminal cut off": Dialect(
+        "frameworks.hf_trainer",
+        [*(f"{each[:-1]}/usr/lib/a.py:3: UserWarning: b" for each in drawn(range(1, 13), 100, 4.0)), LOSS], 16,
+        case={"batch_size_of_job": 64},
     ),
     "hugging face, settings of DeepSpeed": Dialect(
         "frameworks.hf_trainer", [
@@ -1028,6 +1058,19 @@ def test_llamafactory_resumed_into_the_same_file(tmp_path: Path) -> None:
 
 def swift_row(step: int, speed: dict[str, float | str]) -> str:
     return json.dumps({"loss": 1.25, "global_step/max_steps": f"{step}/400", "memory(GiB)": 22.1} | speed)
+
+
+def test_ms_swift_checkpoint_on_the_console_is_no_training(tmp_path: Path) -> None:
+    """Updates of 2 s, and a checkpoint of 100 s behind the update 200."""
+    lines = []
+    for step in range(10, 401, 10):
+        spent = 2 * step + 100 * (step > 200)
+        told = {"elapsed_time": f"{spent // 60}m {spent % 60}s", "train_speed(s/it)": spent / step}
+        lines += [swift_row(step, told)] + ["[INFO:swift] Saving model checkpoint to out/checkpoint-200"] * (
+            step == 200
+        )
+    session = session_of(lines, tmp_path, "frameworks.ms_swift")
+    assert value(session, "sustained", batch_size_of_job=8) == pytest.approx(4)
 
 
 def test_ms_swift_resumed_into_the_same_file(tmp_path: Path) -> None:
@@ -1738,6 +1781,159 @@ def test_a_bar_that_another_program_draws_anew_is_a_second_run(since: int, tmp_p
     found = second_run(session_of([*first, LOSS, *second, LOSS], tmp_path, "frameworks.hf_trainer"))
     assert found is not None
     assert (found[0], found[1].code) == (42, "steps_restart")
+
+
+@pytest.mark.parametrize(
+    ("lines", "pace"),
+    [
+        (["python train.py --save_steps 50 --bf16", *HF_HEAD[:2], *smoothed(301, 2.0, saved=(50, 60))], 2),
+        # 500 if nothing else is stated.
+        ([*HF_HEAD[:2], *smoothed(2001, 2.0, saved=(500, 300))], 2),
+        (
+            [
+                *HF_HEAD[:2],
+                *smoothed(301, 2.0, saved=(50, 30), said="/a/peft/utils/save_and_load.py:309: UserWarning: b"),
+            ],
+            2,
+        ),
+        (
+            [
+                *HF_HEAD[:2],
+                *smoothed(301, 2.0, saved=(50, 30), said="[INFO] [Rank 0] [Torch] Checkpoint a is about to be saved!"),
+            ],
+            2,
+        ),
+        # Evaluations that all smoothed speeds show, and one that more than the usual dozen of them show.
+        ([*HF_HEAD[:2], *smoothed(121, 3.0, evaluated=(4, 20))], 3),
+        ([*HF_HEAD[:2], *smoothed(301, 2.0, evaluated=(60, 600))], 2),
+    ],
+    ids=["stated", "usual", "peft", "deepspeed", "frequent", "long"],
+)
+def test_pauses_of_hugging_face_that_a_smoothed_bar_shows(lines: list[str], pace: int, tmp_path: Path) -> None:
+    session = session_of([*lines, LOSS], tmp_path, "frameworks.hf_trainer")
+    assert value(session, "sustained") == pytest.approx(64 / pace, rel=0.012)
+
+
+def test_autotrain_tells_each_loss_twice(tmp_path: Path) -> None:
+    """Its callback logs the epoch as it is, the Trainer rounds it: that is no second run."""
+    lines = []
+    for step, bar in zip(range(1, 41), drawn(range(1, 41), 100, 4.0), strict=True):
+        exact, rounded = (
+            f"{{'loss': {3 - step / 20}, 'learning_rate': 5e-05, 'epoch': {epoch}}}"
+            for epoch in (step * 0.0137, round(step * 0.0137, 2))
+        )
+        lines += [f"{bar}INFO     | 2026-11-20 10:00:00 | autotrain.trainers.common:on_log:367 - {exact}", rounded]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert second_run(session) is None
+
+
+def test_a_long_step_that_nothing_tells_of_is_training(tmp_path: Path) -> None:
+    """Optimisers exist that do more work every few hundred steps."""
+    lines = [*HF_HEAD[:2], *smoothed(401, 2.0, saved=(100, 60)), LOSS]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert value(session, "sustained") == pytest.approx(64 * 320 / (2 * 320 + 3 * 60), rel=0.03)
+
+
+def test_checkpoints_beside_frequent_evaluations_leave_no_speed(tmp_path: Path) -> None:
+    lines = [*HF_HEAD[:2], *smoothed(121, 3.0, evaluated=(4, 20), saved=(4, 30)), LOSS]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    headline = measured(session, facts_of(session)).headline
+    assert isinstance(headline, NoFigure)
+    assert headline.reason.code == "only_pauses"
+
+
+def test_bars_of_two_nodes_whose_clocks_differ_show_no_evaluations(tmp_path: Path) -> None:
+    early, late = (drawn(range(1, 61), 62, 4.0, since) for since in (0, -10))
+    lines = [one for pair in zip(early, late, strict=True) for one in pair]
+    session = session_of([*HF_HEAD[:2], *lines, LOSS], tmp_path, "frameworks.hf_trainer")
+    assert value(session) == 16
+
+
+@pytest.mark.parametrize(("adjusted", "size"), [(8, 4), (2, 2)])
+def test_hugging_face_batch_size_that_was_adjusted(adjusted: int, size: int, tmp_path: Path) -> None:
+    """A process of two devices takes twice as much; one that ran out of memory tries half."""
+    lines = [
+        HF_HEAD[0], "  Instantaneous batch size per device = 4",
+        f"  Training with DataParallel so batch size has been adjusted to: {adjusted}", *HF_HEAD[1:], LOSS,
+    ]  # fmt: skip
+    assert facts_of(session_of(lines, tmp_path, "frameworks.hf_trainer"))["batch_size"] == size
+
+
+def axolotl(tokens: str = "") -> Iterator[str]:
+    """Yield the dictionaries of axolotl for every tenth update, of 131,072 tokens in 4 s where it counts them."""
+    told = "{{'loss': 1.25, 'learning_rate': 1e-05, 'tokens/train_per_sec_per_gpu': 32768.0, {}'epoch': 0.5}}"
+    for step, bar in zip(range(10, 130, 10), drawn(range(10, 130, 10), 500, 4.0), strict=True):
+        yield from (told.format(tokens and f"'{tokens}': {step * 131072}, "), bar)
+
+
+def test_axolotl_speed_of_a_device_is_not_read(tmp_path: Path) -> None:
+    """Releases until 2026 print that of all devices under its name."""
+    session = session_of([*HF_HEAD[:2], *axolotl()], tmp_path, "frameworks.hf_trainer")
+    assert value(session) == 16
+
+
+@pytest.mark.parametrize("shared", [1, 2])
+def test_axolotl_tokens_that_ranks_share_are_counted_by_each(shared: int, tmp_path: Path) -> None:
+    lines = [f'  "context_parallel_size": {shared},', *HF_HEAD[:2], *axolotl("tokens/total")]
+    session = session_of(lines, tmp_path, "frameworks.axolotl")
+    if shared == 1:
+        assert value(session) == 32768
+    else:
+        assert reason(session) == "no_records"
+
+
+@pytest.mark.parametrize("shared", [1, 2])
+def test_trl_tokens_that_ranks_share_are_counted_by_each(shared: int, tmp_path: Path) -> None:
+    lines = [
+        f"DistributedConfig(tp_size={shared})", *HF_HEAD[:2],
+        *(
+            line
+            for step, bar in zip(range(10, 130, 10), drawn(range(10, 130, 10), 500, 4.0), strict=True)
+            for line in (f"{{'loss': 1.25, 'num_tokens': {step * 131072}.0, 'epoch': 0.5}}", bar)
+        ),
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.trl")
+    if shared == 1:
+        assert value(session) == 32768
+    else:
+        assert reason(session) == "no_records"
+
+
+@pytest.mark.parametrize(("shared", "speed"), [(1, 8.0), (2, 4.0)])
+def test_torchtune_devices_that_share_samples(shared: int, speed: float, tmp_path: Path) -> None:
+    """Four devices with two samples each take a second for an update, or two pairs of devices do."""
+    lines = [
+        "Running FullFinetuneRecipeDistributed with resolved config:",
+        "batch_size: 2", "gradient_accumulation_steps: 1",
+        f"tensor_parallel_dim: {shared}", "world_size: 4",
+        *(f"1|{step}|Loss: 1.5:  10%|#    | {step}/100 [00:{step:02}<01:00,  1.00s/it]" for step in range(1, 41)),
+    ]  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.torchtune")
+    assert value(session, **facts_of(session)) == speed
+
+
+@pytest.mark.parametrize("stated", ["uv run sft @ sft.toml --model.cp 2", "cp = 2"])
+def test_prime_rl_prints_a_part_of_the_tokens_with_context_parallelism(stated: str, tmp_path: Path) -> None:
+    lines = [
+        prime_rl(step, "2.00s", 131072).replace("Entropy 0.3500 | Mismatch KL 0.0012 | ", "") for step in range(40)
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.prime_rl"), devices=8) == 131072
+    assert reason(session_of([stated, *lines], tmp_path, "frameworks.prime_rl"), devices=8) == "no_records"
+
+
+def test_torchtune_tokens_of_devices_that_share_samples_are_not_read(tmp_path: Path) -> None:
+    lines = ["Running FullFinetuneRecipeDistributed with resolved config:", "tensor_parallel_dim: 2", "world_size: 4"]
+    steps = (f"Step {step} | loss:1.5 lr:2e-05 tokens_per_second_per_gpu:1000.0 " for step in range(1, 41))
+    session = session_of([*lines, *steps], tmp_path, "frameworks.torchtune")
+    assert reason(session) == "no_records"
+
+
+def test_verl_prints_the_only_step_in_both_of_its_forms(tmp_path: Path) -> None:
+    told = "perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.0"
+    lines = ["Training Progress:   1%|          | 1/140 [00:50<1:57:00, 50.50s/it]", f"step:1 - {told}"]
+    session = session_of(lines, tmp_path, "frameworks.verl")
+    assert second_run(session) is None
+    assert value(session) == 4000
 
 
 def test_bars_of_two_nodes_in_turn_are_one_run(tmp_path: Path) -> None:

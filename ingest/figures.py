@@ -10,8 +10,11 @@ from ingest.compute import results
 from ingest.compute.contrast import median_interval
 from parsers.engine import registry
 from schema.figures import CaseFigure, FiguresFound, RunFigure
-from schema.records import Run
+from schema.records import NoFigure, Run
 from schema.vocabulary import NO_FIGURE
+
+#: Reasons that count the records that they are of.
+_UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})
 
 
 def of_runs(runs: Sequence[Run]) -> FiguresFound:
@@ -33,16 +36,23 @@ def _run(run: Run) -> RunFigure:
     stated = run.figure(run.rule)
     value = stated.value if stated and stated.scope == "job" and run.published else None
     value = None if run.outcome in NO_FIGURE else value
-    unusable = sum(int(each.args["count"]) for each in run.problems if each.code == "impossible_figure")
     return RunFigure(
         path=run.path,
         format=run.format,
-        records=run.observations - unusable,
+        records=run.observations - _unusable(run),
         outcome=run.outcome,
         value=value,
         unit=stated.unit if stated else "",
         reason="" if value is not None else "; ".join(_reasons(run)),
     )
+
+
+def _unusable(run: Run) -> int:
+    """Return how many records have no seconds or speed of which a figure can be made."""
+    absent = run.figures.get(run.rule)
+    if isinstance(absent, NoFigure) and absent.reason.code in _UNUSABLE:
+        return int(absent.reason.args["count"])
+    return 0
 
 
 def _reasons(run: Run) -> Iterator[str]:

@@ -14,6 +14,9 @@ _STATE = (
     + rb"<step_seconds>ms,(?:" + up_to(rb" train_throughput_per_npu: ", _HEAD) + rb"(?P<flops>[0-9.]++)T)?+(?:(?!" + _HEAD + rb")[^\r\n])*+"
 )  # fmt: skip
 
+#: Lines of other programs between the two of a step, such as a bar.
+_OTHERS = rb"(?:(?![^\r\n]*? samples/s/p )(?![^\r\n]*?" + _HEAD + rb")[^\r\n]*+\r?+\n){0,3}+"
+
 FORMAT = Format(
     title="MindFormers",
     framework="MindSpore",
@@ -21,7 +24,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _STATE + rb"\r?+\n[^\r\n|{}%]*+%[^\r\n|{}]*+\|[^\r\n|{}]*+\| <throughput> samples/s/p ",
+            _STATE + rb"\r?+\n" + _OTHERS + rb"[^\r\n|{}%]*+%[^\r\n|{}]*+\|[^\r\n|{}]*+\| <throughput> samples/s/p ",
             unit="samples/s",
             scope="device",
             span="step",

@@ -3,9 +3,9 @@
 `time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
 that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
 default over the last ten iterations, so an earlier stall is not seen where lines are further apart. Where they are
-closer they overlap: up to as many iterations after the start the overlap, which holds the slow first one, is undone. The
-record after a checkpoint or an evaluation includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed run. Every device of the machine is
-listed, however many are used.
+closer they overlap: up to as many iterations after the start the overlap, which holds the slow first one, is undone.
+The record after a checkpoint or an evaluation includes it. Older releases print `gpu_ids = range(0, 1)` for every
+distributed run. Every device of the machine is listed, however many are used.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -39,6 +40,8 @@ VISIBLE_GPUS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEV
 #: How much of the end of a log is looked at for its last line, and how much of that is shown.
 _LAST_BYTES, _LAST_LINE = 1 << 16, 200
 LAUNCH_JSON = "launch.json"
+#: How often, and with which pause, a lock that is held is tried.
+_LOCK_ATTEMPTS, _LOCK_SECONDS = 5, 0.2
 RUN_JSON = "run.json"
 ENVIRONMENT = "environment.json"
 #: The files of a node that are kept; all others are dropped. In particular, Paddle's launcher dumps the user's whole
@@ -170,13 +173,22 @@ def _refuse_what_came_with_it(folder: Path, target: AnyTarget) -> None:
         raise ValueError("its ssh configuration, which can start programs, is inside the log folder")
 
 
+def _locked(file: IO[str]) -> bool:
+    # A process that a runner was about to start when it was killed holds its lock for a moment longer.
+    for attempt in range(_LOCK_ATTEMPTS):
+        time.sleep(_LOCK_SECONDS if attempt else 0)
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
+
+
 def lock(file: IO[str], folder: Path) -> None:
     """Lock the run until `file` is closed; close it on failure."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise AttendedError(f"{folder}: another runner attends this run; it is left to that one") from error
+        if not _locked(file):
+            file.close()
+            raise AttendedError(f"{folder}: another runner attends this run; it is left to that one")
     except OSError as error:
         file.close()
         message = f"{folder}: its file system does not support locks: {error.strerror}; choose another with --raw-logs"

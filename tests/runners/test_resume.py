@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import signal
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -67,6 +69,15 @@ def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe,
     assert any("killed" in warning for warning in found["warnings"])
     command = int((folder / "train.log").read_text())
     assert ended(command)
+
+
+def test_a_lock_that_is_held_for_a_moment_longer_is_waited_for(tmp_path):
+    """So does the copy of a killed runner that was about to become another program."""
+    (tmp_path / record.LAUNCH_JSON).touch()
+    with (tmp_path / record.LAUNCH_JSON).open() as held, (tmp_path / record.LAUNCH_JSON).open() as file:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        Timer(0.3, held.close).start()
+        record.lock(file, tmp_path)
 
 
 def test_a_run_that_another_runner_attends_is_left_alone(write_recipe, tmp_path):

@@ -97,12 +97,12 @@ class Preview:
 
     def build(self, build: Callable[..., None], config: Any, **options: Any) -> None:
         """Run ingest and then MkDocs' own `build`; never raise."""
-        # Before ingest reads them: what is written meanwhile differs from this, and is read with the next change.
         now = sources.fingerprint(_watched(config))
         if now == self.seen:
             return  # an editor's swap file, or bytecode
-        self.seen = now
         self.broken = _run_ingest(config)
+        # What changed meanwhile may have been read: if it is undone, the sources look as before, and the pages are old.
+        self.seen = now if sources.fingerprint(_watched(config)) == now else ""
         if self.broken:
             log.error(self.broken)
         if not self.broken or not self.built:

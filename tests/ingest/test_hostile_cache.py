@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import itertools
 import shutil
 import sqlite3
@@ -22,6 +21,7 @@ from ingest.record import ledger
 from ingest.record.slim import Slimmer
 from ingest.site import builder
 from ingest.site.data import columnar, explorer
+from tests.hooks import hook
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
@@ -256,15 +256,11 @@ def test_nothing_is_read_that_could_run_code() -> None:
 @pytest.mark.parametrize(("mode", "mine"), [(0o600, True), (0o644, True), (0o666, False), (0o664, False)])
 def test_a_dictionary_that_others_may_write_is_not_loaded(mode: int, mine: bool, tmp_path: Path) -> None:
     """The search index is made with a library that keeps its dictionary as `marshal` among temporary files."""
-    described = importlib.util.spec_from_file_location("hook_search", ROOT / "report_templates/hooks/search.py")
-    assert described
-    assert described.loader
-    hook = importlib.util.module_from_spec(described)
-    described.loader.exec_module(hook)
-    path = tmp_path / hook.DICTIONARY
-    assert hook._is_mine(path)
+    search = hook("search")
+    path = tmp_path / search.DICTIONARY
+    assert search._is_mine(path)
     path.touch()
     path.chmod(mode)
-    assert hook._is_mine(path) == mine
+    assert search._is_mine(path) == mine
     (tmp_path / "link").symlink_to(path)
-    assert not hook._is_mine(tmp_path / "link")
+    assert not search._is_mine(tmp_path / "link")

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
-import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.site.conftest import ROOT
+from tests.hooks import hook
 
-
-def hook() -> Any:
-    described = importlib.util.spec_from_file_location("hook_blocks", ROOT / "report_templates/hooks/blocks.py")
-    assert described
-    assert described.loader
-    module = sys.modules[described.name] = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
-    return module
-
-
-BLOCKS = hook()
+BLOCKS = hook("blocks")
 
 
 class Pages:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.hooks import hook
 from tests.site import markup
 from tests.site.conftest import ROOT, html
 from tests.site.kinds import ADDRESS, KINDS, languages
@@ -30,14 +29,7 @@ COLORS = ("#ffd400", "#000000", "#ffffff", "#0b6e4f", "#808080", "#ff0000", "#00
 
 @pytest.fixture(scope="module")
 def identity() -> Any:
-    """Return the hook as a module, loaded from its file because it is not part of a package."""
-    path = ROOT / "report_templates" / "hooks" / "identity.py"
-    spec = importlib.util.spec_from_file_location("identity", path)
-    assert spec
-    assert spec.loader
-    module = sys.modules["identity"] = importlib.util.module_from_spec(spec)  # its records look their types up there
-    spec.loader.exec_module(module)
-    return module
+    return hook("identity")
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests.hooks import hook
+
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32")
 LOG = CASE / "1" / "train.log"
@@ -140,6 +142,29 @@ def served(started: Started) -> Iterator[Served]:
         if (server.folder / path).read_bytes() != content:
             (server.folder / path).write_bytes(content)
     shutil.rmtree(server.folder / CASE / "2", ignore_errors=True)
+
+
+def test_a_log_that_came_while_ingest_ran_is_forgotten_when_it_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sources then look as they did before; an editor's own file builds nothing."""
+    pages, read, come = hook("pages"), list[list[str]](), tmp_path / "come.log"
+
+    def run_ingest(_: object) -> str:
+        if not read:
+            come.write_text("a log\n", "utf-8")
+        read.append(sorted(each.name for each in tmp_path.iterdir()))
+        return ""
+
+    monkeypatch.setattr(pages, "_run_ingest", run_ingest)
+    monkeypatch.setattr(pages, "_watched", lambda _: [tmp_path])
+    monkeypatch.setattr(pages.Preview, "_build_site", lambda *_: None)
+    preview = pages.Preview()
+    (tmp_path / "first.log").write_text("a log\n", "utf-8")
+    for change in (lambda: None, come.unlink, (tmp_path / ".first.log.swp").touch):
+        change()
+        preview.build(lambda: None, None)
+    assert read == [["come.log", "first.log"], ["first.log"]]
 
 
 def test_the_server_starts_with_broken_words_and_says_so(started: Started) -> None:

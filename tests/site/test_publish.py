@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from tests.hooks import hook
 from tests.site.conftest import ROOT, Quiet, served
 from tests.site.kinds import ADDRESS, MOVED
 
@@ -284,15 +285,7 @@ def test_the_feed_of_real_changes_leads_to_pages_that_are_there(site: Path, path
 
 @pytest.fixture(scope="module")
 def publish() -> Any:
-    """Return the hook as a module, loaded from its file because it is not part of a package."""
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location("publish", ROOT / "report_templates" / "hooks" / "publish.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return hook("publish")
 
 
 class Config(dict[str, Any]):

@@ -184,8 +184,8 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
         rows, group = np.flatnonzero(~again), np.cumsum(~again) - 1
         columns, epochs, steps = {name: each[rows] for name, each in columns.items()}, epochs[rows], steps[rows]
     stopped = _stopped(records.stops(), group, ranks, len(rows))
-    if records.reading.held:
-        stopped = _any_of_those_held(stopped, records.stamps()[rows])
+    if records.reading.buffered:
+        stopped = _in_all_printed_together(stopped, records.stamps()[rows])
     pauses = _pauses(records, stopped, epochs, steps)
     return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses)
 
@@ -305,7 +305,7 @@ def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> P
     return found
 
 
-def _any_of_those_held(stopped: PauseFlags, stamps: Column) -> PauseFlags:
+def _in_all_printed_together(stopped: PauseFlags, stamps: Column) -> PauseFlags:
     """Return the pauses, those of a record also in all that are printed together with it, where clocks tell these."""
     import numpy as np
 

@@ -195,7 +195,7 @@ class Reading:
         exact: the seconds of an epoch are those of its steps and of nothing else, and `step_seconds` their mean. Records
             that claim fewer left some out.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
-        held: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
+        buffered: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
             are printed behind its line at once. For records of one step each.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
@@ -223,7 +223,7 @@ class Reading:
     epoch_timer: bool = False
     exact: bool = False
     lingers: int = 0
-    held: bool = False
+    buffered: bool = False
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
     facts: tuple[str, ...] = ()

@@ -35,6 +35,9 @@ def resnet_v1(printed: bytes) -> str:
     return f"ResNet-{printed.decode()} v1"
 
 
+#: A whole number above 1, such as the size of a group of devices that share their samples.
+SEVERAL = rb"(?:[2-9]|[1-9][0-9]++)"
+
 #: Words of groups and their kinds of parallelism, of which a size is not that of the job.
 _OF_GROUPS = b"".join(
     rb"(?<!%s )" % each
@@ -44,14 +47,18 @@ _OF_GROUPS = b"".join(
     )
 )  # fmt: skip
 
+#: How many processes a job has, by the command that starts it.
+TORCHRUN = (
+    Fact("devices_per_node", rb"--nproc[-_]per[-_]node[= ](\d++)", int),
+    Fact("nodes", rb"--nnodes[= ](\d++)(?![\d:])", int),
+)
 #: How many processes a job has, as launchers of PyTorch, its libraries and the usual scripts print it. Sizes of groups
 #: (`data_parallel_world_size`, `DP world size`) are none of these.
 PYTORCH_JOB = (
     Fact("devices", rb"(?<![A-Za-z_-])" + _OF_GROUPS + rb"[Ww]orld[_ ]size[\"']?(?: ?[:=] ?| \.++ )(\d++)\b", int),
     Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
     Fact("devices", rb"distributed processes registered\. Starting with (\d++) processes", int),
-    Fact("devices_per_node", rb"--nproc[-_]per[-_]node[= ](\d++)", int),
-    Fact("nodes", rb"--nnodes[= ](\d++)(?![\d:])", int),
+    *TORCHRUN,
 )
 
 #: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.

@@ -8,11 +8,12 @@ What a log states besides is that of the Trainer.
 """
 
 from parsers.contract import Format, NearMiss, Reading, Sample
+from parsers.frameworks import SEVERAL
 from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from parsers.frameworks.trl import paired, told
 
 #: Where ranks share samples, a configuration says so.
-_SHARED = rb"(?:tensor_parallel_size|context_parallel_size|sequence_parallel_degree)[\"']?+: ?+(?:[2-9]|1[0-9])"
+_SHARED = rb"(?:tensor_parallel_size|context_parallel_size|sequence_parallel_degree)[\"']?+: ?+" + SEVERAL
 
 FORMAT = Format(
     title="axolotl",

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
+from parsers.contract.statistics import since_before
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
@@ -37,15 +38,11 @@ _TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9
 def apart(columns: Columns) -> Postprocessed:
     """Return the seconds since the line before: the mean runs since the epoch began, or leaves iterations out."""
     done = columns["step"] + 1
-    more = np.diff(done, prepend=np.nan)
     found = {name: each for name, each in columns.items() if not is_private(name)}
-    undone = (more > 0) & (done <= _WINDOW)
+    undone = (np.diff(done, prepend=np.nan) > 0) & (done <= _WINDOW)
     if "epoch" in columns:
         undone &= ~(np.diff(columns["epoch"], prepend=np.nan) != 0)
-    for name in ("step_seconds", "reader_seconds"):
-        with np.errstate(all="ignore"):
-            since = np.diff(columns[name] * done, prepend=np.nan) / more
-        found[name] = np.where(undone & (since > 0), since, columns[name])
+    found |= {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
     return np.arange(len(done)), found
 
 

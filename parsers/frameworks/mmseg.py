@@ -10,12 +10,12 @@ distributed run. Every device of the machine is listed, however many are used.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
+from parsers.contract.statistics import since_before
 
 #: What an iteration after it includes, where MMCV's runner counts iterations; that of epochs starts its clock anew.
 _PAUSES = (
@@ -24,28 +24,19 @@ _PAUSES = (
 )  # fmt: skip
 
 
-#: Iterations over which MMEngine takes a mean unless its configuration says otherwise, and what that says often.
-_WINDOW, _WINDOWS = 10, (20, 50, 100)
+#: Iterations over which MMEngine takes a mean unless its configuration says otherwise.
+_WINDOW = 10
 
 
-def _says(windows: tuple[int, ...]) -> bytes:
-    """Return the pattern of a configuration with one of these windows."""
-    return rb"^log_processor = dict\((?:[^()w]++|w(?!indow_size=))*+window_size=(?:%s)[,)]" % b"|".join(
-        b"%d" % each for each in windows
-    )
-
-
-def _since_start(columns: Columns, window: int) -> Postprocessed:
+def _since_start(columns: Columns) -> Postprocessed:
     """Return the seconds since the line before where the mean still runs since the program began."""
-    done, found = columns["step"], dict(columns)
+    done = columns["step"]
     if "epoch" in columns:
         done = done + (columns["epoch"] - 1) * columns["total_steps"]
-    more = np.diff(done, prepend=np.nan)
-    undone = (more > 0) & (done <= window)
-    for name in ("step_seconds", "reader_seconds"):
-        with np.errstate(all="ignore"):
-            since = np.diff(columns[name] * done, prepend=np.nan) / more
-        found[name] = np.where(undone & (since > 0), since, columns[name])
+    window = np.nan_to_num(columns["_averaged_steps"], nan=_WINDOW)
+    undone = (np.diff(done, prepend=np.nan) > 0) & (done <= window)
+    found = {name: each for name, each in columns.items() if not is_private(name)}
+    found |= {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
     return np.arange(len(done)), found
 
 
@@ -54,10 +45,7 @@ def _first_level(section: bytes, key: bytes) -> bytes:
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 
-def _reading(
-    head: bytes, apart: bytes, pauses: tuple[Pause, ...] = (), where: bytes | None = None,
-    postprocess: Callable[[Columns], Postprocessed] | None = None,
-) -> Reading:  # fmt: skip
+def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
     """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
         head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
@@ -65,18 +53,12 @@ def _reading(
         + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
         unit="samples/s",
         pauses=pauses,
-        where=where,
-        postprocess=postprocess,
     )  # fmt: skip
 
 
-def _of_mmengine(head: bytes) -> tuple[Reading, ...]:
-    """Return the readings of lines with this head, one for each window over which their means are taken."""
-    other = rb"(?m)\A(?![\s\S]*?" + _says(_WINDOWS) + rb")"
-    told = ((_WINDOW, other), *((each, _says((each,))) for each in _WINDOWS))
-    return tuple(
-        _reading(head, rb" ++", where=where, postprocess=partial(_since_start, window=each)) for each, where in told
-    )
+def _of_mmengine(head: bytes) -> Reading:
+    """Return the reading of lines whose mean may run over more iterations than lie between two of them."""
+    return replace(_reading(head, rb" ++"), postprocess=_since_start, facts=("averaged_steps",))
 
 
 FORMAT = Format(
@@ -87,10 +69,11 @@ FORMAT = Format(
     readings=(
         _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
         _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\][\t ]", rb", "),
-        *_of_mmengine(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
-        *_of_mmengine(rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
+        _of_mmengine(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
+        _of_mmengine(rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
     ),
     facts=(
+        Fact("averaged_steps", rb"^log_processor = dict\((?:[^()w]++|w(?!indow_size=))*+window_size=(\d++)[,)]", int),
         Fact("model", rb"^ *+backbone=dict\((?:(?!_head=|backbone=dict|depth=50,)[\s\S]){0,3000}+depth=50,(?:(?!_head=|backbone=dict|^ *+decode_head=)[\s\S]){0,3000}+"
              rb"^ *+decode_head=dict\(\n *+type='(DepthwiseSeparableASPPHead)'", lambda _: "DeepLabV3+"),
         Fact("model", rb"type='HRNet',(?:(?!_head=|type='HRNet',|stage2=dict\()[\s\S]){0,3000}+stage2=dict\((?:(?!_head=|stage2=dict\(|num_channels=\()[\s\S]){0,400}+"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB, row, value
+from parsers.frameworks import TORCHRUN, row, value
 
 #: Seconds of the units of `1d 2h 3m 4s` besides seconds.
 _UNITS = {"_d": 86400, "_h": 3600, "_m": 60}
@@ -111,7 +111,7 @@ FORMAT = Format(
         Fact("context_parallel", _argument(rb"sequence_parallel_size", rb"[0-9]++"), int),
         Fact("model", _argument(rb"model", rb"[\w./-]++")),
         Fact("devices", rb"\[INFO:swift\] rank: 0, local_rank: 0, world_size: ([0-9]++)", int),
-        *PYTORCH_JOB[3:],
+        *TORCHRUN,
     ),
     samples=(
         Sample(

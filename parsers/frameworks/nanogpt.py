@@ -4,8 +4,8 @@ Four dialects: nanoGPT prints the milliseconds of the iteration; `build-nanogpt`
 per second. All count the job. The speed of llm.c is smoothed over some twenty steps, so that the figure is that of its
 milliseconds where the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time;
 `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023;
-for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's fine-tuning, and the
-pretraining of `autoresearch`, print no number of steps to take.
+for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's
+fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def _as_timed(columns: Columns) -> Postprocessed:
     speed, seconds = columns["throughput"], columns["step_seconds"]
     tokens, stated = speed * seconds, columns["_tokens_per_step"]
     kept = ["step", "total_steps", "loss", "step_seconds"]
-    if len(tokens) and np.isfinite(stated).any():
-        left_out = abs(float(np.median(tokens / stated)) - 1) <= _ALIKE
+    if np.isfinite(stated).any():
+        is_read = not abs(float(np.median(tokens / stated)) - 1) <= _ALIKE
+    elif len(tokens):
+        is_read = not abs(float(np.median(tokens) * np.sum(1 / speed) / np.sum(seconds)) - 1) > _STEADY
     else:
-        left_out = (
-            abs(float(np.median(tokens) * np.sum(1 / speed) / np.sum(seconds)) - 1) > _STEADY if len(tokens) else False
-        )
-    return np.arange(len(tokens)), {name: columns[name] for name in (kept if left_out else [*kept, "throughput"])}
+        is_read = True
+    return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
 
 
 FORMAT = Format(

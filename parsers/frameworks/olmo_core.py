@@ -33,7 +33,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _block(rb"TPS") + rb"(?:" + up_to(rb" throughput/device/BPS=", rb"\[step=", rb"[\s\S]") + rb"(?P<steps_per_second>[0-9][0-9,.]*+)(?=\s))?+",
-            unit="tokens/s", scope="device", span="step", counts="update", held=True,
+            unit="tokens/s", scope="device", span="step", counts="update", buffered=True,
             pauses=(
                 Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])", b"evaluator_callback:150\tINFO\tFinished lm evals in 29.9 seconds. Metrics:"),
                 Pause("checkpoint", rb"Saving checkpoint for step ", b"checkpointer:300\tINFO\tSaving checkpoint for step 500 to /ckpt/step500..."),

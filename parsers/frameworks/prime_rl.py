@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 _STEP = rb"\bStep [0-9]"
 _UNITS = {"_days": 86_400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
@@ -53,7 +53,7 @@ FORMAT = Format(
             pauses=(Pause("checkpoint", rb"Saving checkpoint at step ", b"10:00:00 [   INFO] Saving checkpoint at step 50"),),
             lingers=9,
             factors={"memory": 1024},
-            where=rb"\A(?![\s\S]*?(?:--model\.cp[= ]|^cp = )(?:[2-9]|[1-9][0-9]))",
+            where=rb"\A(?![\s\S]*?(?:--model\.cp[= ]|^cp = )" + SEVERAL + rb")",
             postprocess=_whole_steps,
         ),
     ),

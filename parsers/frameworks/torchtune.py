@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 
 def _ahead(columns: Columns) -> bool:
@@ -68,15 +68,15 @@ FORMAT = Format(
             span="step",
             marker=b"tokens_per_second_per_gpu:",
             # Devices that share samples count them each.
-            where=rb"\A(?![\s\S]*?^(?:tensor|context)_parallel_dim: (?:[2-9]|1[0-9]))",
+            where=rb"\A(?![\s\S]*?^(?:tensor|context)_parallel_dim: " + SEVERAL + rb")",
             pauses=(Pause("evaluation", rb"val_loss:", b"Step 100 | val_loss:1.2500 "),),
         ),
     ),
     facts=(
         Fact("batch_size", rb"^batch_size: ([0-9]++)$", int),
         Fact("accumulation", rb"^gradient_accumulation_steps: ([0-9]++)$", int),
-        Fact("tensor_parallel", rb"^tensor_parallel_dim: ([2-9]|[1-9][0-9]++)$", int),
-        Fact("context_parallel", rb"^context_parallel_dim: ([2-9]|[1-9][0-9]++)$", int),
+        Fact("tensor_parallel", rb"^tensor_parallel_dim: (" + SEVERAL + rb")$", int),
+        Fact("context_parallel", rb"^context_parallel_dim: (" + SEVERAL + rb")$", int),
         Fact("total_epochs", rb"^epochs: ([0-9]++)$", int),
         Fact("devices", rb"Recipe(SingleDevice) with resolved config:", lambda _: 1),
         *PYTORCH_JOB,

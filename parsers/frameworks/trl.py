@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.frameworks import SEVERAL
 from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
@@ -55,7 +56,7 @@ FORMAT = Format(
             counts="update",
             pauses=TRAINER.main.pauses,
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
-            where=rb"\A(?![\s\S]*?\btp_size[\"']?+(?:=|: ?+| )(?:[2-9]|1[0-9]))",
+            where=rb"\A(?![\s\S]*?\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL + rb")",
             postprocess=paired,
         ),
     ),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.frameworks import SEVERAL
 
 
 def _epochs(columns: Columns) -> Postprocessed:
@@ -70,7 +71,7 @@ FORMAT = Format(
         Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=\[?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)\]?, [a-z]", listed),
         Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda), [a-z]", lambda _: 1),
         # Without processes of its own one program trains on the devices that it names.
-        Fact("devices", _NAMESPACE + rb"world_size=([2-9]|[1-9][0-9]++)[,)]", int),
+        Fact("devices", _NAMESPACE + rb"world_size=(" + SEVERAL + rb")[,)]", int),
         Fact("devices", _NAMESPACE + rb"device='((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
         Fact("devices", _NAMESPACE + rb"device='(cpu)'", lambda _: 1),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),

@@ -15,7 +15,7 @@ which counts no images, is not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -88,9 +88,7 @@ def _since_restart(columns: Columns) -> Postprocessed:
     return kept[rows], found
 
 
-def _of_device(
-    logger: bytes, pauses: tuple[Pause, ...] = (), postprocess: Callable[[Columns], Postprocessed] = _whole_batches
-) -> Reading:
+def _of_device(logger: bytes) -> Reading:
     """Return the reading of lines behind the name of this logger."""
     return Reading(
         _BEGINS + logger + _HEAD
@@ -98,9 +96,7 @@ def _of_device(
         rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
         unit="images/s",
         scope="device",
-        pauses=pauses,
-        epoch_timer=bool(pauses),
-        postprocess=postprocess,
+        postprocess=_whole_batches,
     )  # fmt: skip
 
 
@@ -111,7 +107,12 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci"))),
-        _of_device(rb"(?<=root INFO: " + _BEGINS + rb")", _PAUSES, _since_restart),
+        replace(
+            _of_device(rb"(?<=root INFO: " + _BEGINS + rb")"),
+            pauses=_PAUSES,
+            epoch_timer=True,
+            postprocess=_since_restart,
+        ),
         Reading(
             rb"(?:plsc|passl) INFO: " + _BEGINS + _HEAD
             + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",

@@ -1699,7 +1699,7 @@ MMENGINE = [
 ]
 
 
-@pytest.mark.parametrize(("window", "every"), [(10, 1), (10, 5), (50, 10), (50, 50), (20, 4)])
+@pytest.mark.parametrize(("window", "every"), [(10, 1), (10, 5), (50, 10), (50, 50), (20, 4), (25, 5), (5, 1)])
 @pytest.mark.parametrize("by_epoch", [True, False])
 def test_mmengine_counts_the_slow_first_iteration_once(window: int, every: int, by_epoch: bool, tmp_path: Path) -> None:
     took = [30.0, *[0.5] * 199]

@@ -7,7 +7,6 @@ import json
 import re
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,6 @@ from schema.records import Problem
 from tests import builders
 
 
-def made(_: str, make: Callable[[], bytes]) -> bytes:
-    return make()
-
-
 @pytest.fixture(scope="module")
 def site() -> Site:
     repeats = [builders.run(f"repeat-{at}", speed=300.0 + at**2, batch_size=32, repeat=at) for at in range(1, 5)]
@@ -47,7 +42,7 @@ def site() -> Site:
 def data(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write both files where the queries look for them, and return the folder above."""
     folder = tmp_path_factory.mktemp("columnar")
-    for path, content in columnar.files(site, results.records(site, load()), load(), made).items():
+    for path, content in columnar.files(site, results.records(site, load()), load(), builders.Kept()).items():
         (folder / "docs" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "docs" / path).write_bytes(content)
     return folder
@@ -97,9 +92,9 @@ def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch)
     reason = {"reason": {"code": "too_few_records", "args": {"records": 2, "needed": 3}}}
     found = (Problem("empty", "a.log"), Problem("empty", "b.log", 3), Problem("too_few", "c.log", 0, reason))
     site, known = Site(tuple(builders.runs()), found, suites(), results_of), load()
-    assert problems.TABLE not in columnar.files(site, [], known, made)
+    assert problems.TABLE not in columnar.files(site, [], known, builders.Kept())
     monkeypatch.setattr(problems, "MANY_LOGS", len({run.path for run in site.runs}) - 1)
-    table = parquet.read_table(io.BytesIO(columnar.files(site, [], known, made)[problems.TABLE]))
+    table = parquet.read_table(io.BytesIO(columnar.files(site, [], known, builders.Kept())[problems.TABLE]))
     assert str(table.schema.field("line").type) == "int64"
     rows = table.to_pylist()
     for row in rows:
@@ -110,13 +105,7 @@ def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch)
 
 def test_problems_are_made_again_only_where_one_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(problems, "MANY_LOGS", 0)
-    known, words, again = dict[str, bytes](), load(), list[str]()
-
-    def kept(basis: str, make: Callable[[], bytes]) -> bytes:
-        if basis not in known:
-            known[basis] = make()
-            again.append(basis)
-        return known[basis]
+    words, kept = load(), builders.Kept()
 
     def tables(*found: Problem) -> bytes:
         return columnar.files(Site(tuple(builders.runs()), found, suites(), results_of), [], words, kept)[
@@ -125,16 +114,16 @@ def test_problems_are_made_again_only_where_one_has_changed(monkeypatch: pytest.
 
     first, other = Problem("empty", "a.log"), Problem("empty", "b.log")
     assert tables(first) == tables(first) != tables(first, other)
-    assert len(again) == 2
+    assert len(kept.made) == 2
 
 
 def test_the_bytes_are_the_same_twice(site: Site) -> None:
     found = results.records(site, load())
-    assert columnar.files(site, found, load(), made) == columnar.files(site, found, load(), made)
+    assert columnar.files(site, found, load(), builders.Kept()) == columnar.files(site, found, load(), builders.Kept())
 
 
 def test_a_site_without_results_has_empty_files() -> None:
-    empty = columnar.files(Site((), (), suites(), results_of), [], load(), made)
+    empty = columnar.files(Site((), (), suites(), results_of), [], load(), builders.Kept())
     assert set(empty) == {columnar.RESULTS, columnar.RUNS}
 
 

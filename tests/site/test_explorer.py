@@ -6,7 +6,7 @@ import gzip
 import html
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,8 @@ WORDS = words.load()
 Rows = list[dict[str, Any]]
 
 
-def made(_: str, make: Callable[[], bytes]) -> bytes:
-    return make()
-
-
 def files(site: Site) -> dict[str, bytes]:
-    return explorer.files(site, WORDS, made)
+    return explorer.files(site, WORDS, builders.Kept())
 
 
 def column(given: Any, count: int) -> list[Any]:
@@ -157,21 +153,14 @@ def test_a_run_without_a_page_leads_to_where_it_is_shown() -> None:
 def test_after_a_change_only_the_parts_that_show_it_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in (("SIZE", 20), ("MOST", 30), ("DETAILED", 10), ("MOST_DETAILED", 15)):
         monkeypatch.setattr(explorer, name, size)
-    runs, known, again = many(200), dict[str, bytes](), list[str]()
-
-    def kept(basis: str, make: Callable[[], bytes]) -> bytes:
-        if basis not in known:
-            known[basis] = make()
-            again.append(basis)
-        return known[basis]
-
+    runs, kept = many(200), builders.Kept()
     before = explorer.files(site_of(runs), WORDS, kept)
-    again.clear()
+    kept.made.clear()
     changed = site_of(builders.with_speed(runs, runs[-1].id, 555.0))
     after = explorer.files(changed, WORDS, kept)
     assert after == files(changed)
     assert len(before) > 20
-    assert len(again) == sum(before.get(name) != content for name, content in after.items()) == 2
+    assert len(kept.made) == sum(before.get(name) != content for name, content in after.items()) == 2
 
 
 # ---- what is shown on demand ----

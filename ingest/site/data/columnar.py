@@ -108,12 +108,12 @@ def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], counts: 
 
 
 def is_table(content: bytes) -> bool:
-    """Return whether rows were written so, and are whole: what a cache holds may be anything."""
+    """Return whether rows were written so, by what a file of rows ends with: what a cache holds may be anything."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        return bool((parquet.read_table(pa.BufferReader(content)).schema.metadata or {}).get(b"perfledger"))
+        return b"perfledger" in (parquet.read_schema(pa.BufferReader(content)).metadata or {})
     except (OSError, pa.ArrowException):
         return False
 

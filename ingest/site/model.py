@@ -72,9 +72,14 @@ class Suite:
         return " ".join(filter(None, (self.variant_of(model), options_text(self._parted(options, left_out)))))
 
     def workload_words(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> Text:
-        """Return the same in words; an option that only repeats the model's name is left out."""
-        variant, parted = self.variant_of(model), self._parted(options, left_out)
-        return listed((variant, in_words({name: value for name, value in parted.items() if not _says(value, variant)})))
+        """Return the same in words."""
+        return self.case_words(model, self._parted(options, left_out))
+
+    def case_words(self, model: str | None, options: Mapping[str, Any]) -> Text:
+        """Return the model, if the page does not name it, and options in words; one that only repeats it is none."""
+        variant = self.variant_of(model)
+        others = {name: value for name, value in options.items() if not _says(value, variant)}
+        return listed((variant, in_words(others)))
 
     @property
     def workload(self) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -232,7 +233,7 @@ def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:
         if code := executed(run):
             found.setdefault(code, []).append(run)
     return [
-        Executed(code, Link(alike[0].id, site.page(alike[0])), tuple(_distinct(alike, case_text)))
+        Executed(code, Link(alike[0].id, site.page(alike[0])), tuple(_distinct(alike, partial(case_text, site))))
         for code, alike in found.items()
     ]
 

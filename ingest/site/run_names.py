@@ -8,7 +8,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.site.hardware_names import product
 from ingest.site.model import Site, precision_name
-from ingest.site.options import in_words, listed
+from ingest.site.options import listed
 from schema.records import Run
 from schema.submission import submitter_of
 
@@ -31,7 +31,7 @@ def _parts(site: Site, run: Run) -> Iterator[Text]:
     yield _machine(run)
     yield precision_name(case.precision) if case.precision else ""
     yield phrase("run.batch", n=numbers.count(case.batch_size)) if case.batch_size else ""
-    yield in_words(case.options)
+    yield site.suite_of[run.id].case_words(case.model, case.options)
     yield phrase("run.nth", n=run.repeat) if run.repeat is not None and case.framework else ""
     submitter = submitter_of(run.path)
     yield phrase("table.submitted", name=submitter) if submitter else ""

@@ -84,12 +84,13 @@ def run_facets(suite: Suite, run: Run) -> Facets:
 
 def run_cell(site: Site, run: Run) -> Cell:
     """Return a cell with a run's framework and case, linked to it, and its name in small print."""
-    return cell(listed((named(run.case.framework), case_text(run))), site.page(run), run.id)
+    return cell(listed((named(run.case.framework), case_text(site, run))), site.page(run), run.id)
 
 
-def case_text(run: Run) -> Text:
-    """Return a run's case in one line."""
-    return listed((size_text(run.case), precision_name(run.case.precision), in_words(run.case.options)))
+def case_text(site: Site, run: Run) -> Text:
+    """Return a run's case in one line, on a page that names what its title does."""
+    words = site.suite_of[run.id].case_words(run.case.model, run.case.options)
+    return listed((size_text(run.case), precision_name(run.case.precision), words))
 
 
 def problem_list(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Text]]:

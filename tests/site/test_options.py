@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from ingest.common.words import load
-from ingest.site.model import suites
+from ingest.compute.results import results as results_of
+from ingest.site import run_names, run_tables
+from ingest.site.model import Site, suites
 from ingest.site.options import in_words, listed
+from tests import builders
 
 
 @pytest.mark.parametrize(
@@ -64,3 +67,11 @@ def test_a_workload_says_a_model_once(model: str, said: str) -> None:
 def test_a_page_of_several_models_names_each_that_its_title_does_not(suite: str, model: str, variant: str) -> None:
     (found,) = (each for each in suites() if each.id == suite)
     assert found.variant_of(model) == variant
+
+
+def test_a_run_of_such_a_page_is_named_with_its_model() -> None:
+    run = builders.run("x", model="Llama 3 8B", framework="PyTorch", options={"sequence_length": 8192})
+    site = Site((run,), (), suites(), results_of)
+    assert "Llama, " in load().say("en", run_names.name(site, run))
+    assert "Llama 3 8B, sequence length 8192" in load().say("en", run_names.name(site, run))
+    assert "Llama 3 8B、序列长度 8192" in load().say("zh", run_tables.case_text(site, run))

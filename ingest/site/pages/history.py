@@ -97,7 +97,7 @@ def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_y
     before = one.moments[at - 1].point if at else None
     about = _About(row.model or "", row.framework or "", row.hardware or "")
     return (
-        _configuration(one),
+        _configuration(site, one),
         *(cell(getattr(point, name)) if getattr(point, name) else absent(None) for name in shown),
         _own_figure(site, one, moment),
         _share(point.figure.spread),
@@ -109,11 +109,11 @@ def _own_line(site: Site, one: OwnHistory, at: int, shown: Sequence[str], with_y
     )
 
 
-def _configuration(one: OwnHistory) -> Cell:
+def _configuration(site: Site, one: OwnHistory) -> Cell:
     """Return the framework with its configuration in small print, which leaves room for figures on a phone."""
     row, run = one.row, one.moments[0].point.runs[0]
     details = tuple((name, getattr(row, name)) for name in _CASE)
-    return cell(named(row.framework), None, case_text(run), details=details)
+    return cell(named(row.framework), None, case_text(site, run), details=details)
 
 
 def _own_figure(site: Site, one: OwnHistory, moment: Moment[OwnPoint]) -> Cell:

@@ -15,8 +15,7 @@ from ingest.site import addresses, answers, hardware_tables, heat, published_fig
 from ingest.site.data import changes
 from ingest.site.data.measured import date_of
 from ingest.site.hardware_names import is_accelerator, product
-from ingest.site.model import Page, Row, Site, named, precision_name
-from ingest.site.options import in_words
+from ingest.site.model import Page, Row, Site, Suite, named, precision_name
 from ingest.site.render.table import Link
 
 #: So many changes are listed; all are in the data.
@@ -126,13 +125,14 @@ def _changed(site: Site, found: changes.OfResult) -> ListedChange:
         else phrase("front.changed_new", after=after)
     )
     page = site.page(change.runs[0]) if change.runs else None
-    return ListedChange(found.suite.title, product(row.hardware or ""), _case(row), what, row.unit, page)
+    return ListedChange(found.suite.title, product(row.hardware or ""), _case(found.suite, row), what, row.unit, page)
 
 
-def _case(row: Row) -> tuple[Text, ...]:
+def _case(suite: Suite, row: Row) -> tuple[Text, ...]:
     """Return whose result it is, and of what case."""
     batch: Text = phrase("front.batch", n=row.batch_size) if row.batch_size else ""
-    parts = (named(row.framework), precision_name(row.precision), answers.devices(row), batch, in_words(row.options))
+    words = suite.case_words(row.model, row.options)
+    parts = (named(row.framework), precision_name(row.precision), answers.devices(row), batch, words)
     return tuple(each for each in parts if each)
 
 

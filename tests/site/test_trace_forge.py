@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ingest.site import forge
-from tests.site.test_blocks import hook
+from tests.hooks import hook
 
-BLOCKS = hook()
+BLOCKS = hook("blocks")
 PAGE = "en/runs/one-1/log.md"
 
 

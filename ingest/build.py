@@ -12,9 +12,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ingest.common.errors import UsageError
 from ingest.common.files import stamp
-from schema.records import Problem, text_of
+from schema.records import Problem
 
 if TYPE_CHECKING:
     from ingest.published.publications import Publications
@@ -268,7 +270,7 @@ def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
     """Return every problem once: several sessions of a log, or logs beside one run.json, may have met the same."""
     met = chain(found.problems, (each for run in ledger.runs for each in run.problems))
     # Hashes, since the texts of many logs' problems would take more than all else that is known of them.
-    return tuple({blake2b(text_of(each).encode(), digest_size=16).digest(): each for each in met}.values())
+    return tuple({blake2b(msgspec.json.encode(each), digest_size=16).digest(): each for each in met}.values())
 
 
 @contextmanager
@@ -288,11 +290,9 @@ def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) 
         return
     from functools import partial
 
-    from ingest.common import processes
     from ingest.record import ledger
 
-    with processes.pool(min(count, len(found.inputs) + len(folders)), anew=bool(folders)) as executor:
-        yield partial(ledger.on_processes, executor)
+    yield partial(ledger.on_processes, count, anew=bool(folders))
 
 
 @contextmanager

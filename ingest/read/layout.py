@@ -159,16 +159,20 @@ class Layout:
 
         A file that the user names is always read.
         """
-        logs = [with_fields(each, beside=self._beside(each.path)) for each in self._not_ignored(found.inputs)]
+        logs = self._not_ignored(found.inputs)
+        if any(template.beside for template in self.templates):
+            logs = tuple(with_fields(each, beside=self._beside(each.path)) for each in logs)
         read = {path for each in logs for path in each.beside}
-        kept = tuple(each for each in logs if each.asked or beside(each.path, each.path.name) not in read)
-        return with_fields(found, inputs=kept, beside=self._not_ignored(found.beside))
+        kept = (each for each in logs if each.asked or not read or beside(each.path, each.path.name) not in read)
+        return with_fields(found, inputs=tuple(kept), beside=self._not_ignored(found.beside))
 
     def _beside(self, log: Path) -> tuple[Path, ...]:
         found = self.match(absolute(log))
         return tuple(path for each in (found.beside if found else ()) for path in files_beside(log, each))
 
     def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
+        if not self.ignore:
+            return tuple(inputs)
         return tuple(each for each in inputs if each.asked or not self.ignores(absolute(each.path)))
 
 

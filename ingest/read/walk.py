@@ -13,6 +13,7 @@ import shlex
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from ingest.common.errors import UsageError
@@ -74,6 +75,16 @@ class Input:
     def folder(self) -> Path:
         """The folder of the run, or else the folder of the file."""
         return self.run or self.path.parent
+
+    @cached_property
+    def run_json(self) -> Path:
+        """Where the document of its run lies, if there is one."""
+        return self.path.with_name(_RUN[0])
+
+    @cached_property
+    def files(self) -> tuple[Path, ...]:
+        """The files that a log's line depends on; not all need exist."""
+        return (self.path, self.run_json, *self.parts, *self.beside)
 
 
 @dataclass(frozen=True)

@@ -162,9 +162,8 @@ def _compare(runs: dict[int, Run], again: int, original: int) -> None:
 
 def _contradictions(first: Run, second: Run) -> Iterator[Contradiction]:
     for name in sorted(first.facts.keys() & second.facts.keys()):
-        one, other = (_fact_with_path(each, name) for each in (first, second))
-        if not facts.agree(name, one, other):
-            yield Contradiction(name, one, other)
+        if not facts.agree(name, first.facts[name], second.facts[name]):
+            yield Contradiction(name, _fact_with_path(first, name), _fact_with_path(second, name))
 
 
 def _fact_with_path(run: Run, name: str) -> FactValue:

@@ -13,7 +13,6 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -29,7 +28,6 @@ from ingest.common.cache import Cache, key_of, packed, unpacked
 from ingest.common.faults import guarded
 from ingest.common.files import MANY_LOGS, absolute, file_hash, is_settled, stamp
 from ingest.read import layout as layouts
-from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, format_changes, ledger_files, telemetry
 from ingest.record.ledger_files import LedgerPlace
@@ -402,18 +400,13 @@ def stale(ledger: Ledger, place: LedgerPlace) -> list[str]:
 
 
 def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
-    """Return the SHA-256 of every file by its absolute path; one with a known size, time and inode is not read."""
+    """Return the SHA-256 of every file by its path; one with a known size, time and inode is not read."""
     found: dict[str, str] = {}
-    for path in chain.from_iterable(map(_files, inputs)):
-        name = absolute(path)
+    for path in chain.from_iterable(each.files for each in inputs):
+        name = str(path)
         if name not in found and (at := stamp(path)):
             found[name] = _hash(path, at, cached)
     return found
-
-
-def _files(given: Input) -> tuple[Path, ...]:
-    """Return the files that a log's line depends on; not all need exist."""
-    return (given.path, given.path.with_name(RUN_JSON), *given.parts, *given.beside)
 
 
 def _hash(path: Path, at: Sequence[int], cached: Cache) -> str:
@@ -463,7 +456,7 @@ def _shards(
 
 
 def _folder(given: Input) -> str:
-    return folder_of(given.name, beside_run=given.path.with_name(RUN_JSON).is_file())
+    return folder_of(given.name, beside_run=given.run_json.is_file())
 
 
 def folder_of(name: str, *, beside_run: bool) -> str:
@@ -474,7 +467,7 @@ def folder_of(name: str, *, beside_run: bool) -> str:
 
 
 def _known_hash(path: Path, known: Mapping[str, str]) -> str:
-    return known.get(absolute(path), "")
+    return known.get(str(path), "")
 
 
 def _shard(
@@ -482,15 +475,15 @@ def _shard(
     known: Mapping[str, str], extra_rules: Callable[[str], tuple[str, ...]],
 ) -> Shard:  # fmt: skip
     mine = {each.name: hashes[each.name] for each in inputs}
-    run_jsons = [[each.name, _known_hash(each.path.with_name(RUN_JSON), known)] for each in inputs]
+    run_jsons = [[each.name, _known_hash(each.run_json, known)] for each in inputs]
     # A layout reads the whole path, so that a tree moved elsewhere may say something else.
     paths = [absolute(each.path) for each in inputs]
     rules = {each.name: found for each in inputs if (found := extra_rules(each.name))}
     beside = {each.given.name: [each.format_id, _known_hash(each.given.path, known)] for each in files}
     parts = [[str(part), _known_hash(part, known)] for each in inputs for part in (*each.parts, *each.beside)]
     content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
-    named = [*chain.from_iterable(map(_files, inputs)), *(each.given.path for each in files)]
-    readable = all(_known_hash(path, known) for path in named if os.path.lexists(path))
+    named = [*chain.from_iterable(each.files for each in inputs), *(each.given.path for each in files)]
+    readable = not any(os.path.lexists(path) for path in named if not _known_hash(path, known))
     key = key_of("runs", core_of(layout), content) if readable else ""
     sampled = {each.given.name: _known_hash(each.given.path, known) for each in files}
     return Shard(folder, inputs, mine | sampled, rules, files, key, layout)
@@ -524,13 +517,14 @@ def one_by_one(jobs: Sequence[ReadingJob[Found]]) -> Iterator[Found]:
     return map(_read, jobs)
 
 
-def on_processes(executor: Executor, jobs: Sequence[ReadingJob[Found]]) -> Iterator[Found]:
-    """Read on processes of this machine."""
+def on_processes(most: int, jobs: Sequence[ReadingJob[Found]], *, anew: bool = False) -> Iterator[Found]:
+    """Read on processes of this machine, at most so many, and no more than there are jobs."""
     done = 0
     try:
-        for found in executor.map(_read, jobs):
-            yield found
-            done += 1
+        with processes.pool(max(1, min(most, len(jobs))), anew=anew) as executor:
+            for found in executor.map(_read, jobs):
+                yield found
+                done += 1
     except BrokenProcessPool:  # which process was killed over which of the jobs that remain, nobody says
         yield from map(_read_apart, jobs[done:])
 
@@ -554,7 +548,7 @@ def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], c
     after = _hashes([*shard.inputs, *beside], cached)
 
     def same(given: Input) -> bool:
-        return all(_known_hash(path, before) == _known_hash(path, after) for path in _files(given))
+        return all(_known_hash(path, before) == _known_hash(path, after) for path in given.files)
 
     # A file beside logs may be telemetry of any of them.
     changed = [each for each in shard.inputs if not same(each)] if all(map(same, beside)) else shard.inputs

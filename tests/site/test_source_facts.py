@@ -63,7 +63,7 @@ FACTS = {
     "dlperf-gpt": (("V100-SXM2-16GB",), ("5118", "440.33.01", "384 GB")),
     "fluid-guide": (FLUID, ()),
 }
-#: Image to the place where somebody saw its full name printed.
+#: Image, and image with its digest, to the place where somebody saw it printed.
 SEEN = tomllib.loads(Path(__file__).with_name("images.toml").read_text("utf-8"))
 #: Names of images: of any registry where a recipe names them, and of these makers in texts.
 IMAGE = re.compile(r"(?:nvcr\.io/[\w./-]+|paddlepaddle/[\w.-]+|oneflowinc/[\w.-]+|nvidia/cuda):[\w.-]*\w")
@@ -90,8 +90,9 @@ def test_the_front_page_counts_figures_and_no_cells_without_one(real: Path, lang
 
 def test_images_are_those_that_somebody_saw_printed() -> None:
     recipes = [path.read_text("utf-8") for path in (ROOT / "runners" / "recipes").rglob("*.toml")]
-    containers = (tomllib.loads(each).get("container") for each in recipes)
-    named = {each["image"] for each in containers if each}
+    containers = [found for each in recipes if (found := tomllib.loads(each).get("container"))]
+    named = {each["image"] for each in containers}
+    named |= {f"{each['image']}@{each['digest']}" for each in containers if "digest" in each}
     for path in (ROOT / "report_templates").rglob("*.toml"):
         named |= set(IMAGE.findall(path.read_text("utf-8")))
     named |= {image for each in recipes for image in IMAGE.findall(each)}

@@ -69,6 +69,8 @@ _LABELS = (
         )
     ),
 )
+#: What a log begins with whose lines were indented to quote them, as Markdown does.
+_INDENT = re.compile(rb"(?:[ \t]*+\n)*+([ \t]++)")
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
 # A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
@@ -160,6 +162,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         raw: (bytes, number of the first line, offset of the first byte, newlines).
         noise: where what was taken off is counted.
     """
+    indent = b""
     for data, line, offset, newlines in raw:
         text: bytes = data
         tags: tuple[tuple[int, int], ...] = ()
@@ -167,7 +170,9 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
             noise.nul_bytes += text.count(b"\x00")
             noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 1000
         text = unstyled(text)
-        if labels := _labels_in(text):
+        if offset == 0:
+            indent = _indent_of(text)
+        if labels := _labels_in(text) or _indents_in(text, indent):
             text, tags = _untagged(text, labels)
         if found := _tags_in(text):
             text, tags = _untagged(text, found)
@@ -212,6 +217,19 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
         return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
     return []
+
+
+def _indent_of(text: bytes) -> bytes:
+    """Return the indent of the first line of a log."""
+    found = _INDENT.match(text)
+    return found[1] if found else b""
+
+
+def _indents_in(text: bytes, indent: bytes) -> list[re.Match[bytes]]:
+    """Return an indent at the front of all lines, if each has it; blank ones may lack it."""
+    if not indent or re.search(rb"(?m)^(?!%s|[ \t]*+$)" % indent, text):
+        return []
+    return list(re.finditer(rb"(?m)^%s()" % indent, text))
 
 
 def _stands_at(starts: Sequence[int], label: re.Pattern[bytes], text: bytes) -> bool:

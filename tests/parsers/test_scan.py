@@ -167,6 +167,8 @@ STAMPS = {
     "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
     "a quotation": b"> ",
+    "a block of code in Markdown": b"    ",
+    "a tab": b"\t",
     "ts": b"Nov 20 01:02:03 ",
     "the journal": b"Nov 20 01:02:03 node-1 python3[1234]: ",
 }
@@ -212,6 +214,9 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
         b"2026-11-20 01:02:03 loss 2.5\n" * 9,
         b"10:20:30 loss 2.5\n" * 9,
         b"| 20 | 640 | 10240 |\n" * 9,
+        # Not all lines are indented as the first one.
+        b"    loss: 2.5\n  epoch: 1\n" * 9,
+        b"  loss: 2.5\n" * 9 + b"done\n",
         b"[0][loss]:0.5\n" * 9,
         b"1234567: loss\n" * 9,
         b"[1,algo-1]<stdout>:loss\n" * 9,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -58,7 +58,7 @@ class State:
     """Everything that was read and computed; nothing has been written yet.
 
     `place` is where the ledger lies, `sources` the state of the files that it was read from, `fresh` what the cache
-    lacks of it, and `folders` are those of object stores.
+    lacks of it, `used` what it had and does not know to be used, and `folders` are those of object stores.
     """
 
     inputs: Inputs
@@ -72,6 +72,7 @@ class State:
     problems: tuple[Problem, ...]
     sources: str
     fresh: Mapping[str, bytes]
+    used: Set[str] = frozenset()
     folders: Sequence[StoredFolder] = ()
 
 
@@ -152,6 +153,7 @@ def read(inputs: Inputs) -> State:
         _distinct(found, collected),
         before,
         cached.new,
+        cached.used,
         folders,
     )
 
@@ -194,11 +196,11 @@ def write(state: State) -> Written:
 
 
 def remember(state: State) -> None:
-    """Keep in the cache what it lacks of what was read."""
+    """Keep in the cache what it lacks of what was read, and what of it was used."""
     from ingest.common.cache import Cache
 
     with Cache(_cache(state.inputs.out)) as cache:
-        cache.keep(state.fresh)
+        cache.keep(state.fresh, state.used)
 
 
 def stale(state: State) -> list[str]:

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -22,10 +22,13 @@ MOST_BYTES = 512 << 20
 _FLUSHED_ABOVE = 16 << 20
 #: Bytes of a value that is not worth packing, and the most that a packed one may have.
 _SHORT, _MOST_UNPACKED = 1 << 10, 1 << 30
+_GET = "SELECT value, checksum, used FROM entries WHERE key = ?"
 _TABLE = "entries (key TEXT PRIMARY KEY, value BLOB, checksum BLOB, used INTEGER)"
 #: Files that SQLite obeys if they lie beside its own: a journal may name any file, which SQLite then removes; a link in
 #: the place of one is written through. We make none: a change that is cut off costs the file, never a wrong value.
 _OBEYED = ("-journal", "-wal", "-shm")
+#: What was used is noted once in so many seconds: each time would cost as much as the look itself.
+_NOTED_AGAIN = 24 * 60 * 60
 #: Those used last stay, as many as fit.
 _EVICT = """DELETE FROM entries WHERE key IN (SELECT key FROM (
     SELECT key, SUM(LENGTH(value)) OVER (ORDER BY used DESC, key) AS total FROM entries) WHERE total > ?)"""
@@ -69,7 +72,9 @@ class Cache:
         #: What was put and is not in the file yet, packed.
         self.new: dict[str, bytes] = {}
         self._pending = 0
-        self._used: set[str] = set()
+        #: What was used, and is not noted in the file as used of late.
+        self.used: set[str] = set()
+        self._now = int(time.time())
         self._connection = self._opened()
 
     def __enter__(self) -> Self:
@@ -89,13 +94,14 @@ class Cache:
         if self._connection is None:
             return None
         try:
-            with closing(self._connection.execute("SELECT value, checksum FROM entries WHERE key = ?", (key,))) as rows:
+            with closing(self._connection.execute(_GET, (key,))) as rows:
                 found = rows.fetchone()
         except sqlite3.Error:
             return None
         if found is None or not isinstance(found[0], bytes) or _checksum(key, found[0]) != found[1]:
             return None
-        self._used.add(key)
+        if not isinstance(found[2], int) or found[2] + _NOTED_AGAIN < self._now:
+            self.used.add(key)
         try:
             return unpacked(found[0])
         except zlib.error:
@@ -105,9 +111,10 @@ class Cache:
         """Store a value; it is written on exit, or earlier if much is pending."""
         self.keep({key: packed(value)})
 
-    def keep(self, new: Mapping[str, bytes]) -> None:
-        """Store what another cache has in `new`."""
+    def keep(self, new: Mapping[str, bytes], used: Set[str] = frozenset()) -> None:
+        """Store what another cache has in `new`, and note what it has in `used`."""
         self.new |= new
+        self.used |= used
         self._pending += sum(map(len, new.values()))
         if self._pending > _FLUSHED_ABOVE:
             self._flush()
@@ -165,16 +172,16 @@ class Cache:
         if self.read_only:
             return
         new, self.new, self._pending = self.new, {}, 0
-        if self._connection is None or not (new or self._used):
+        if self._connection is None or not (new or self.used):
             return
-        now = int(time.time())
         try:
             with self._connection as connection:
                 connection.executemany(
                     "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)",
-                    [(key, value, _checksum(key, value), now) for key, value in new.items()],
+                    [(key, value, _checksum(key, value), self._now) for key, value in new.items()],
                 )
-                connection.executemany("UPDATE entries SET used = ? WHERE key = ?", [(now, key) for key in self._used])
+                noted = [(self._now, key) for key in self.used]
+                connection.executemany("UPDATE entries SET used = ? WHERE key = ?", noted)
                 if new:
                     connection.execute(_EVICT, (self.most_bytes,))
         except sqlite3.Error:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -78,15 +79,43 @@ def test_an_unwritable_cache_changes_no_result(tmp_path: Path) -> None:
     assert read(tmp_path / "file" / "cache", "a") == read(tmp_path, "a") == [None]
 
 
-def test_the_least_recently_used_entries_are_evicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter(range(1, 100))
-    monkeypatch.setattr("time.time", lambda: float(next(now)))
+@pytest.fixture
+def days(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Let each cache that is opened be one of a later day."""
+    now = count(1)
+    monkeypatch.setattr("time.time", lambda: 2.0 * 86400 * next(now))
+    return now
+
+
+@pytest.mark.usefixtures("days")
+def test_the_least_recently_used_entries_are_evicted(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     for key in ("a", "b", "c"):
         stored(path, {key: b"x" * 100}, 350)
     assert read(path, "a") == [b"x" * 100]
     stored(path, {"d": b"x" * 100}, 350)
     assert read(path, "a", "b", "c", "d") == [b"x" * 100, None, b"x" * 100, b"x" * 100]
+
+
+@pytest.mark.usefixtures("days")
+def test_what_only_was_read_is_as_used_as_what_was_written(tmp_path: Path) -> None:
+    """A build reads with a cache that it does not change, and notes later what it had from there."""
+    path = tmp_path / "cache.sqlite"
+    for key in ("a", "b", "c"):
+        stored(path, {key: b"x" * 100}, 350)
+    with Cache(path, read_only=True) as reading:
+        assert reading.get("a") == b"x" * 100
+    with Cache(path, 350) as cache:
+        cache.keep({"d": b"=" + b"x" * 100}, reading.used)
+    assert read(path, "a", "b", "c", "d") == [b"x" * 100, None, b"x" * 100, b"x" * 100]
+
+
+def test_use_is_noted_once_a_day(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    stored(path, {"a": b"one"})
+    with Cache(path, read_only=True) as cache:
+        assert cache.get("a") == b"one"
+    assert cache.used == set()
 
 
 def several(path: Path, of: int) -> None:

@@ -1,0 +1,63 @@
+"""What printers of TensorFlow, Keras, JAX and MXNet printed of runs whose time per step was known; figures by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_dialects import ALL, ONE, bar, facts_of, session_of, value
+
+
+def epochs(*lasts: str, first: int = 1, of: int = 9) -> list[str]:
+    return [line for epoch, last in enumerate(lasts, first) for line in (f"Epoch {epoch}/{of}", last)]
+
+
+def test_keras_2_prints_the_seconds_of_a_step_at_the_end_of_the_line(tmp_path: Path) -> None:
+    """`verbose=2` of TensorFlow 2.4 to 2.15: 2 s are too coarse, 85 ms are not."""
+    last = "20/20 - 2s - loss: 0.7244 - accuracy: 0.5188{} - 2s/epoch - 85ms/step"
+    session = session_of(epochs(*[last.format("")] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.085)
+    validated = last.format(" - val_loss: 0.7322 - val_accuracy: 0.4875")
+    session = session_of(epochs(*[validated] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.085)
+    assert facts_of(session)["validation"] == "included"
+    short = "20/20 - 0s - loss: 0.7244 - 412ms/epoch - 21ms/step"
+    assert value(session_of(epochs(*[short] * 6), tmp_path, "frameworks.keras"), **ONE) == pytest.approx(32 / 0.021)
+
+
+def test_keras_3_draws_its_bar_with_signs_of_the_terminal(tmp_path: Path) -> None:
+    """Where the output is not UTF-8, as on Windows."""
+    drawn = [bar("100 12s 121ms/step - accuracy: 0.7500 - loss: 0.5000", "=" * 20)] * 6
+    begun = [line.replace("100/100", "  1/100") for line in epochs(*drawn)]
+    lines = [f"{one}\r{each}" if "step" in each else each for one, each in zip(begun, epochs(*drawn), strict=True)]
+    session = session_of(lines, tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.121)
+
+
+def test_keras_3_shows_the_seconds_that_are_left_until_the_last_state(tmp_path: Path) -> None:
+    """Steps of 7 s are told by the seconds of the epoch, which the last state shows."""
+    left, last = (bar(f"20 {seconds} 7s/step - loss: 0.5000", "━" * 20) for seconds in ("0s", "141s"))
+    session = session_of(epochs(*[f"{left}\n{last}"] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 * 20 / 141)
+
+
+def test_keras_leaves_the_first_step_of_an_epoch_out_of_its_milliseconds(tmp_path: Path) -> None:
+    """100 steps of 121 ms, but for the first, which waits ten seconds for the loader: an epoch takes 22 s, not 12.1."""
+    slow, quick = (bar(f"100 {seconds}s 121ms/step - loss: 0.5") for seconds in (22, 12))
+    session = session_of(epochs(*[f"{slow} "] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(3200 / 21.5)
+    session = session_of(epochs(*[f"{quick} "] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(3200 / 12.1)
+
+
+def test_keras_compiles_in_the_first_step_of_a_program(tmp_path: Path) -> None:
+    """The first epoch took 52 s, 40 of which compiled; so did that of a run resumed in the middle of an epoch."""
+    compiled, later = (bar(f"100 {seconds}s 121ms/step - loss: 0.5 ") for seconds in (52, 12))
+    stopped = "Epoch 3/9\r\n 50/100 [==>...] - ETA: 6s - loss: 0.5"
+    lines = [*epochs(compiled, later), *stopped.split("\r\n"), *epochs(compiled, later, later, first=3)]
+    session = session_of(lines, tmp_path, "frameworks.keras")
+    assert value(session, ALL, **ONE) == pytest.approx(3200 / 12.1)
+    # The seconds of the epoch have more digits than the milliseconds of a step, and hold the compilation too.
+    compiled, later = (bar(f"1000 {seconds}s 12ms/step - loss: 0.5 ") for seconds in (52, 12))
+    session = session_of(epochs(compiled), tmp_path, "frameworks.keras")
+    assert value(session, ALL, **ONE) == pytest.approx(32 / 0.0125)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,31 @@ def test_keras_compiles_in_the_first_step_of_a_program(tmp_path: Path) -> None:
     compiled, later = (bar(f"1000 {seconds}s 12ms/step - loss: 0.5 ") for seconds in (52, 12))
     session = session_of(epochs(compiled), tmp_path, "frameworks.keras")
     assert value(session, ALL, **ONE) == pytest.approx(32 / 0.0125)
+
+
+def estimator(hooks: Sequence[int], ranks: Sequence[float] = (1.0,), of: int = 1200) -> list[str]:
+    """Return lines of steps of 20 ms, as hooks at several intervals and several processes print them."""
+    lines = ["INFO:tensorflow:Using config: {}", "INFO:tensorflow:loss = 2.5, step = 0"]
+    for step in range(10, of + 1, 10):
+        lines += ["INFO:tensorflow:global_step/sec: 50.000"] * (step % 100 == 0)
+        for each in hooks:
+            told = [f"loss = 0.125, step = {step} ({0.02 * each * rank:.3f} sec)" for rank in ranks]
+            lines += [f"INFO:tensorflow:{one}" for one in told if step % each == 0]
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("hooks", "ranks"),
+    [
+        ((100,), (1,)),
+        ((100, 50), (1,)),
+        ((100, 30), (1,)),
+        ((100, 50), (1, 1)),
+        ((100, 200), (1,)),
+        ((100,), (1, 1.001)),
+    ],
+)
+def test_hooks_of_estimator_at_two_intervals(hooks: Sequence[int], ranks: Sequence[float], tmp_path: Path) -> None:
+    """What the second hook prints covers other steps than those since the line above, which is of the first."""
+    session = session_of(estimator(hooks, ranks), tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.02, rel=2e-3)

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, ONE, bar, facts_of, session_of, value
 
+from ingest.compute.witnesses import measured
+from schema.records import Figure
+
 
 def epochs(*lasts: str, first: int = 1, of: int = 9) -> list[str]:
     return [line for epoch, last in enumerate(lasts, first) for line in (f"Epoch {epoch}/{of}", last)]
@@ -90,3 +93,21 @@ def test_hooks_of_estimator_at_two_intervals(hooks: Sequence[int], ranks: Sequen
     """What the second hook prints covers other steps than those since the line above, which is of the first."""
     session = session_of(estimator(hooks, ranks), tmp_path, "frameworks.tf_estimator")
     assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.02, rel=2e-3)
+
+
+def test_seconds_of_epochs_of_a_program_that_was_started_twice(tmp_path: Path) -> None:
+    """Both starts print the same epochs: the records of each count once against its seconds."""
+    lines = []
+    for epoch in range(4):
+        speeds = [
+            f"INFO:root:Epoch[{epoch}] Batch [{at}-{at + 20}]\tSpeed: 320.00 samples/sec" for at in range(0, 180, 20)
+        ]
+        lines += [*speeds, f"INFO:root:Epoch[{epoch}] Time cost=19.950"]
+    case = ONE | {"nodes": 1}
+    for each in (lines, lines * 2):
+        found = measured(session_of(each, tmp_path, "frameworks.mxnet_fit"), case)
+        # 180 of 200 batches of 0.1 s are in the records.
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(320)
+        summary = next(one for one in found.witnesses if one.kind == "summary")
+        assert (summary.verdict, summary.reason and summary.reason.args) == ("silent", {"percent": "9.77"})

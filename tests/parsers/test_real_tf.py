@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from test_dialects import ALL, ONE, bar, facts_of, session_of, value
+from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
+from parsers.engine.read import read
 from schema.records import Figure
 
 
@@ -111,3 +112,28 @@ def test_seconds_of_epochs_of_a_program_that_was_started_twice(tmp_path: Path) -
         assert found.headline.value == pytest.approx(320)
         summary = next(one for one in found.witnesses if one.kind == "summary")
         assert (summary.verdict, summary.reason and summary.reason.args) == ("silent", {"percent": "9.77"})
+
+
+def test_orbit_without_clocks(tmp_path: Path) -> None:
+    """What stdout shows: the loop behind an evaluation or a checkpoint holds it; rates of one decimal."""
+    told = "train | step: {:6d} | steps/sec: {:6.1f} | output: {{'loss': 0.5}}"
+    lines = [told.format(step, 1.0 if step % 500 == 100 else 2.5) for step in range(100, 2001, 100)]
+    for at in (15, 10, 5):
+        lines[at:at] = [
+            f" eval | step: {100 * at:6d} | running complete evaluation...",
+            "saved checkpoint to out/ckpt.",
+        ]
+    session = session_of(lines, tmp_path, "frameworks.orbit")
+    assert value(session, "sustained", **ONE) == pytest.approx(80)
+    slow = [told.format(step, 0.4) for step in range(100, 2001, 100)]
+    assert reason(session_of(slow, tmp_path, "frameworks.orbit"), **ONE) == "coarse_seconds"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_marks_of_an_encoding_are_no_text(encoding: str, tmp_path: Path) -> None:
+    """`>` of PowerShell writes UTF-16 with a mark before the first line, which here begins an epoch."""
+    lines = epochs(*["100/100 - 12s - loss: 0.5000 - accuracy: 0.7500"] * 3, of=3)
+    path = tmp_path / "train.log"
+    path.write_bytes("".join(f"{each}\r\n" for each in lines).encode(encoding))
+    (session,) = read(path).sessions
+    assert session.main["epoch"].tolist() == [1, 2, 3]

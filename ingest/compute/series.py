@@ -235,7 +235,7 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
     import numpy as np
 
     records, unknown = frame.records, np.flatnonzero(np.isnan(step_seconds))
-    column = next((each for each in ("duration", "steps_per_second") if each in records), None)
+    column = next((each for each in ("duration", "steps_per_second") if each in records.reading.columns), None)
     if not len(unknown) or column is None:
         return
     row = int(frame.rows[unknown[0]])

@@ -14,7 +14,6 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 from parsers.frameworks import replicas
 
-#: Not a record's clock, which would be held against its seconds: an evaluation lies between two records, but in neither.
 _STAMP = (
     rb"(?m)^[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"
     rb"[0-9]++ [\w.-]++:[0-9]++\] "
@@ -26,14 +25,13 @@ _COARSE = 0.5
 
 
 def _by_the_clock(columns: Columns) -> Postprocessed:
-    """Return the loops with their seconds, from the line of any kind before; the first of a cut log has none."""
-    step, told = columns["step"], ~np.isnan(columns["steps_per_second"])
+    """Return the loops with a clock that stands still between the line that ends one and the last before the next."""
+    step = np.where(np.isnan(columns["step"]), columns["_saved"], columns["step"])
     at = 3600 * columns["_hours"] + 60 * columns["_minutes"] + columns["_seconds"]
-    # Where a checkpoint is saved no step is printed.
-    last = np.maximum.accumulate(np.where(np.isnan(step), 0, np.arange(len(step))))
-    rows = np.flatnonzero(told & (np.arange(len(step)) > 0))
-    took = (at[rows] - at[rows - 1]) % _DAY
-    return rows, {"step": step[rows], "duration": took, "steps": step[rows] - step[last[rows - 1]]}
+    took, steps = np.diff(at, prepend=at[:1]) % _DAY, np.diff(step, prepend=step[:1])
+    rows = np.flatnonzero(~np.isnan(columns["steps_per_second"]))
+    trained = at[rows[:1]] + np.cumsum(took[rows]) - took[rows[:1]]
+    return rows, {"step": step[rows], "clock": trained, "steps": steps[rows]}
 
 
 def _of_more_digits(columns: Columns) -> Postprocessed:
@@ -50,7 +48,8 @@ FORMAT = Format(
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     readings=(
         Reading(
-            _STAMP + rb"(?:train \| step: ++<step> \| (?:steps/sec: ++<steps_per_second> \||training until step [0-9])|saved checkpoint to )",
+            _STAMP + rb"(?:train \| step: ++<step> \| (?:steps/sec: ++<steps_per_second> \||training until step [0-9])|"
+            rb"saved checkpoint to " + up_to(rb"-(?=[0-9]++\.\s)", rb"saved checkpoint to ") + rb"(?P<_saved>[0-9]++))",
             unit="samples/s",
             postprocess=_by_the_clock,
         ),
@@ -96,7 +95,7 @@ FORMAT = Format(
         Sample(
             b"I1120 09:17:51.500000 140663 controller.py:561] saved checkpoint to out/ckpt-200.\n"
             b"I1120 09:18:41.500000 140663 controller.py:531] train | step:    300 | steps/sec:    1.2 | output: {'loss': 0.5}\n",
-            _seconds=51.5,
+            _saved=200, _seconds=51.5,
         ),
         Sample(b"train | step:    200 | steps/sec:    4.2 | output: {'loss': 0.5}\n", step=200, steps_per_second=4.2),
         NearMiss(b" eval | step:    200 | steps/sec:   12.5 | eval time:    8.0 sec | output: {'loss': 0.5}\n", "an evaluation"),

@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract.statistics import median
 from parsers.frameworks import replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
+#: An epoch that waits for its first step so many times as long as usual does so once.
+_ONCE = 3
 #: `[=====]`, drawn lines of Keras 3, `=====` where the terminal has no such characters, or nothing with `verbose=2`. A
 #: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
@@ -75,7 +78,12 @@ def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
     by_step = printed > whole
     found = np.where(by_step, printed * unit, whole)
     middle, half = np.where(fresh, printed * unit, whole), np.where(fresh, 0.5 * unit, 0.5)
-    bounded = np.where(~np.isnan(printed) & (whole > 0), np.clip(found, middle - half, middle + half), found)
+    # A loader makes every epoch wait. What only one waits for may be a compilation: its head stands behind a bar that
+    # was killed, on the same line.
+    late = whole - printed * unit
+    once = ~fresh & (late > _ONCE * np.maximum(median(late[~fresh]), 0.5 + 0.5 * unit))
+    known = ~np.isnan(printed) & (whole > 0) & ~once
+    bounded = np.where(known, np.clip(found, middle - half, middle + half), found)
     return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
 
 

@@ -62,6 +62,10 @@ def test_keras_compiles_in_the_first_step_of_a_program(tmp_path: Path) -> None:
     lines = [*epochs(compiled, later), *stopped.split("\r\n"), *epochs(compiled, later, later, first=3)]
     session = session_of(lines, tmp_path, "frameworks.keras")
     assert value(session, ALL, **ONE) == pytest.approx(3200 / 12.1)
+    # The head of the epoch stands on the line of the bar that was killed.
+    glued = [*epochs(compiled, later, later), "Epoch 4/9", " 50/100 [==>...] - ETA: 6s - loss: 0.6Epoch 4/9", compiled]
+    session = session_of([*glued, *epochs(later, later, first=5)], tmp_path, "frameworks.keras")
+    assert value(session, ALL, **ONE) == pytest.approx(3200 / 12.1)
     # The seconds of the epoch have more digits than the milliseconds of a step, and hold the compilation too.
     compiled, later = (bar(f"1000 {seconds}s 12ms/step - loss: 0.5 ") for seconds in (52, 12))
     session = session_of(epochs(compiled), tmp_path, "frameworks.keras")

@@ -15,7 +15,7 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocess
 from parsers.frameworks import replicas
 
 _STAMP = (
-    rb"(?m)^[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"
+    rb"[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"
     rb"[0-9]++ [\w.-]++:[0-9]++\] "
 )
 _DAY = 86_400.0
@@ -49,7 +49,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _STAMP + rb"(?:train \| step: ++<step> \| (?:steps/sec: ++<steps_per_second> \||training until step [0-9])|"
-            rb"saved checkpoint to " + up_to(rb"-(?=[0-9]++\.\s)", rb"saved checkpoint to ") + rb"(?P<_saved>[0-9]++))",
+            rb"saved checkpoint to " + up_to(rb"-(?=[0-9]++\.(?!\w))", rb"saved checkpoint to ") + rb"(?P<_saved>[0-9]++))",
             unit="samples/s",
             postprocess=_by_the_clock,
         ),

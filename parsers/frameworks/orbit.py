@@ -27,6 +27,8 @@ _COARSE = 0.5
 def _by_the_clock(columns: Columns) -> Postprocessed:
     """Return the loops with a clock that stands still between the line that ends one and the last before the next."""
     step = np.where(np.isnan(columns["step"]), columns["_saved"], columns["step"])
+    # A name of a checkpoint that was broken off states no step: that of the line before, unless lines are missing.
+    step = step[np.maximum.accumulate(np.where(np.isnan(step), 0, np.arange(len(step))))]
     at = 3600 * columns["_hours"] + 60 * columns["_minutes"] + columns["_seconds"]
     took, steps = np.diff(at, prepend=at[:1]) % _DAY, np.diff(step, prepend=step[:1])
     rows = np.flatnonzero(~np.isnan(columns["steps_per_second"]))
@@ -49,7 +51,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _STAMP + rb"(?:train \| step: ++<step> \| (?:steps/sec: ++<steps_per_second> \||training until step [0-9])|"
-            rb"saved checkpoint to " + up_to(rb"-(?=[0-9]++\.(?!\w))", rb"saved checkpoint to ") + rb"(?P<_saved>[0-9]++))",
+            rb"saved checkpoint to (?:" + up_to(rb"-(?=[0-9]++\.(?!\w))", rb"saved checkpoint to ") + rb"(?P<_saved>[0-9]++))?+)",
             unit="samples/s",
             postprocess=_by_the_clock,
         ),

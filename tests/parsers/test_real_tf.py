@@ -141,3 +141,24 @@ def test_marks_of_an_encoding_are_no_text(encoding: str, tmp_path: Path) -> None
     path.write_bytes("".join(f"{each}\r\n" for each in lines).encode(encoding))
     (session,) = read(path).sessions
     assert session.main["epoch"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["ckpt-{}.", "a-long-name"])
+def test_orbit_by_its_clocks(name: str, tmp_path: Path) -> None:
+    """Loops of 100 steps in 50 s, each followed by a checkpoint of 30 s, every second one by an evaluation."""
+    lines, at = [], 0
+
+    def said(message: str, *, after: int) -> None:
+        nonlocal at
+        at += after
+        lines.append(f"I1120 {at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.500000 140 controller.py:531] {message}")
+
+    said("train | step:      0 | training until step 200...", after=0)
+    for step in range(100, 2001, 100):
+        said(f"train | step: {step:6d} | steps/sec:    1.2 | output: {{}}", after=50)
+        said("saved checkpoint to out/" + name.format(step), after=30)
+        if step % 200 == 0:
+            said(f" eval | step: {step:6d} | running complete evaluation...", after=0)
+            said(f"train | step: {step:6d} | training until step {step + 200}...", after=60)
+    session = session_of(lines, tmp_path, "frameworks.orbit")
+    assert value(session, "sustained", **ONE) == pytest.approx(64)

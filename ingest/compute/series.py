@@ -231,14 +231,16 @@ def refuse_impossible(values: Column, records: SessionRecords, rows: Rows | None
 
 
 def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
-    """Raise NoFigureError where the format found the printed seconds of a record too coarse to tell anything."""
+    """Raise NoFigureError where the format found the seconds or the rate of a record too coarse to tell anything."""
     import numpy as np
 
     records, unknown = frame.records, np.flatnonzero(np.isnan(step_seconds))
-    if not len(unknown) or "duration" not in records:
+    column = next((each for each in ("duration", "steps_per_second") if each in records.reading.columns), None)
+    if not len(unknown) or column is None:
         return
     row = int(frame.rows[unknown[0]])
-    if records.printed(row, "duration").isdigit():
+    printed = records.printed(row, column)
+    if (printed if column == "duration" else printed.replace(b".", b"", 1)).isdigit():
         raise no_figure("coarse_seconds", line=records.lines([row])[0], count=len(unknown))
 
 

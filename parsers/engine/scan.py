@@ -25,6 +25,8 @@ _TAGS_HEAD = 1 << 16
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
+#: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 #: Line ends of Windows, and those that a second program made of them.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
 # mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line. SageMaker makes
@@ -164,7 +166,8 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
     """
     indent = b""
     for data, line, offset, newlines in raw:
-        text: bytes = data
+        mark = next((each for each in _MARKS if not offset and data.startswith(each)), b"")
+        text: bytes = data.removeprefix(mark)
         tags: tuple[tuple[int, int], ...] = ()
         if b"\x00" in text:
             noise.nul_bytes += text.count(b"\x00")

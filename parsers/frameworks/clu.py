@@ -22,6 +22,9 @@ FORMAT = Format(
             pauses=(
                 Pause("evaluation", rb"eval_(?:loss|accuracy)=", b"I1120 14:02:40.468958 1302 logging_writer.py:48] [400] eval_accuracy=0.5, eval_loss=2.5"),
                 Pause("checkpoint", rb"Saving checkpoint at step", b"I1120 14:02:41.468958 1302 checkpoints.py:356] Saving checkpoint at step: 400"),
+                Pause("checkpoint", rb"Storing next checkpoint '", b"I1120 14:02:41.468958 1302 checkpoint.py:304] Storing next checkpoint 'out/ckpt-4'"),
+                Pause("checkpoint", rb"Started saving checkpoint to ", b"I1120 14:02:41.468958 1302 checkpointer.py:217] [process=0] Started saving checkpoint to out/400."),
+                Pause("checkpoint", rb"Started async saving checkpoint to ", b"I1120 14:02:41.468958 1302 async_checkpointer.py:356] [process=0] Started async saving checkpoint to out/400."),
             ),
         ),
     ),

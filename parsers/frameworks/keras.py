@@ -4,7 +4,9 @@ Steps are printed, not samples, so the batch size must be known. TensorFlow up t
 samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Seconds are whole numbers: of an epoch's
 seconds and a step's milliseconds the number with more digits is used, and neither if both are below 5. `evaluate` and
 `predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
-the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch.
+the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch, which compiles
+in the first epoch, and in all others waits for the loader: there the seconds of the epoch bound those of its steps.
+With `verbose=2`, releases from 2.4 on up to Keras 3 print `2s/epoch - 85ms/step` at the end of the line.
 """
 
 from __future__ import annotations
@@ -12,36 +14,50 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract.statistics import median
 from parsers.frameworks import replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
-#: `[=====]`, drawn lines of Keras 3, or nothing with `verbose=2`.
-_BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ )?+(?:- )?+"
+#: An epoch that waits for its first step so many times as long as usual does so once.
+_ONCE = 3
+#: `[=====]`, drawn lines of Keras 3, `=====` where the terminal has no such characters, or nothing with `verbose=2`. A
+#: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
+_BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
 
 #: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
-_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|- [0-9]++s))"
+_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s))"
 
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
+    fresh, anew, before = [], True, np.nan
     for row, (begun, given, bar) in enumerate(
         zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
     ):
         epoch, samples = (begun if begun == begun else epoch), (given if given == given else samples)
+        if begun == begun:
+            # A resumed run begins once more with an epoch that was not finished, or was.
+            anew, before = begun != before + 1, begun
         if bar == bar and epoch == epoch:
             rows.append(row)
             epochs.append(epoch)
+            fresh.append(anew)
             in_samples |= bool(bar == samples)
             epoch = np.nan
     kept = np.array(rows, dtype=np.intp)
     found = {name: columns[name][kept] for name in ("loss", "accuracy")}
     found["total_epochs"] = np.full(len(kept), np.nanmax(columns["total_epochs"], initial=0))
     count = "samples" if in_samples else "steps"
-    return kept, found | {"epoch": np.array(epochs), count: columns["steps"][kept], "duration": _seconds(columns, kept)}
+    return kept, found | {
+        "epoch": np.array(epochs),
+        count: columns["steps"][kept],
+        "duration": _seconds(columns, kept, np.array(fresh, dtype=np.bool_)),
+    }
 
 
 def _epochs_in_samples(columns: Columns) -> Postprocessed:
@@ -50,15 +66,29 @@ def _epochs_in_samples(columns: Columns) -> Postprocessed:
     return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
 
 
-def _seconds(columns: Columns, rows: Rows) -> Column:
-    """Return the seconds of an epoch by the number with more digits; NaN where both have too few."""
-    count, whole, milli, micro = (
-        columns[each][rows] for each in ("steps", "duration", "_milliseconds", "_microseconds")
-    )
-    printed = np.where(np.isnan(milli), micro, milli)
+def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
+    """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
+
+    The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation
+    out; later that of the epoch, since it holds what the first step waited for.
+    """
+    count, whole = columns["steps"][rows], columns["duration"][rows]
+    milli, micro = (_either(columns, f"_{unit}seconds", f"_{unit}seconds_behind")[rows] for unit in ("milli", "micro"))
+    printed, unit = np.where(np.isnan(milli), micro, milli), np.where(np.isnan(milli), 1e-6, 1e-3) * count
     by_step = printed > whole
-    found = np.where(by_step, np.where(np.isnan(milli), 1e-6 * micro, 1e-3 * milli) * count, whole)
-    return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, found)
+    found = np.where(by_step, printed * unit, whole)
+    middle, half = np.where(fresh, printed * unit, whole), np.where(fresh, 0.5 * unit, 0.5)
+    # A loader makes every epoch wait. What only one waits for may be a compilation: its head stands behind a bar that
+    # was killed, on the same line.
+    late = whole - printed * unit
+    once = ~fresh & (late > _ONCE * np.maximum(median(late[~fresh]), 0.5 + 0.5 * unit))
+    known = ~np.isnan(printed) & (whole > 0) & ~once
+    bounded = np.where(known, np.clip(found, middle - half, middle + half), found)
+    return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
+
+
+def _either(columns: Columns, one: str, other: str) -> Column:
+    return np.where(np.isnan(columns[one]), columns[other], columns[one])
 
 
 def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
@@ -67,12 +97,19 @@ def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Re
         rb"(?m)^Epoch <epoch>/<total_epochs>" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
-        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)",
+        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)" + _BEHIND,
         unit="samples/s",
         span="epoch",
         weak=True,
         postprocess=postprocess,
     )  # fmt: skip
+
+
+#: The seconds of a step at the end of the line.
+_BEHIND = (
+    rb"(?=(?:[^\r\n/ ]++| (?!- [0-9]++[mu]?s/epoch ))*+ - [0-9]++[mu]?s/epoch - "
+    rb"(?:(?P<_milliseconds_behind>[0-9]++)ms|(?P<_microseconds_behind>[0-9]++)us)/step(?=\s))?+"
+)
 
 
 def _per(what: bytes) -> bytes:
@@ -117,6 +154,11 @@ FORMAT = Format(
         ),
         Sample(b"100/100 - 12s - 850us/step - loss: 0.5000\n", steps=100, duration=12, _microseconds=850, loss=0.5),
         Sample(b"100/100 - 12s - loss: 0.5000 - acc: 0.7500\n", steps=100, duration=12, loss=0.5),
+        Sample(
+            b"100/100 - 2s - loss: 0.5000 - val_loss: 0.6000 - 2s/epoch - 24ms/step\n",
+            steps=100, duration=2, _milliseconds_behind=24, loss=0.5,
+        ),
+        Sample(b"100/100 ==================== 12s 120ms/step - loss: 0.5000\n", steps=100, duration=12, _milliseconds=120, loss=0.5),
         Sample(
             b"60000/60000 [==============================] - 15s 250us/sample - loss: 0.5000 - acc: 0.7500\n",
             steps=60000, duration=15, _microseconds=250,

@@ -42,7 +42,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _HEAD + rb"<duration>, TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",
+            _HEAD + rb"<duration>, (?:live slice count: [0-9]++, )?+TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",
             unit="tokens/s",
             scope="device",
             counts="update",
@@ -90,6 +90,11 @@ FORMAT = Format(
             b"completed step: 9, seconds: 5.500, TFLOP/s/device: 134.924, Tokens/s/device: 8936.727, total_weights: 196608, loss: 10.375, "
             b"lm_loss: 10.250, perplexity: 28282.5\n",
             step=9, throughput=8936.727, loss=10.375,
+        ),
+        Sample(
+            b"completed step: 9, seconds: 5.500, live slice count: 4, TFLOP/s/device: 134.924, Tokens/s/device: 8936.727, total_weights: 196608, loss: 10.375, "
+            b"lm_loss: 10.250, perplexity: 28282.5\n",
+            step=9, duration=5.5, throughput=8936.727,
         ),
         Sample(b"completed step: 1507, seconds: 2.125, TFLOP/s: 36.722, loss: 2.191\n", step=1507, step_seconds=2.125, flops=36.722, loss=2.191),
         Sample(

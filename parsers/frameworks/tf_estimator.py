@@ -3,13 +3,31 @@
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
 the whole job, unless the threads that the log names show that several processes print in turn; of the hook's two
 figures the one in brackets is of the interval, the other a mean since the start. Otherwise a record is the seconds
-beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Releases from 1.13 on print every line
+beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Where a hook of the user prints the same
+at other intervals, the seconds beside a step are those since one of two lines, and the rate alone counts. Releases from 1.13 on print every line
 twice, once per logger. The tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch
 size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it, else that of the job. Many
 other TensorFlow programs print the lines of Estimator as well, so these claim a log only if no other format does.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Scope
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import (
+    ENDED,
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    Scope,
+)
+from parsers.contract.statistics import median
 from parsers.frameworks import replicas
 
 #: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
@@ -69,6 +87,21 @@ def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
     )
 
 
+#: Processes of one job differ less than this in the seconds of the same steps.
+_ALIKE = 1.1
+
+
+def _of_one_hook(columns: Columns) -> Postprocessed:
+    """Return all lines; or none where those that print the same step with different seconds are of several hooks."""
+    step, seconds = columns["step"], columns["duration"]
+    begins = np.flatnonzero(np.diff(step, prepend=np.nan) != 0)
+    ratio = np.maximum.reduceat(seconds, begins) / np.minimum.reduceat(seconds, begins) if len(begins) else step
+    # Two loggers print the same; two processes nearly the same, but for a first step.
+    several = (ratio > 1).any() and median(ratio[ratio > 1]) > _ALIKE
+    rows = np.arange(0 if several else len(step))
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
 def _rates(logger: bytes) -> Reading:
     return Reading(
         logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED,
@@ -115,6 +148,7 @@ FORMAT = Format(
             pauses=_PAUSES,
             repeated=True,
             weak=True,
+            postprocess=_of_one_hook,
         ),
         _rates(_TENSORFLOW),
         _rates(_LOGGER),

@@ -1,0 +1,106 @@
+"""Orbit, the training loop of TensorFlow's Model Garden since 2021 (`train | step: 100 | steps/sec: 4.2 | output: ...`).
+
+A record is a loop of steps of the whole job. Its timer runs on through evaluations and checkpoints, and its rate has one
+decimal, so that the clocks of the log count where there are any: from the line that ends the loop before, that begins
+training after an evaluation, or that says that a checkpoint is saved. Each message is printed twice, by the logger to
+stderr and without a clock to stdout, which comes late where it is no terminal. The batch size of the job stands in the
+parameters of the experiment, above that of the evaluation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.frameworks import replicas
+
+_STAMP = (
+    rb"[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"
+    rb"[0-9]++ [\w.-]++:[0-9]++\] "
+)
+_DAY = 86_400.0
+_PARAMETER = rb"'%s': "
+#: Rates below this are rounded by more than a tenth.
+_COARSE = 0.5
+
+
+def _by_the_clock(columns: Columns) -> Postprocessed:
+    """Return the loops with a clock that stands still between the line that ends one and the last before the next."""
+    step = np.where(np.isnan(columns["step"]), columns["_saved"], columns["step"])
+    # A name of a checkpoint that was broken off states no step: that of the line before, unless lines are missing.
+    step = step[np.maximum.accumulate(np.where(np.isnan(step), 0, np.arange(len(step))))]
+    at = 3600 * columns["_hours"] + 60 * columns["_minutes"] + columns["_seconds"]
+    took, steps = np.diff(at, prepend=at[:1]) % _DAY, np.diff(step, prepend=step[:1])
+    rows = np.flatnonzero(~np.isnan(columns["steps_per_second"]))
+    trained = at[rows[:1]] + np.cumsum(took[rows]) - took[rows[:1]]
+    return rows, {"step": step[rows], "clock": trained, "steps": steps[rows]}
+
+
+def _of_more_digits(columns: Columns) -> Postprocessed:
+    """Return all loops, with NaN for rates that have too few digits."""
+    rate = columns["steps_per_second"]
+    return np.arange(len(rate)), {**columns, "steps_per_second": np.where(rate < _COARSE, np.nan, rate)}
+
+
+FORMAT = Format(
+    title="Orbit (TensorFlow Model Garden)",
+    framework="TensorFlow",
+    marker=b"train | step: ",
+    start=rb"Final experiment parameters:",
+    before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
+    readings=(
+        Reading(
+            _STAMP + rb"(?:train \| step: ++<step> \| (?:steps/sec: ++<steps_per_second> \||training until step [0-9])|"
+            rb"saved checkpoint to (?:" + up_to(rb"-(?=[0-9]++\.(?!\w))", rb"saved checkpoint to ") + rb"(?P<_saved>[0-9]++))?+)",
+            unit="samples/s",
+            postprocess=_by_the_clock,
+        ),
+        Reading(
+            rb"(?<!\] )train \| step: ++<step> \| steps/sec: ++<steps_per_second> \|",
+            unit="samples/s",
+            pauses=(
+                Pause("evaluation", rb"eval \| step: ", b" eval | step:    400 | running complete evaluation..."),
+                Pause("checkpoint", rb"saved checkpoint to ", b"saved checkpoint to out/ckpt-400."),
+            ),
+            postprocess=_of_more_digits,
+        ),
+    ),
+    facts=(
+        Fact(
+            "batch_size_of_job",
+            _PARAMETER % rb"train_data" + rb"\{"
+            + up_to(_PARAMETER % rb"global_batch_size", _PARAMETER % rb"(?:train|validation)_data", rb"[\s\S]") + rb"(\d++)",
+            int,
+        ),
+        Fact(
+            "devices",
+            _PARAMETER % rb"distribution_strategy" + rb"'mirrored'"
+            + up_to(_PARAMETER % rb"num_gpus", _PARAMETER % rb"(?:distribution_strategy|task)", rb"[\s\S]") + rb"(\d++)",
+            int,
+        ),
+        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+        Fact("total_steps", _PARAMETER % rb"train_steps" + rb"(\d++)", int),
+        Fact(
+            "precision",
+            _PARAMETER % rb"mixed_precision_dtype" + rb"'(\w++)'",
+            words={b"float16": "amp", b"bfloat16": "bf16", b"float32": "fp32"},
+        ),
+    ),
+    samples=(
+        Sample(
+            b"I1120 09:17:51.500000 140663 controller.py:531] train | step:    200 | steps/sec:    4.2 | output: {'loss': 0.5}\n",
+            step=200, steps_per_second=4.2, _hours=9, _minutes=17, _seconds=51.5,
+        ),
+        Sample(
+            b"I1120 09:17:51.500000 140663 controller.py:278] train | step:    200 | training until step 400...\n", step=200,
+        ),
+        Sample(
+            b"I1120 09:17:51.500000 140663 controller.py:561] saved checkpoint to out/ckpt-200.\n"
+            b"I1120 09:18:41.500000 140663 controller.py:531] train | step:    300 | steps/sec:    1.2 | output: {'loss': 0.5}\n",
+            _saved=200, _seconds=51.5,
+        ),
+        Sample(b"train | step:    200 | steps/sec:    4.2 | output: {'loss': 0.5}\n", step=200, steps_per_second=4.2),
+        NearMiss(b" eval | step:    200 | steps/sec:   12.5 | eval time:    8.0 sec | output: {'loss': 0.5}\n", "an evaluation"),
+        NearMiss(b"I1120 09:17:51.500000 140663 controller.py:531] train | step:    200 | steps/sec:    4.", "cut inside the number"),
+    ),
+)  # fmt: skip

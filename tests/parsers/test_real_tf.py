@@ -1,0 +1,164 @@
+"""What printers of TensorFlow, Keras, JAX and MXNet printed of runs whose time per step was known; figures by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
+
+from ingest.compute.witnesses import measured
+from parsers.engine.read import read
+from schema.records import Figure
+
+
+def epochs(*lasts: str, first: int = 1, of: int = 9) -> list[str]:
+    return [line for epoch, last in enumerate(lasts, first) for line in (f"Epoch {epoch}/{of}", last)]
+
+
+def test_keras_2_prints_the_seconds_of_a_step_at_the_end_of_the_line(tmp_path: Path) -> None:
+    """`verbose=2` of TensorFlow 2.4 to 2.15: 2 s are too coarse, 85 ms are not."""
+    last = "20/20 - 2s - loss: 0.7244 - accuracy: 0.5188{} - 2s/epoch - 85ms/step"
+    session = session_of(epochs(*[last.format("")] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.085)
+    validated = last.format(" - val_loss: 0.7322 - val_accuracy: 0.4875")
+    session = session_of(epochs(*[validated] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.085)
+    assert facts_of(session)["validation"] == "included"
+    short = "20/20 - 0s - loss: 0.7244 - 412ms/epoch - 21ms/step"
+    assert value(session_of(epochs(*[short] * 6), tmp_path, "frameworks.keras"), **ONE) == pytest.approx(32 / 0.021)
+
+
+def test_keras_3_draws_its_bar_with_signs_of_the_terminal(tmp_path: Path) -> None:
+    """Where the output is not UTF-8, as on Windows."""
+    drawn = [bar("100 12s 121ms/step - accuracy: 0.7500 - loss: 0.5000", "=" * 20)] * 6
+    begun = [line.replace("100/100", "  1/100") for line in epochs(*drawn)]
+    lines = [f"{one}\r{each}" if "step" in each else each for one, each in zip(begun, epochs(*drawn), strict=True)]
+    session = session_of(lines, tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.121)
+
+
+def test_keras_3_shows_the_seconds_that_are_left_until_the_last_state(tmp_path: Path) -> None:
+    """Steps of 7 s are told by the seconds of the epoch, which the last state shows."""
+    left, last = (bar(f"20 {seconds} 7s/step - loss: 0.5000", "━" * 20) for seconds in ("0s", "141s"))
+    session = session_of(epochs(*[f"{left}\n{last}"] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 * 20 / 141)
+
+
+def test_keras_leaves_the_first_step_of_an_epoch_out_of_its_milliseconds(tmp_path: Path) -> None:
+    """100 steps of 121 ms, but for the first, which waits ten seconds for the loader: an epoch takes 22 s, not 12.1."""
+    slow, quick = (bar(f"100 {seconds}s 121ms/step - loss: 0.5") for seconds in (22, 12))
+    session = session_of(epochs(*[f"{slow} "] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(3200 / 21.5)
+    session = session_of(epochs(*[f"{quick} "] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(3200 / 12.1)
+
+
+def test_keras_compiles_in_the_first_step_of_a_program(tmp_path: Path) -> None:
+    """The first epoch took 52 s, 40 of which compiled; so did that of a run resumed in the middle of an epoch."""
+    compiled, later = (bar(f"100 {seconds}s 121ms/step - loss: 0.5 ") for seconds in (52, 12))
+    stopped = "Epoch 3/9\r\n 50/100 [==>...] - ETA: 6s - loss: 0.5"
+    lines = [*epochs(compiled, later), *stopped.split("\r\n"), *epochs(compiled, later, later, first=3)]
+    session = session_of(lines, tmp_path, "frameworks.keras")
+    assert value(session, ALL, **ONE) == pytest.approx(3200 / 12.1)
+    # The head of the epoch stands on the line of the bar that was killed.
+    glued = [*epochs(compiled, later, later), "Epoch 4/9", " 50/100 [==>...] - ETA: 6s - loss: 0.6Epoch 4/9", compiled]
+    session = session_of([*glued, *epochs(later, later, first=5)], tmp_path, "frameworks.keras")
+    assert value(session, ALL, **ONE) == pytest.approx(3200 / 12.1)
+    # The seconds of the epoch have more digits than the milliseconds of a step, and hold the compilation too.
+    compiled, later = (bar(f"1000 {seconds}s 12ms/step - loss: 0.5 ") for seconds in (52, 12))
+    session = session_of(epochs(compiled), tmp_path, "frameworks.keras")
+    assert value(session, ALL, **ONE) == pytest.approx(32 / 0.0125)
+
+
+def estimator(hooks: Sequence[int], ranks: Sequence[float] = (1.0,), of: int = 1200) -> list[str]:
+    """Return lines of steps of 20 ms, as hooks at several intervals and several processes print them."""
+    lines = ["INFO:tensorflow:Using config: {}", "INFO:tensorflow:loss = 2.5, step = 0"]
+    for step in range(10, of + 1, 10):
+        lines += ["INFO:tensorflow:global_step/sec: 50.000"] * (step % 100 == 0)
+        for each in hooks:
+            told = [f"loss = 0.125, step = {step} ({0.02 * each * rank:.3f} sec)" for rank in ranks]
+            lines += [f"INFO:tensorflow:{one}" for one in told if step % each == 0]
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("hooks", "ranks"),
+    [
+        ((100,), (1,)),
+        ((100, 50), (1,)),
+        ((100, 30), (1,)),
+        ((100, 50), (1, 1)),
+        ((100, 200), (1,)),
+        ((100,), (1, 1.001)),
+    ],
+)
+def test_hooks_of_estimator_at_two_intervals(hooks: Sequence[int], ranks: Sequence[float], tmp_path: Path) -> None:
+    """What the second hook prints covers other steps than those since the line above, which is of the first."""
+    session = session_of(estimator(hooks, ranks), tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.02, rel=2e-3)
+
+
+def test_seconds_of_epochs_of_a_program_that_was_started_twice(tmp_path: Path) -> None:
+    """Both starts print the same epochs: the records of each count once against its seconds."""
+    lines = []
+    for epoch in range(4):
+        speeds = [
+            f"INFO:root:Epoch[{epoch}] Batch [{at}-{at + 20}]\tSpeed: 320.00 samples/sec" for at in range(0, 180, 20)
+        ]
+        lines += [*speeds, f"INFO:root:Epoch[{epoch}] Time cost=19.950"]
+    case = ONE | {"nodes": 1}
+    for each in (lines, lines * 2):
+        found = measured(session_of(each, tmp_path, "frameworks.mxnet_fit"), case)
+        # 180 of 200 batches of 0.1 s are in the records.
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(320)
+        summary = next(one for one in found.witnesses if one.kind == "summary")
+        assert (summary.verdict, summary.reason and summary.reason.args) == ("silent", {"percent": "9.77"})
+
+
+def test_orbit_without_clocks(tmp_path: Path) -> None:
+    """What stdout shows: the loop behind an evaluation or a checkpoint holds it; rates of one decimal."""
+    told = "train | step: {:6d} | steps/sec: {:6.1f} | output: {{'loss': 0.5}}"
+    lines = [told.format(step, 1.0 if step % 500 == 100 else 2.5) for step in range(100, 2001, 100)]
+    for at in (15, 10, 5):
+        lines[at:at] = [
+            f" eval | step: {100 * at:6d} | running complete evaluation...",
+            "saved checkpoint to out/ckpt.",
+        ]
+    session = session_of(lines, tmp_path, "frameworks.orbit")
+    assert value(session, "sustained", **ONE) == pytest.approx(80)
+    slow = [told.format(step, 0.4) for step in range(100, 2001, 100)]
+    assert reason(session_of(slow, tmp_path, "frameworks.orbit"), **ONE) == "coarse_seconds"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_marks_of_an_encoding_are_no_text(encoding: str, tmp_path: Path) -> None:
+    """`>` of PowerShell writes UTF-16 with a mark before the first line, which here begins an epoch."""
+    lines = epochs(*["100/100 - 12s - loss: 0.5000 - accuracy: 0.7500"] * 3, of=3)
+    path = tmp_path / "train.log"
+    path.write_bytes("".join(f"{each}\r\n" for each in lines).encode(encoding))
+    (session,) = read(path).sessions
+    assert session.main["epoch"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["ckpt-{}.", "a-long-name"])
+def test_orbit_by_its_clocks(name: str, tmp_path: Path) -> None:
+    """Loops of 100 steps in 50 s, each followed by a checkpoint of 30 s, every second one by an evaluation."""
+    lines, at = [], 0
+
+    def said(message: str, *, after: int) -> None:
+        nonlocal at
+        at += after
+        lines.append(f"I1120 {at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.500000 140 controller.py:531] {message}")
+
+    said("train | step:      0 | training until step 200...", after=0)
+    for step in range(100, 2001, 100):
+        said(f"train | step: {step:6d} | steps/sec:    1.2 | output: {{}}", after=50)
+        said("saved checkpoint to out/" + name.format(step), after=30)
+        if step % 200 == 0:
+            said(f" eval | step: {step:6d} | running complete evaluation...", after=0)
+            said(f"train | step: {step:6d} | training until step {step + 200}...", after=60)
+    session = session_of(lines, tmp_path, "frameworks.orbit")
+    assert value(session, "sustained", **ONE) == pytest.approx(64)

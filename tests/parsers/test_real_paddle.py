@@ -1,0 +1,66 @@
+"""What real trainers of the PaddlePaddle and MindSpore families print under adverse conditions, as measured on a CPU.
+
+Lines are made up after theirs; figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, session_of, value
+
+from ingest.compute.witnesses import measured
+from schema.records import Figure, NoFigure, Reason
+
+
+def nlp_run(epoch: str, speed: str) -> list[str]:
+    """Return a run of PaddleNLP's Trainer of 100 planned steps of 4 samples that prints no losses, 3 seconds long."""
+    head = "[2026-11-20 11:06:40,250] [    INFO] - "
+    return [
+        head + "***** Running training *****",
+        head + "  Num examples = 10,000",
+        head + "  Num Epochs = 1",
+        head + "  Instantaneous batch size per device = 4",
+        head + "  Total train batch size (w. parallel, distributed & accumulation) = 4",
+        head + "  Gradient Accumulation steps = 1",
+        head + "  Total optimization steps = 100",
+        head + "Training completed.",
+        head + f"train_runtime: 3.0, train_samples_per_second: {speed}, train_steps_per_second: 33.3, train_loss: 0.7, "
+        f"progress_or_epoch: {epoch}",
+    ]
+
+
+def test_paddlenlp_summary_of_a_run_that_stopped_early_counts_planned_steps(tmp_path: Path) -> None:
+    # 30 of 100 steps were taken in 3 seconds: 40 samples/s, of which the summary makes 400 / 3.
+    stopped = session_of(nlp_run("0.012", "133.3333"), tmp_path, "paddle.nlp_trainer")
+    assert facts_of(stopped)["data_set_size"] == 10_000
+    found = measured(stopped, facts_of(stopped)).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason == Reason("early_summary", {"done": "0.012", "total": "0.04", "line": 9})
+    whole = session_of(nlp_run("0.04", "133.3333"), tmp_path, "paddle.nlp_trainer")
+    headline = measured(whole, facts_of(whole)).headline
+    assert isinstance(headline, Figure)
+    assert headline.value == 133.3333
+
+
+def detection(epoch: int, seconds: float, total: int) -> str:
+    """Return the line of an epoch's first iteration, of 4 images per batch."""
+    return (
+        f"[11/20 13:14:40] ppdet.engine INFO: Epoch: [{epoch}] [0/{total}] learning_rate: 0.001 loss: 1.0 eta: 0:00:05 "
+        f"batch_cost: {seconds:.4f} data_cost: 0.0010 ips: {4 / seconds:.4f} images/s"
+    )
+
+
+def test_paddledetection_in_short_epochs_shows_its_start_for_some_of_them(tmp_path: Path) -> None:
+    # Epochs of 5 iterations of 0.2 s, the first of 60.2 s: means of 20 iterations hold it up to the fourth line.
+    means = [(60 + 0.2 * seen) / seen for seen in (1, 6, 11, 16)] + [0.2] * 6
+    lines = [detection(epoch, mean, 5) for epoch, mean in enumerate(means)]
+    session = session_of(lines, tmp_path, "frameworks.paddle_detection")
+    assert session.records[0]["epoch"].tolist() == [0, 4, 5, 6, 7, 8, 9]
+    assert value(session, "sustained") == pytest.approx(20)
+
+
+def test_paddledetection_in_epochs_of_the_usual_interval_keeps_all_lines(tmp_path: Path) -> None:
+    lines = [detection(epoch, 0.2, 20) for epoch in range(10)]
+    assert len(session_of(lines, tmp_path, "frameworks.paddle_detection").records[0]) == 10

@@ -64,3 +64,15 @@ def test_paddledetection_in_short_epochs_shows_its_start_for_some_of_them(tmp_pa
 def test_paddledetection_in_epochs_of_the_usual_interval_keeps_all_lines(tmp_path: Path) -> None:
     lines = [detection(epoch, 0.2, 20) for epoch in range(10)]
     assert len(session_of(lines, tmp_path, "frameworks.paddle_detection").records[0]) == 10
+
+
+def test_mindspore_times_without_states_are_counted_without_evaluations(tmp_path: Path) -> None:
+    # Epochs of 20 steps of a second; the evaluation of every other one counts within its time.
+    plain = "Train epoch time: 20000.000 ms, per step time: 1000.000 ms"
+    evaluated = [
+        "Eval epoch time: 25000.000 ms, per step time: 5000.000 ms",
+        "Train epoch time: 45000.000 ms, per step time: 2250.000 ms",
+    ]
+    session = session_of([plain, *evaluated] * 4, tmp_path, "dlperf.mindspore")
+    assert session.records[0]["step"].tolist() == [20, 40, 60, 80]
+    assert value(session, devices=2, batch_size=8) == pytest.approx(16)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of, value
+from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from schema.records import Figure, NoFigure, Reason
@@ -76,3 +76,49 @@ def test_mindspore_times_without_states_are_counted_without_evaluations(tmp_path
     session = session_of([plain, *evaluated] * 4, tmp_path, "dlperf.mindspore")
     assert session.records[0]["step"].tolist() == [20, 40, 60, 80]
     assert value(session, devices=2, batch_size=8) == pytest.approx(16)
+
+
+def hapi(epochs: int, means: list[str], *, evaluated: bool = False) -> list[str]:
+    """Return the lines of `Model.fit`: in each epoch of 40 steps a line per 10 of them, with these mean times."""
+    lines = [
+        "The loss value printed in the log is the current step, and the metric is the average value of previous steps."
+    ]
+    for epoch in range(1, epochs + 1):
+        lines.append(f"Epoch {epoch}/{epochs}")
+        lines += [f"step {10 * n}/40 - loss: 0.6497 - acc: 1.0000 - {mean}/step" for n, mean in enumerate(means, 1)]
+        if evaluated:
+            lines += ["Eval begin...", "step 3/3 - loss: 0.2040 - acc: 1.0000 - 2s/step", "Eval samples: 20"]
+    return lines
+
+
+def test_hapi_undoes_the_means_of_an_epoch_and_reads_no_evaluation(tmp_path: Path) -> None:
+    # 10 steps of 100 ms, then 10 of 300 ms, then 20 of 100 ms: 6 s for 40 steps of 2 × 8 samples in each epoch.
+    lines = hapi(6, ["100ms", "200ms", "167ms", "150ms"], evaluated=True)
+    session = session_of(lines, tmp_path, "paddle.hapi")
+    assert len(session.records[0]) == 24
+    assert value(session, devices=2, batch_size=8) == pytest.approx(640 / 6)
+
+
+def test_hapi_lines_of_one_digit_are_left_out_where_they_are_few(tmp_path: Path) -> None:
+    # A start that takes seconds is printed as a whole number of them.
+    lines = hapi(5, ["100ms"] * 4)
+    lines[2] = lines[2].replace("100ms", "2s")
+    assert len(session_of(lines, tmp_path, "paddle.hapi").records[0]) == 19
+    assert reason(session_of(hapi(5, ["1s"] * 4), tmp_path, "paddle.hapi"), devices=1, batch_size=8) == "coarse_seconds"
+    assert (
+        reason(session_of(hapi(5, ["9ms"] * 4), tmp_path, "paddle.hapi"), devices=1, batch_size=8) == "coarse_seconds"
+    )
+
+
+def test_hapi_states_of_a_bar_are_one_record(tmp_path: Path) -> None:
+    bars = [each.replace(" - loss", " [====>...] - loss") for each in hapi(1, ["100ms", "200ms", "167ms", "150ms"])]
+    drawn = "\n".join(bars[:2]) + "\n\r" + ("\b" * 80 + "\r").join(bars[2:])
+    session = session_of([drawn], tmp_path, "paddle.hapi")
+    assert session.records[0]["step"].tolist() == [40]
+
+
+def test_hapi_in_full_counts_samples_of_the_job(tmp_path: Path) -> None:
+    speed = "- avg_reader_cost: 0.01000 sec - avg_batch_cost: 0.09000 sec - ips: 160.00000 samples/sec - 100ms"
+    lines = [each.replace("- 100ms", speed) for each in hapi(6, ["100ms"] * 4, evaluated=True)]
+    lines = [each.replace("- 2s", speed.replace("160", "500")) for each in lines]
+    assert value(session_of(lines, tmp_path, "paddle.hapi"), devices=2) == pytest.approx(160)

@@ -88,7 +88,6 @@ FORMAT = Format(
         ),
         Sample(b"Epoch 3/10\nstep 10/40 - loss: 0.1 - 12s/step\n", epoch=3, total_epochs=10),
         Sample(b"Eval begin...\nstep 10/40 - loss: 0.1 - 12ms/step\n", _other=10, step=float("nan")),
-        NearMiss(b"40/40 [==============================] - 12s 120ms/step - loss: 0.5000\n", "a bar of Keras"),
         NearMiss(b"step 20/120 - loss: 0.6497 - acc: 0.5000 - 250m", "cut inside the time"),
         NearMiss(b"Epoch 3/10\n", "an epoch of any program"),
         NearMiss(b"Eval samples: 20\n", "the end of an evaluation"),

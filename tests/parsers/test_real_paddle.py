@@ -5,6 +5,7 @@ Lines are made up after theirs; figures are worked out by hand.
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,64 @@ def test_hapi_in_full_counts_samples_of_the_job(tmp_path: Path) -> None:
     lines = [each.replace("- 100ms", speed) for each in hapi(6, ["100ms"] * 4, evaluated=True)]
     lines = [each.replace("- 2s", speed.replace("160", "500")) for each in lines]
     assert value(session_of(lines, tmp_path, "paddle.hapi"), devices=2) == pytest.approx(160)
+
+
+def ocr(epoch: int, step: int, clock: str, seconds: float) -> str:
+    """Return a line of PaddleOCR for 10 steps of 8 samples."""
+    return (
+        f"[2026/11/20 {clock}] ppocr INFO: epoch: [{epoch}/9], global_step: {step}, lr: 0.001000, loss: 1.250000, "
+        f"avg_reader_cost: 0.00000 s, avg_batch_cost: {seconds:.5f} s, avg_samples: 8.0, "
+        f"ips: {8 / seconds:.5f} samples/s, eta: 0:00:09"
+    )
+
+
+def test_paddleocr_saves_within_the_first_record_of_an_epoch(tmp_path: Path) -> None:
+    # Steps of 0.2 s; the 5 s of a checkpoint after each epoch of 30 steps fall to the record that follows.
+    lines = []
+    for epoch in range(1, 6):
+        for part, seconds in enumerate((0.7 if epoch > 1 else 0.2, 0.2, 0.2)):
+            step = 30 * (epoch - 1) + 10 * (part + 1)
+            lines.append(ocr(epoch, step, "13:14:40", seconds))
+        lines.append("[2026/11/20 13:14:40] ppocr INFO: save model in ./output/db_mv3/latest")
+    assert value(session_of(lines, tmp_path, "frameworks.paddle_ocr"), "sustained", devices=1) == pytest.approx(40)
+
+
+def test_an_evaluation_outside_the_timer_says_nothing_against_it(tmp_path: Path) -> None:
+    # 200 s of training per record, and before every other one 300 s of evaluation with its line.
+    lines, at = [], dt.datetime(2026, 11, 20, 8)
+    for n in range(1, 21):
+        at += dt.timedelta(seconds=200)
+        lines.append(ocr(1, 10 * n, f"{at:%H:%M:%S}", 20))
+        if n % 2:
+            at += dt.timedelta(seconds=300)
+            lines.append(f"[2026/11/20 {at:%H:%M:%S}] ppocr INFO: cur metric, precision: 0.5, hmean: 0.33, fps: 45.5")
+    session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(0.4)
+    clock = next(each for each in found.witnesses if each.kind == "clock")
+    assert (clock.verdict, clock.difference) == ("agrees", pytest.approx(0, abs=0.1))
+
+
+def seg(n: int, at: dt.datetime) -> str:
+    """Return a line of PaddleSeg for 100 iterations of 0.4 s with 4 samples each."""
+    return (
+        f"{at:%Y-%m-%d %H:%M:%S} [INFO]\t[TRAIN] epoch: 1, iter: {100 * n}/9000, loss: 2.5, lr: 0.009919, "
+        "batch_cost: 0.4000, reader_cost: 0.01000, ips: 10.0000 samples/sec | ETA 00:03:57"
+    )
+
+
+@pytest.mark.parametrize("evaluated", [False, True])
+def test_paddleseg_leaves_out_the_moving_average_of_the_weights(evaluated: bool, tmp_path: Path) -> None:
+    # By the clock 42 s for 100 iterations: 5 % beside `batch_cost`. An evaluation of 20 s stands apart from it.
+    lines, at = [], dt.datetime(2026, 11, 20, 8)
+    for n in range(1, 41):
+        at += dt.timedelta(seconds=42)
+        lines.append(seg(n, at))
+        if evaluated and n % 2:
+            at += dt.timedelta(seconds=20)
+            lines.append(f"{at:%Y-%m-%d %H:%M:%S} [INFO]\t[EVAL] #Images: 20 mIoU: 0.1000 Acc: 0.3000")
+    session = session_of(lines, tmp_path, "paddle.seg")
+    found = measured(session, facts_of(session) | {"devices": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(10 / 1.05, rel=1e-3)

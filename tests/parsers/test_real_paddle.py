@@ -189,14 +189,14 @@ def test_paddleseg_leaves_out_the_moving_average_of_the_weights(evaluated: bool,
 def clas_2021(epoch: int, iteration: int, seconds: float, size: int = 8) -> str:
     """Return a line of PaddleClas of 2021, whose means run since iteration 5 of the epoch of 41."""
     return (
-        f"[2026/11/20 13:14:40] root INFO: [Train][Epoch {epoch}/20][Iter: {iteration}/41]lr: 0.10000, CELoss: 2.02106, "
+        f"[2026/11/20 13:14:40] root INFO: [Train][Epoch {epoch}/20][Iter: {iteration}/41]lr: 0.1, CELoss: 2.02106, "
         f"loss: 2.02106, top1: 0.07031, batch_cost: {seconds:.5f}s, reader_cost: 0.02000, "
         f"ips: {size / seconds:.5f} images/sec, eta: 12:17:54"
     )
 
 
 def test_paddleclas_of_2021_prints_means_that_are_undone(tmp_path: Path) -> None:
-    # Iterations of 0.2 s, one of the second line of each epoch stalls for 3.2 s: 36 of them take 10.4 s since iteration 5.
+    # Iterations of 0.2 s, of which one of the second line stalls for 3.2 s: 36 of them take 10.4 s since iteration 5.
     # The last one, of 3 images in place of 8, makes 283 images of 288; line 0 of the next epoch begins in this one.
     means = {0: 0.3, 10: 0.2, 20: 0.4, 30: 8.4 / 26, 40: 10.4 / 36}
     lines = [

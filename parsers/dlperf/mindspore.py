@@ -87,7 +87,7 @@ FORMAT = Format(
             rb"epoch: (?:<epoch>,? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
             rb"<step>, (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
             rb"<loss>(?=[\s\]),])|\bEval epoch time: <_evaluation> ms, per step time: |epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
-            rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)",
+            rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)(?!, ?+(?:f|\Z))",
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},
             repeated=True,

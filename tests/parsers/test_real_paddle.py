@@ -204,3 +204,23 @@ def test_paddleclas_of_2021_prints_means_that_are_undone(tmp_path: Path) -> None
     ]  # fmt: skip
     session = session_of(lines, tmp_path, "paddle.clas_dygraph")
     assert value(session, devices=1, batch_size=8) == pytest.approx(283 / 10.4, rel=1e-3)
+
+
+def test_mindocr_is_no_other_program_of_mindspore_and_times_no_evaluation(tmp_path: Path) -> None:
+    # 20 steps of 0.25 s per line with 8 images each, then an evaluation of a minute that the clock shows.
+    lines, at = [], dt.datetime(2026, 11, 20, 8)
+    for epoch in range(1, 9):
+        for step in (20, 40):
+            at += dt.timedelta(seconds=5)
+            lines.append(
+                f"[{at:%Y-%m-%d %H:%M:%S}] mindocr.utils.callbacks INFO - epoch: [{epoch}/8] step: [{step}/40], "
+                "loss: 2.75, lr: 0.000500, per step time: 250.000 ms, fps per card: 32.00 img/s"
+            )
+        lines.append(
+            f"[{at:%Y-%m-%d %H:%M:%S}] mindocr.utils.callbacks INFO - epoch: [{epoch}/8], loss: 2.5, "
+            "epoch time: 10.000 s, per step time: 250.000 ms, fps per card: 32.00 img/s"
+        )
+        at += dt.timedelta(seconds=60)
+    assert value(session_of(lines, tmp_path, "frameworks.mindocr"), "sustained", devices=2) == pytest.approx(64)
+    of_epochs = [each for each in lines if "epoch time" in each]
+    assert value(session_of(of_epochs, tmp_path, "frameworks.mindocr"), "sustained", devices=2) == pytest.approx(64)

@@ -224,3 +224,46 @@ def test_mindocr_is_no_other_program_of_mindspore_and_times_no_evaluation(tmp_pa
     assert value(session_of(lines, tmp_path, "frameworks.mindocr"), "sustained", devices=2) == pytest.approx(64)
     of_epochs = [each for each in lines if "epoch time" in each]
     assert value(session_of(of_epochs, tmp_path, "frameworks.mindocr"), "sustained", devices=2) == pytest.approx(64)
+
+
+def mindcv(epoch: int, batch: int, seconds: float, at: dt.datetime) -> str:
+    """Return a line of MindCV, in epochs of 40 batches."""
+    return (
+        f"[{at:%Y-%m-%d %H:%M:%S}] mindcv.utils.callbacks INFO - Epoch: [{epoch}/12], batch: [{batch}/40], "
+        f"loss: 6.875000, lr: 0.050000, time: {seconds:.6f}s"
+    )
+
+
+def test_mindcv_has_one_line_per_epoch_where_the_data_sink(tmp_path: Path) -> None:
+    # 40 batches of 8 in 80 s.
+    at = dt.datetime(2026, 11, 20, 8)
+    lines = [mindcv(epoch, 40, 80, at) for epoch in range(1, 9)]
+    session = session_of(lines, tmp_path, "frameworks.mindcv")
+    assert value(session, devices=2, batch_size=8) == pytest.approx(8)
+
+
+def test_mindcv_counts_no_steps_of_a_missing_line(tmp_path: Path) -> None:
+    # The line of batch 20 of the second epoch is lost, and the file begins within an epoch.
+    at = dt.datetime(2026, 11, 20, 8)
+    places = [(1, 30), (1, 40), (2, 1), (2, 10), (2, 30), (2, 40), *((3, each) for each in (1, 10, 20, 30, 40))]
+    lines = [mindcv(epoch, batch, 2 if batch == 1 else 18 if batch == 10 else 20, at) for epoch, batch in places]
+    session = session_of(lines, tmp_path, "frameworks.mindcv")
+    assert session.records[0]["step"].tolist() == [40, 1, 10, 40, 1, 10, 20, 30, 40]
+    assert value(session, devices=2, batch_size=8) == pytest.approx(8)
+
+
+def test_mindcv_waits_for_data_outside_its_time(tmp_path: Path) -> None:
+    # 10 batches in 60 s by the clock, of which 40 s are steps; between epochs 100 s pass.
+    lines, at = [], dt.datetime(2026, 11, 20, 8)
+    for epoch in range(1, 9):
+        for batch in (1, 10, 20, 30, 40):
+            at += dt.timedelta(seconds=6 if batch == 1 else 54 if batch == 10 else 60)
+            lines.append(mindcv(epoch, batch, 4 if batch == 1 else 36 if batch == 10 else 40, at))
+        at += dt.timedelta(seconds=100)
+        lines.append(
+            f"[{at:%Y-%m-%d %H:%M:%S}] mindcv.utils.callbacks INFO - Total time since last epoch: 340.000000(train"
+        )
+    session = session_of(lines, tmp_path, "frameworks.mindcv")
+    found = measured(session, facts_of(session) | {"devices": 2, "batch_size": 8}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(160 / 60, rel=1e-3)

@@ -15,10 +15,14 @@ from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, 
 
 #: Whole numbers below this are rounded by more than a twentieth.
 _COARSE = 10
-#: Lines that say what follows: an epoch, or an evaluation or prediction, with the first step of its first line.
+#: Lines that say what follows: an epoch, or an evaluation or prediction. Those of other programs may stand in between.
+_SOON = rb"(?=(?:\r?\n[^\n]{0,400}+){0,30}?\r?\n[\x08\r]*+step ++%s/)"
 _BEGINS = (
-    rb"(?m)^Epoch <epoch>/<total_epochs>[ \t]*+\r?$(?=(?:\r?\n[^\n]{0,400}+){0,30}?\r?\n[\x08\r]*+step ++[0-9]++/)"
-    rb"|^(?:Eval|Predict) begin\.\.\.[\s\x08]*+step ++<_other>/|"
+    rb"(?m)^Epoch <epoch>/<total_epochs>[ \t]*+\r?$"
+    + _SOON % b"[0-9]++"
+    + rb"|^(?:Eval|Predict) begin\.\.\.[ \t]*+"
+    + _SOON % b"<_other>"
+    + b"|"
 )
 _STEP = rb"(?:(?<=[\r\n\x08])|^)step ++<step>/<total_steps> (?:\[[=>.]++\] )?+(?:- loss: <loss>(?: -?+[0-9][0-9.e+-]*+)*+ )?+"
 #: Metrics and the time that is left, up to what is looked for.
@@ -36,7 +40,9 @@ def _in_epochs(columns: Columns) -> tuple[Rows, Columns]:
     made = {name: column for name, column in columns.items() if not name.startswith("_")}
     for name in ("epoch", "total_epochs"):
         made[name] = np.where(at_epoch >= 0, columns[name][at_epoch], np.nan)
-    return rows[np.isfinite(columns["step"]) & (at_epoch > at_other)], made
+    rows = rows[np.isfinite(columns["step"]) & (at_epoch > at_other)]
+    # Where the line that announces it is missing, an evaluation has its own number of steps.
+    return rows[columns["total_steps"][rows] == np.median(columns["total_steps"][rows])] if len(rows) else rows, made
 
 
 def _timed(columns: Columns) -> Postprocessed:
@@ -48,7 +54,12 @@ def _timed(columns: Columns) -> Postprocessed:
     rows = rows[fine] if 2 * fine.sum() >= len(rows) else rows
     seconds = np.where(printed >= _COARSE, printed * unit, np.nan)
     kept = {name: column[rows] for name, column in made.items() if name != "duration"}
-    return rows, kept | {"duration": seconds[rows] * columns["step"][rows]}
+    duration = seconds[rows] * columns["step"][rows]
+    # Where less time has passed than before, another epoch has begun, whose line is missing.
+    rounding = 0.5 * unit[rows] * columns["step"][rows]
+    anew = ((duration + rounding)[1:] < (duration - rounding)[:-1]) & (np.diff(kept["epoch"]) == 0)
+    kept["epoch"] = kept["epoch"] + 0.5 * (np.cumsum(np.concatenate([[False], anew])[: len(rows)]) % 2)
+    return rows, kept | {"duration": duration}
 
 
 def _exact(columns: Columns) -> Postprocessed:

@@ -125,6 +125,19 @@ def test_hapi_in_full_counts_samples_of_the_job(tmp_path: Path) -> None:
     assert value(session_of(lines, tmp_path, "paddle.hapi"), devices=2) == pytest.approx(160)
 
 
+def test_hapi_with_lines_missing_or_between(tmp_path: Path) -> None:
+    whole = hapi(6, ["100ms", "100ms", "100ms", "100ms"], evaluated=True)
+    noisy = [line for each in whole for line in (each, "ips: 127.0.0.1")]
+    # 10 steps of 9 s, then, behind lines that are lost, 30 steps of 3 s: those of another epoch.
+    lost = [each for n, each in enumerate(whole) if n not in range(3, 12)]
+    lost[2] = lost[2].replace("100ms", "900ms")
+    unannounced = [each for each in whole if each != "Eval begin..."]
+    for lines in (whole, noisy, unannounced):
+        session = session_of(lines, tmp_path, "paddle.hapi")
+        assert value(session, "sustained", devices=1, batch_size=8) == pytest.approx(80)
+    assert value(session_of(lost, tmp_path, "paddle.hapi"), devices=1, batch_size=8) == pytest.approx(1680 / 29)
+
+
 def ocr(epoch: int, step: int, clock: str, seconds: float) -> str:
     """Return a line of PaddleOCR for 10 steps of 8 samples."""
     return (

@@ -16,7 +16,7 @@ from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import Layout
 from ingest.read.run_json import of_log
 from ingest.read.walk import Input
-from ingest.record.run import facts_of
+from ingest.record.run import facts_of, of_second_run
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
@@ -56,6 +56,7 @@ def _session(given: Input, session: Session, sessions: int, told: PathFacts) -> 
     span = f"lines {session.first_line}-{session.last_line}"
     came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""
     yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}{came}"
+    yield from (f"problem    {message(each)}" for each in of_second_run(given.name, session))
     for name, stated in sorted(merged.stated.items()):
         yield f"fact       {name} = {stated.value}   ({stated.where})"
     for each in merged.contradictions:

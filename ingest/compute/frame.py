@@ -68,6 +68,8 @@ class StepRows:
     #: Steps that each row covers; since the restart of the running mean where the printer prints one.
     covered: Column
     pauses: PauseFlags
+    #: Rows before whose line something took time while the printer's timer stood still, but no clock.
+    apart: NDArray[np.bool_]
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -117,7 +119,10 @@ class StepRows:
             pauses = np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)]) if len(chosen) else pauses[chosen]
         columns = {name: each[chosen] for name, each in columns.items()}
         epochs, steps, rows = self.epochs[1:][chosen], self.steps[1:][chosen], self.rows[1:][chosen]
-        later = replace(self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses)
+        later = replace(
+            self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses,
+            apart=self.apart[1:][chosen],
+        )  # fmt: skip
         return later, seconds[chosen]
 
     def _restarted(self, seconds: Column) -> NDArray[np.bool_]:
@@ -183,11 +188,12 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     elif "clock" in columns and (again := _printed_again(columns["clock"], epochs, steps)).any():
         rows, group = np.flatnonzero(~again), np.cumsum(~again) - 1
         columns, epochs, steps = {name: each[rows] for name, each in columns.items()}, epochs[rows], steps[rows]
-    stopped = _stopped(records.stops(), group, ranks, len(rows))
+    held, beside = ([each for each in records.stops() if (each.pause.inside == "none") is out] for out in (False, True))
+    stopped, apart = (_stopped(each, group, ranks, len(rows)) for each in (held, beside))
     if records.reading.buffered:
         stopped = _in_all_printed_together(stopped, records.stamps()[rows])
     pauses = _pauses(records, stopped, epochs, steps)
-    return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses)
+    return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
 
 
 def _printed_again(clock: Column, epochs: Column, steps: Column) -> NDArray[np.bool_]:

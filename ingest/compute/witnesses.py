@@ -283,7 +283,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         raise no_figure("no_line_clock")
     unit, between = _resolution_of(stamps), _intervals(given, stamps)
     if not between.took.any():
-        raise no_figure("no_line_clock")
+        raise no_figure("no_comparison" if given.frame.apart.any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
@@ -334,6 +334,7 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     if float(np.nanmax(stamps)) < DATELESS_BEFORE:
         fits &= claimed < _HALF_A_DAY
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(given, steps, epochs)
+    fits &= ~given.frame.apart
     rows = rules.used_records(rules.HEADLINE, given)
     rows = rows[fits[rows]]
     found = _Intervals(took[rows], claimed[rows], rows)

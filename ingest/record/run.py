@@ -453,7 +453,7 @@ def _problems(
         problems.append(Problem("cut_line", name, log.cut_line))
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
-    problems += _begun_anew(name, session)
+    problems += of_second_run(name, session)
     missing = facts.missing(merged.stated)
     if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
         missing.append("accumulation")
@@ -478,7 +478,7 @@ def _problems(
 _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 
-def _begun_anew(name: str, session: Session) -> list[Problem]:
+def of_second_run(name: str, session: Session) -> list[Problem]:
     """Return a problem if one session holds a second run, of a printer that does not say when it starts."""
     found = second_run(session) if _observations(session) else None
     if found:

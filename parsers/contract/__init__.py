@@ -137,13 +137,14 @@ class Pause:
         pattern: stands in such a line. It begins with plain characters, so that text without them is skipped quickly.
         sample: a real line of the kind, which must yield no record.
         inside: the record whose interval holds that time: the `next` one, or the `last` one before the line, which the
-            printer prints when the epoch is over.
+            printer prints when the epoch is over; `none` where the printer stops its timer meanwhile. The clocks of the
+            lines before and behind it then say nothing of training.
     """
 
     kind: PauseKind
     pattern: bytes
     sample: bytes
-    inside: Literal["next", "last"] = "next"
+    inside: Literal["next", "last", "none"] = "next"
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
@@ -188,8 +189,8 @@ class Reading:
         repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
             step then count once, as their median.
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
-        pauses: what else takes time inside the intervals of these records. A printer that stops its clock meanwhile, or
-            times one step only, has none.
+        pauses: what else takes time inside the intervals of these records, or between them. A printer that stops its clock
+            meanwhile, or times one step only, needs none unless its lines have clocks of their own.
         epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
         epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
         exact: the seconds of an epoch are those of its steps and of nothing else, and `step_seconds` their mean. Records

@@ -5,7 +5,8 @@ ranks write to one file, untagged, and may be out of step: times are assigned to
 times that several ranks print for one step count once. Callbacks print the `step` of the run (BERT, `outputs are`) or
 of the epoch (`loss is`), for each step or only for the last of the sink. Newer releases begin with `Train epoch time`;
 some print seconds instead of milliseconds. `Eval epoch time` is an evaluation. Where it stands before the time of the
-epoch, the evaluation took place within it, or began the timer anew: such a time is no record.
+epoch, the evaluation took place within it, or began the timer anew: such a time is no record. Programs that print no such
+states have their times counted.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     """Return the rows that print a time, with the step at which it ended. Milliseconds and seconds have own columns."""
     duration = np.where(np.isnan(printed["duration"]), printed["_duration_in_seconds"], printed["duration"])
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
+    if not len(states):
+        return _times_alone(printed, duration, times)
     times, states = _paired(times, states)
     trained = ~_evaluated(times, printed)
     times, states = times[trained], states[trained]
@@ -28,6 +31,19 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     steps = np.where(np.isfinite(steps) & (steps >= 1), steps, _stride(step, epoch))
     ends = np.where(np.isnan(epoch), step, epoch * steps)
     return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
+
+
+def _times_alone(printed: Columns, duration: Column, times: Rows) -> Postprocessed:
+    """Return the times of a program that prints no states, with the steps that they divide into, counted from its first."""
+    before = np.concatenate([[-1], times[:-1]]).astype(np.intp)
+    evaluations = np.flatnonzero(np.isfinite(printed["_evaluation"]))
+    trained = np.searchsorted(evaluations, times) == np.searchsorted(evaluations, before)
+    with np.errstate(all="ignore"):
+        steps = np.round(duration[times] / printed["step_seconds"][times])
+    kept = trained & np.isfinite(steps) & (steps >= 1)
+    times, steps = times[kept], steps[kept]
+    made = {"step": np.cumsum(steps), "steps": steps, "duration": duration[times], "loss": printed["loss"][times]}
+    return times, made
 
 
 def _evaluated(times: Rows, printed: Columns) -> NDArray[np.bool_]:
@@ -71,7 +87,7 @@ FORMAT = Format(
             rb"epoch: (?:<epoch>,? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
             rb"<step>, (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
             rb"<loss>(?=[\s\]),])|\bEval epoch time: <_evaluation> ms, per step time: |epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
-            rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)",
+            rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)(?!, ?+(?:f|\Z))",
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},
             repeated=True,

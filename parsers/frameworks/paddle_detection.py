@@ -1,16 +1,42 @@
 """PaddleDetection (`tools/train.py`): a record per `log_iter` iterations, in the words of today or of its static graph.
 
 `ips` is the throughput of one device; `ips` and `batch_cost`, which includes the wait for data, are means of the last
-`log_iter` iterations. The first record of a run covers one iteration and the start-up. Networks without a sum of their
+`log_iter` iterations. The first record of a run covers one iteration and the start-up. Where epochs are shorter than that,
+only their first iterations are printed, and the means hold the start-up for some epochs: such records are left out. Networks without a sum of their
 losses print no `loss:`. Nothing announces the program: a start is recognised by what Paddle prints of the device or the
 ranks just before the first line of `ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Trap
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Trap
 from parsers.paddle import LAUNCHER, MEMORY
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
 _EMA = Trap("clock", "outside_batch_cost", most=1.19)
+#: `log_iter` of all configurations that PaddleDetection ships.
+_LOG_ITER = 20
+
+
+def _without_start(columns: Columns) -> Postprocessed:
+    """Return the records; where each is of another, short epoch, without those whose mean still holds the start-up.
+
+    Such a record then stands for the iterations since the one before it.
+    """
+    epoch, step, total = columns["epoch"], columns["step"], columns["total_steps"]
+    rows = np.arange(len(step))
+    if (step > 0).any() or not len(step):
+        return rows, columns
+    begun = np.diff(epoch, prepend=-np.inf) <= 0
+    begun[0] = True
+    first = epoch[np.maximum.accumulate(np.where(begun, rows, 0))]
+    since = (epoch - first) * total
+    made = {**columns, "steps": np.where(since == 0, 1.0, total)}
+    rows = rows[(since == 0) | (since >= _LOG_ITER)]
+    return rows, {name: column[rows] for name, column in made.items()}
+
 
 FORMAT = Format(
     title="PaddleDetection",
@@ -28,6 +54,7 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             trap=_EMA,
+            postprocess=_without_start,
         ),
         Reading(
             rb"\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"

@@ -6,7 +6,8 @@ steps between two records; where `print_batch_step` cannot be told they are not 
 unit (since 2022), and `samples`, the sum over the interval, with an `ips` that ends the line (2020 to 2021). The latter
 leaves out metrics, several times as long as a step on some machines, and is read with its timestamps only. The
 configuration also names a batch size for evaluation, before that for training. With a sampler of several scales no
-batch has the configured size. The first record of a run includes the start-up. A resumed run counts its steps from 0 in
+batch has the configured size. The first record of a run includes the start-up, and that of a later epoch the checkpoint that ends
+each epoch; evaluations lie outside. A resumed run counts its steps from 0 in
 a later epoch. Memory is that of the tensors, 0 if unknown. OpenOCR prints the same in PyTorch, as `openrec` and
 `opendet`.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import ENDED, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Trap
+from parsers.contract import ENDED, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
@@ -29,6 +30,19 @@ _HEAD = (
 _DIVIDED = frozenset({"step_seconds", "reader_seconds", "batch"})
 #: Share of the lines that the printer must have printed; some may be lost.
 _PRINTED = 0.9
+_PAUSES = (
+    Pause(
+        "checkpoint",
+        rb"save model in ",
+        b"[2026/11/20 13:15:40] ppocr INFO: save model in ./output/db_mv3/latest",
+    ),
+    Pause(
+        "evaluation",
+        rb"cur metric, ",
+        b"[2026/11/20 13:14:50] ppocr INFO: cur metric, precision: 0.5, recall: 0.25, hmean: 0.33, fps: 45.5",
+        inside="none",
+    ),
+)
 #: No run has so many steps, and no interval; larger numbers are garbled.
 _LAST_STEP, _LONGEST = 1e12, 10_000
 #: Samples per step agree with the batch size within this share.
@@ -97,6 +111,7 @@ FORMAT = Format(
             scope="device",
             postprocess=_by_grid,
             facts=("batch_size",),
+            pauses=_PAUSES,
         ),
         Reading(
             rb"(?:(?<=[0-9]\] root )|(?<=[0-9]\] ppocr ))" + _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
@@ -105,6 +120,7 @@ FORMAT = Format(
             # Metrics and logging lie outside the time that this dialect takes.
             trap=Trap("clock", "outside_batch_cost", most=1.32),
             postprocess=_by_samples,
+            pauses=_PAUSES,
         ),
     ),
     facts=(

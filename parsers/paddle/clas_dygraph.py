@@ -1,13 +1,13 @@
 """PaddleClas, dynamic graph (`tools/train.py`): a record per `Global.print_batch_step` iterations.
 
 `ips` is the throughput of one device. Releases of 2024 print its mean since the last line. Releases of 2022 print a
-running mean since iteration 5 of the epoch, and no line tells which release it is: for those, `sustained` averages
+running mean since iteration 5 of the epoch, and no line tells these two apart: for those, `sustained` averages
 running means, which is right for a steady speed and slow to show a stall. `[Eval]` lines have an `ips` of their own,
 for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
 `batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here,
-or left out if it is of that batch alone. Means of 2021 run on until iteration 5 of the next epoch, with the evaluation in
-between: lines before that are left out.
+or left out if it is of that batch alone. Means of 2021, which log as `root`, run since iteration 5 of the epoch, which is
+undone here, until iteration 5 of the next one, with the evaluation in between: lines before that are left out.
 Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
 enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; PaddleScience,
 which counts no images, is not read.
@@ -54,8 +54,10 @@ _PAUSES = (
 )
 
 
-def _whole_batches(columns: Columns) -> Postprocessed:
+def _whole_batches(columns: Columns, since: int | None = None) -> Postprocessed:
     """Return the records with the speed of all their batches, where the last batch is smaller than the others.
+
+    Means run since an iteration of the epoch, or else since the line before.
 
     A record before the epoch's end with an odd batch is left out. Where sizes vary throughout, `batch` is that of the
     last batch of each record, and the steps are unknown if these are too few to tell the mean.
@@ -74,6 +76,8 @@ def _whole_batches(columns: Columns) -> Postprocessed:
             return rows, made
         within = np.diff(columns["epoch"], prepend=np.nan) == 0
         covered = np.where(within, np.diff(step, prepend=np.nan), np.where(step == 0, 1.0, np.nan))
+        if since is not None:
+            covered = step - since + 1
         # A running mean says nothing of a batch that a line prints alone.
         smaller = last & odd & (size < usual) & (covered > 1)
         made["throughput"] = np.where(smaller, (usual * (covered - 1) + size) / covered / cost, ips)
@@ -84,7 +88,7 @@ def _whole_batches(columns: Columns) -> Postprocessed:
 def _since_restart(columns: Columns) -> Postprocessed:
     """Return the same of the first releases, without the lines whose mean began in the epoch before."""
     kept = np.flatnonzero((columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
-    rows, found = _whole_batches({name: column[kept] for name, column in columns.items()})
+    rows, found = _whole_batches({name: column[kept] for name, column in columns.items()}, _RESTART)
     return kept[rows], found
 
 
@@ -109,6 +113,7 @@ FORMAT = Format(
         _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci"))),
         replace(
             _of_device(rb"(?<=root INFO: " + _BEGINS + rb")"),
+            cumulative_since=_RESTART,
             pauses=_PAUSES,
             epoch_timer=True,
             postprocess=_since_restart,

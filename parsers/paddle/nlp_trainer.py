@@ -3,7 +3,8 @@
 `interval_samples_per_second` is the throughput of the job since the last line; an evaluation or a checkpoint counts in
 the interval that follows it. `train_samples_per_second` of the summary covers the whole run, and is too high for a
 resumed one; `eval_samples_per_second` is not training. Tokens are printed per device and include padding; they are
-quoted where no samples are. Memory is the peak allocated to tensors, in GiB.
+quoted where no samples are. Memory is the peak allocated to tensors, in GiB. The summary counts the steps that were
+planned, also of a run that stopped early.
 
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
 has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
@@ -108,7 +109,9 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)",
+            # Early stopping leaves planned steps out that the speed counts; the epoch tells how far the run came.
+            rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)"
+            rb"(?:, (?!epoch: |progress_or_epoch: )\w++: [^\s,]++)*+(?:, (?:progress_or_)?+epoch: (?P<epoch>[0-9.]++)(?=[\s,]))?+",
             unit="samples/s",
             span="run",
         ),
@@ -120,6 +123,8 @@ FORMAT = Format(
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
+        Fact("data_set_size", rb"\] ++- ++Num examples = ([0-9,]++)[ \t]*+\r?\n(?=[^\n]*? Num Epochs = )", grouped),
+        Fact("total_epochs", rb"\] ++- ++Num Epochs = ([0-9,]++)", grouped),
         Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
         Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
         Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
@@ -148,8 +153,13 @@ FORMAT = Format(
         ),
         Sample(
             b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "
-            b"train_steps_per_second: 0.77, train_loss: 5.5, epoch: 1.0",
-            seconds=812.5, throughput=49.25,
+            b"train_steps_per_second: 0.77, train_loss: 5.5, epoch: 1.0\n",
+            seconds=812.5, throughput=49.25, epoch=1,
+        ),
+        Sample(
+            b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "
+            b"train_steps_per_second: 0.77, train_loss: 5.5, progress_or_epoch: 0.0125\n",
+            seconds=812.5, throughput=49.25, epoch=0.0125,
         ),
         NearMiss(
             b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5, "

@@ -1,12 +1,23 @@
 """PaddleSeg (`train.py`): a record per `--log_iters` iterations.
 
 `ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. Until January 2021 each value
-stood behind `=`, at first without `ips`. A record that contains a checkpoint, an evaluation or the start of an epoch is
-slow. `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
+stood behind `=`, at first without `ips`. A record that contains the start of an epoch is slow. Evaluations and checkpoints
+lie outside `batch_cost`, and so does the moving average of the weights (`--use_ema`). `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Trap
 from parsers.paddle import MEMORY
+
+_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"\[EVAL\] ",
+        b"2026-11-20 11:50:55 [INFO]\t[EVAL] #Images: 20 mIoU: 0.1000 Acc: 0.3000 Kappa: 0.1000 Dice: 0.2000",
+        inside="none",
+    ),
+)
+#: The moving average of the weights is updated after `batch_cost` has been taken.
+_EMA = Trap("clock", "outside_batch_cost", most=1.19)
 
 FORMAT = Format(
     title="PaddleSeg",
@@ -21,6 +32,8 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             epoch_end=True,
+            pauses=_PAUSES,
+            trap=_EMA,
         ),
         *(
             Reading(

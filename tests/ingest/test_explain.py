@@ -56,6 +56,15 @@ def test_figures_beside_the_throughput_are_explained_too(tmp_path: Path, ingest:
     assert "latency    —  no_accumulation" in explained(ingest, log)
 
 
+def test_a_second_run_in_a_session_is_told(tmp_path: Path, ingest: Ingest) -> None:
+    """Its figure is not published, and must not look here as if it were."""
+    lines = seg([10.0, 10.0, 20.0, 10.0, 20.0, 20.0])
+    log = write_run(tmp_path, "x/1", lines, run=run_json())
+    assert "second run" not in explained(ingest, log)
+    log.write_text("".join(f"{each}\n" for each in [*lines, *lines]))
+    assert "train.log:7: contains a second run" in explained(ingest, log)
+
+
 @pytest.mark.parametrize("folder", sorted(each.name for each in GOLDEN.iterdir() if each.is_dir()))
 def test_every_format_is_explained(folder: str, ingest: Ingest) -> None:
     logs = [each for each in sorted((GOLDEN / folder).iterdir()) if each.suffix in {".log", ".txt"}]

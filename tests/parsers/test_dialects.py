@@ -2665,7 +2665,7 @@ def test_first_paddle_clas_has_evaluations_in_its_means(evaluated: bool, tmp_pat
         lines += [told.format(epoch, step, 0.5, 64) for step in range(5, 35)]
         lines += [told.format(epoch, 35, carried[0] / carried[1], 4 / (carried[0] / carried[1])), *between]
     session = session_of([at + each for each in lines], tmp_path, "paddle.clas_dygraph")
-    assert value(session, "sustained", devices=2) == pytest.approx(2 * 64, rel=2e-3)
+    assert value(session, "sustained", devices=2) == pytest.approx(2 * (30 * 32 + 4) / 15.1, rel=2e-3)
 
 
 def test_first_paddle_clas_carries_its_means_into_the_next_epoch(tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ingest.common.toml_file import read
 from ingest.common.words import TEMPLATES, Bilingual, Text, phrase
 from ingest.site import addresses
 from ingest.site.model import Page, Site
+
+if TYPE_CHECKING:
+    from parsers.contract import Format, Pause
 
 
 def pages(site: Site) -> list[Page]:
@@ -40,7 +43,7 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
             "title": each.title,
             "doc": each.doc,
             "readings": each.readings,
-            "pauses": list(dict.fromkeys(pause for reading in each.readings for pause in reading.pauses)),
+            "pauses": list(dict.fromkeys(_held(each))),
             "runs": runs[each.id],
             "unproven": each.unproven,
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
@@ -49,6 +52,11 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
         }
         for each in formats()
     ]
+
+
+def _held(each: Format) -> Iterator[Pause]:
+    """Yield the pauses that records hold."""
+    yield from (pause for reading in each.readings for pause in reading.pauses if pause.inside != "none")
 
 
 def _described_telemetry() -> list[Mapping[str, Any]]:

@@ -1,0 +1,106 @@
+"""Paddle's `Model.fit` (`paddle.hapi`): a line, or a state of its bar, per `log_freq` steps of an epoch.
+
+The time of a step is the mean since the epoch began, with the wait for data; it is a whole number of seconds, milliseconds
+or microseconds. Numbers of one digit tell too little: such lines are left out, or no figure is made where most are such.
+With `verbose=3` the samples per second of the job since the last line stand before it, exactly, and are read instead.
+Evaluations and predictions print lines of the same form, behind a line that announces them. No line tells the batch size.
+A step is a batch of each device, however many of them an update accumulates.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+
+#: Whole numbers below this are rounded by more than a twentieth.
+_COARSE = 10
+#: Lines that say what follows: an epoch, or an evaluation or prediction. Those of other programs may stand in between.
+_SOON = rb"(?=(?:\r?\n[^\n]{0,400}+){0,30}?\r?\n[\x08\r]*+step ++%s/)"
+_BEGINS = (
+    rb"(?m)^Epoch <epoch>/<total_epochs>[ \t]*+\r?$"
+    + _SOON % b"[0-9]++"
+    + rb"|^(?:Eval|Predict) begin\.\.\.[ \t]*+"
+    + _SOON % b"<_other>"
+    + b"|"
+)
+_STEP = rb"(?:(?<=[\r\n\x08])|^)step ++<step>/<total_steps> (?:\[[=>.]++\] )?+(?:- loss: <loss>(?: -?+[0-9][0-9.e+-]*+)*+ )?+"
+#: Metrics and the time that is left, up to what is looked for.
+_FIELDS = (
+    rb"(?:- (?!avg_reader_cost: |loss: |[0-9]++[mu]?s/)[^\r\n\x08-]++(?:-(?! )[^\r\n\x08-]*+)*+|-(?! )[^\r\n\x08-]*+)*+"
+)
+_TIME = rb"- (?:(?=<_milliseconds>ms)|(?=<_microseconds>us))?+(?P<duration>[0-9]++)[mu]?s/step(?![^\s\x08])"
+
+
+def _in_epochs(columns: Columns) -> tuple[Rows, Columns]:
+    """Return the rows of training steps, and all columns with the epoch in each row."""
+    rows = np.arange(len(columns["step"]))
+    begun, other = (np.isfinite(columns[name]) for name in ("epoch", "_other"))
+    at_epoch, at_other = (np.maximum.accumulate(np.where(each, rows, -1)) for each in (begun, other))
+    made = {name: column for name, column in columns.items() if not name.startswith("_")}
+    for name in ("epoch", "total_epochs"):
+        made[name] = np.where(at_epoch >= 0, columns[name][at_epoch], np.nan)
+    rows = rows[np.isfinite(columns["step"]) & (at_epoch > at_other)]
+    # Where the line that announces it is missing, an evaluation has its own number of steps.
+    return rows[columns["total_steps"][rows] == np.median(columns["total_steps"][rows])] if len(rows) else rows, made
+
+
+def _timed(columns: Columns) -> Postprocessed:
+    """Return the lines of training with their mean seconds per step; NaN in all where most are too coarse."""
+    rows, made = _in_epochs(columns)
+    printed, milli, micro = (columns[name] for name in ("duration", "_milliseconds", "_microseconds"))
+    unit = np.where(np.isfinite(milli), 1e-3, np.where(np.isfinite(micro), 1e-6, 1.0))
+    fine = printed[rows] >= _COARSE
+    rows = rows[fine] if 2 * fine.sum() >= len(rows) else rows
+    seconds = np.where(printed >= _COARSE, printed * unit, np.nan)
+    kept = {name: column[rows] for name, column in made.items() if name != "duration"}
+    duration = seconds[rows] * columns["step"][rows]
+    # Where less time has passed than before, another epoch has begun, whose line is missing.
+    rounding = 0.5 * unit[rows] * columns["step"][rows]
+    anew = ((duration + rounding)[1:] < (duration - rounding)[:-1]) & (np.diff(kept["epoch"]) == 0)
+    kept["epoch"] = kept["epoch"] + 0.5 * (np.cumsum(np.concatenate([[False], anew])[: len(rows)]) % 2)
+    return rows, kept | {"duration": duration}
+
+
+def _exact(columns: Columns) -> Postprocessed:
+    """Return the lines of training; a step takes the printed batch cost and the wait for data before it."""
+    rows, made = _in_epochs(columns)
+    made = dict(made) | {"step_seconds": columns["reader_seconds"] + columns["_batch_cost"]}
+    return rows, {name: column[rows] for name, column in made.items()}
+
+
+FORMAT = Format(
+    title="Paddle Model.fit",
+    framework="PaddlePaddle",
+    marker=b"/step",
+    start=rb"The loss value printed in the log is the current step, and the metric is the average value of previous steps?\.",
+    readings=(
+        Reading(_BEGINS + _STEP + _FIELDS + _TIME, unit="samples/s", cumulative_since=1, postprocess=_timed),
+        Reading(
+            _BEGINS + _STEP + _FIELDS + rb"- avg_reader_cost: <reader_seconds> sec - avg_batch_cost: <_batch_cost> sec "
+            rb"- ips: <throughput> samples/sec ",
+            unit="samples/s",
+            postprocess=_exact,
+        ),
+    ),
+    samples=(
+        Sample(
+            b"step  10/120 - loss: 0.6497 - acc: 0.5000 - avg_reader_cost: 0.01000 sec - avg_batch_cost: 0.24000 sec "
+            b"- ips: 32.00000 samples/sec - 250ms/step\n",
+            step=10, total_steps=120, loss=0.6497, reader_seconds=0.01, _batch_cost=0.24, throughput=32,
+        ),
+        Sample(
+            b"step  20/120 - loss: 0.6497 - acc: 0.5000 - 250ms/step\n",
+            step=20, total_steps=120, loss=0.6497, duration=250, _milliseconds=250, _microseconds=float("nan"),
+        ),
+        Sample(
+            b"\rstep 30/40 [=====================>........] - loss: 1.2795e-05 - acc_top1: 0.5000 - ETA: 2s - 850us/step",
+            step=30, total_steps=40, loss=1.2795e-05, duration=850, _microseconds=850, _milliseconds=float("nan"),
+        ),
+        Sample(b"Epoch 3/10\nstep 10/40 - loss: 0.1 - 12s/step\n", epoch=3, total_epochs=10),
+        Sample(b"Eval begin...\nstep 10/40 - loss: 0.1 - 12ms/step\n", _other=10, step=float("nan")),
+        NearMiss(b"step 20/120 - loss: 0.6497 - acc: 0.5000 - 250m", "cut inside the time"),
+        NearMiss(b"Epoch 3/10\n", "an epoch of any program"),
+        NearMiss(b"Eval samples: 20\n", "the end of an evaluation"),
+    ),
+)  # fmt: skip

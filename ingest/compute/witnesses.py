@@ -344,14 +344,15 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
 def _whole_across_epochs(given: ThroughputSeries, steps: Column, epochs: Column) -> NDArray[np.bool_]:
     """Return which records after an epoch's end cover as many steps as others: not the first step printed by itself.
 
-    A running mean says nothing of the steps before it began.
+    A running mean says nothing of the steps before it began, nor a timer that begins anew of what took time between.
     """
     import numpy as np
 
-    if given.records.reading.span == "epoch":
+    reading = given.records.reading
+    if reading.span == "epoch":
         return np.asarray(epochs > 0)
     inside = (epochs == 0) & (steps > 0)
-    if given.records.reading.cumulative_since is not None or not inside.any():
+    if reading.cumulative_since is not None or reading.epoch_timer or not inside.any():
         return np.zeros(len(steps), dtype=np.bool_)
     return np.asarray((epochs > 0) & (given.covered >= median(given.covered[inside])))
 

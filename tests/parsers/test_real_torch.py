@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, facts_of, session_of, value
 
+from ingest.compute.witnesses import measured
+from schema.records import Figure
+
 ONE = {"devices": 1, "batch_size": 8}
 
 
@@ -107,4 +110,30 @@ def test_an_evaluation_and_a_checkpoint_of_mmengine_are_no_training(tmp_path: Pa
         if step % 50 == 0:
             lines.append(f"{head}Saving checkpoint at {step} iterations")
     session = session_of(lines, tmp_path, "frameworks.mmseg")
-    assert value(session, "sustained", **ONE) == pytest.approx(16)
+    found = measured(session, facts_of(session) | ONE).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(16)
+
+
+# MMCV
+
+
+def test_what_takes_time_between_epochs_is_nothing_that_a_clock_contradicts(tmp_path: Path) -> None:
+    # Five records of 10 iterations, of 0.5 s each, per epoch; its evaluation takes 6 s, and the timer begins anew.
+    lines, at = [], 0
+    for epoch in range(1, 7):
+        for step in range(10, 60, 10):
+            at += 5
+            clock = f"2026-11-20 12:{at // 60:02}:{at % 60:02},000"
+            lines.append(
+                f"{clock} - mmdet - INFO - Epoch [{epoch}][{step}/50]\tlr: 1.000e-02, eta: 0:00:30, time: 0.500, "
+                "data_time: 0.001, loss: 0.5000"
+            )
+        at += 6
+        lines.append(
+            f"2026-11-20 12:{at // 60:02}:{at % 60:02},000 - mmdet - INFO - Epoch(val) [{epoch}][20]\tbbox_mAP: 0.5"
+        )
+    session = session_of(lines, tmp_path, "frameworks.mmseg")
+    found = measured(session, facts_of(session) | ONE).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(16)

@@ -137,3 +137,26 @@ def test_what_takes_time_between_epochs_is_nothing_that_a_clock_contradicts(tmp_
     found = measured(session, facts_of(session) | ONE).headline
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(16)
+
+
+# fairseq
+
+
+def test_a_pause_after_an_update_of_fairseq_is_in_the_record_after_the_one_that_is_drawn_next(tmp_path: Path) -> None:
+    # 10 updates of 1000 tokens take 5 s. What is told of update 50 is drawn behind its validation, which took 20 s.
+    def drawn(done: int, told: int) -> str:
+        seconds = 25 if told % 50 == 10 and told > 50 else 5
+        return (
+            f"\repoch 001:  {done // 3:2}%|## | {done}/300 [00:30<00:30, 2.00it/s, loss=1, wps={10_000 / seconds:.1f}, "
+            f"ups=2, wpb=1000, bsz=8, num_updates={told}, lr=0.1, train_wall=5, wall=30]"
+        )
+
+    lines = []
+    for told in range(10, 300, 10):
+        if told % 50 == 0:
+            lines.append(
+                "2026-11-20 09:11:00 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 4 | wps 9 | wpb 8"
+            )
+        lines += [drawn(done, told) for done in range(told, told + 10, 3)]
+    session = session_of(lines, tmp_path, "frameworks.fairseq")
+    assert value(session, "sustained", devices=1) == pytest.approx(2000)

@@ -8,7 +8,7 @@ import pytest
 from test_dialects import ALL, facts_of, session_of, value
 
 from ingest.compute.witnesses import measured
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 ONE = {"devices": 1, "batch_size": 8}
 
@@ -160,3 +160,34 @@ def test_a_pause_after_an_update_of_fairseq_is_in_the_record_after_the_one_that_
         lines += [drawn(done, told) for done in range(told, told + 10, 3)]
     session = session_of(lines, tmp_path, "frameworks.fairseq")
     assert value(session, "sustained", devices=1) == pytest.approx(2000)
+
+
+# OLMo-core
+
+
+@pytest.mark.parametrize(("seconds", "agrees"), [(0.5, True), (0.75, False)])
+def test_lines_that_are_kept_and_printed_together_are_held_against_the_clock_together(
+    seconds: float, agrees: bool, tmp_path: Path
+) -> None:
+    # Steps of 0.5 s, each 17th of 3.5 s, are printed five at a time. A clock of half as much again contradicts.
+    lines: list[str] = []
+    kept: list[tuple[int, float]] = []
+    at = total = 0.0
+    for step in range(1, 201):
+        took = 3.5 if step % 17 == 0 else 0.5
+        at, total = at + took * seconds / 0.5, total + took * (step > 40)
+        kept.append((step, took))
+        if step % 5 == 0:
+            stamp = f"2026-03-02 09:{int(at) // 60:02}:{at % 60:06.3f}"
+            for number, each in kept:
+                lines.append(f"{stamp}\thost:0\tolmo_core.train:149\tINFO\t[step={number}/200,epoch=1]")
+                lines.append(f"    throughput/device/TPS={16384 / each:,.3f}\n    throughput/device/BPS={1 / each:.4f}")
+            kept = []
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    found = measured(session, facts_of(session) | {"devices": 1}).headline
+    if agrees:
+        assert isinstance(found, Figure), found
+        assert found.value == pytest.approx(16384 * 160 / total, rel=1e-3)
+    else:
+        assert isinstance(found, NoFigure)
+        assert (found.reason.code, found.reason.args["witness"]) == ("withheld", "clock")

@@ -80,7 +80,12 @@ _BEGUN = (
 _WITHIN = (
     rb"Epoch [0-9]++: ++[0-9]{1,2}%\|[^|\r\n]++\| [0-9]++/[0-9]++ \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
 )
-_WITHIN_RICH = rb"Epoch [0-9]++(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]| )++([0-9]++)/(?!\1 )[0-9]++ [^\r\n]{0,1000}+[\r\n]++Validation "
+_ROW_WITHIN = rb"(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]| )++([0-9]++)/(?!\1 )[0-9]++ "
+_WITHIN_RICH = rb"Epoch [0-9]++" + _ROW_WITHIN + rb"[^\r\n]{0,1000}+[\r\n]++Validation "
+#: A row of the first epoch that tells a metric of a validation before the epoch is over.
+_TOLD_WITHIN = (
+    rb"Epoch 0" + _ROW_WITHIN + rb"(?:(?! val(?:id(?:ation)?+)?+[_/])[^\r\n]){0,1000}+ val(?:id(?:ation)?+)?+[_/]"
+)
 
 
 def _included(_: bytes) -> str:
@@ -126,6 +131,7 @@ FORMAT = Format(
         Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%\|[^|\r\n]++\| [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),
         Fact("validation", _WITHIN, _included),
         Fact("validation", _WITHIN_RICH, _included),
+        Fact("validation", _TOLD_WITHIN, _included),
     ),
     samples=(
         Sample(

@@ -92,6 +92,13 @@ def test_a_validation_within_an_epoch_is_in_its_time_by_rich(tmp_path: Path) -> 
     assert facts_of(session)["validation"] == "included"
 
 
+@pytest.mark.parametrize(("done", "stated"), [(30, "included"), (60, None)])
+def test_a_metric_of_a_validation_before_the_first_epoch_is_over(done: int, stated: str | None, tmp_path: Path) -> None:
+    row = f"Epoch 0/2  ━━━━━━━━━━━━━━━━ {done}/60 0:00:19 • 0:00:20 1.57it/s train_loss: 0.106 val_loss: 0.182"
+    session = session_of([row, rich(60, 60, "0:00:36", "1.70")], tmp_path, "frameworks.lightning")
+    assert facts_of(session).get("validation") == stated
+
+
 # MMEngine
 
 

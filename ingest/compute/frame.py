@@ -315,14 +315,20 @@ def _in_all_printed_together(stopped: PauseFlags, stamps: Column) -> PauseFlags:
     """Return the pauses, those of a record also in all that are printed together with it, where clocks tell these."""
     import numpy as np
 
-    gaps = np.diff(stamps, prepend=-np.inf)
-    apart = gaps[np.isfinite(gaps) & (gaps > _AT_ONCE)]
-    if not len(apart):
+    if (bunch := printed_together(stamps)) is None:
         return stopped
-    bunch = np.cumsum(~(gaps < _AGAIN * median(apart)))
     found = np.zeros(bunch[-1] + 1, dtype=np.uint8)
     np.bitwise_or.at(found, bunch, stopped)
     return found[bunch]
+
+
+def printed_together(stamps: Column) -> Rows | None:
+    """Return the number of the bunch of each line, of those that are printed at once; None where clocks do not tell."""
+    import numpy as np
+
+    gaps = np.diff(stamps, prepend=-np.inf)
+    apart = gaps[np.isfinite(gaps) & (gaps > _AT_ONCE)]
+    return np.cumsum(~(gaps < _AGAIN * median(apart))) if len(apart) else None
 
 
 def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:

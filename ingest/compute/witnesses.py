@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ingest.common.toml_file import read
 from ingest.compute import rules
-from ingest.compute.frame import StepRows, increments
+from ingest.compute.frame import StepRows, increments, printed_together
 from ingest.compute.metrics import highest_peak, peak_of
 from ingest.compute.series import (
     TOKENS,
@@ -327,7 +327,7 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     """Return the intervals of the window between one line and the next of the same run of steps."""
     import numpy as np
 
-    claimed, took = _claimed(given), np.diff(stamps, prepend=np.nan)
+    claimed, took = _of_bunches(given, stamps), np.diff(stamps, prepend=np.nan)
     steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
     # A running mean says nothing of the steps before it began.
@@ -345,16 +345,29 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
 def _whole_across_epochs(given: ThroughputSeries, steps: Column, epochs: Column) -> NDArray[np.bool_]:
     """Return which records after an epoch's end cover as many steps as others: not the first step printed by itself.
 
-    A running mean says nothing of the steps before it began.
+    A running mean says nothing of the steps before it began, nor a timer that begins anew of what took time between.
     """
     import numpy as np
 
-    if given.records.reading.span == "epoch":
+    reading = given.records.reading
+    if reading.span == "epoch":
         return np.asarray(epochs > 0)
     inside = (epochs == 0) & (steps > 0)
-    if given.records.reading.cumulative_since is not None or not inside.any():
+    if reading.cumulative_since is not None or reading.epoch_timer or not inside.any():
         return np.zeros(len(steps), dtype=np.bool_)
     return np.asarray((epochs > 0) & (given.covered >= median(given.covered[inside])))
+
+
+def _of_bunches(given: ThroughputSeries, stamps: Column) -> Column:
+    """Return the seconds that each record claims; of those printed together the first claims all, the others none."""
+    import numpy as np
+
+    claimed = _claimed(given)
+    bunch = printed_together(stamps) if given.records.reading.buffered else None
+    if bunch is None:
+        return claimed
+    sums = np.bincount(bunch, claimed)
+    return np.where(np.diff(bunch, prepend=-1) > 0, sums[bunch], np.nan)
 
 
 def _claimed(given: ThroughputSeries) -> Column:

@@ -81,6 +81,8 @@ FORMAT = Format(
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
+            # What is told after an update is drawn with the next one: a pause between them is in the record after that.
+            lingers=1,
             postprocess=_measured,
             repeated=True,
         ),

@@ -1,13 +1,16 @@
 """PyTorch Lightning's own bar (`Epoch 0: 100%|...| 500/500 [01:40<00:00, 5.00it/s`): a record per epoch.
 
 The first complete state of each epoch counts, which releases from 2.0 on draw before the validation. Steps are printed,
-not samples, so the batch size must be known. The rate is a mean over the epoch, inverted (`1.25s/it`) if a step takes
-longer than a second. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if
-there is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a
-separate bar. Later ones draw the bar again behind the validation; where a terminal kept this last state alone, the
-first epoch tells it by a metric of the validation. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the
-last half minute, not of the epoch. Bars of other programs that begin with `Epoch 0:` look alike and mean the same.
-NeMo's bars with `train_step_timing` have their own format.
+not samples, so the batch size must be known. The rate is a mean over the epoch, which some releases invert (`1.25s/it`)
+if a step takes longer than a second; others print it with two decimals even then, and the time of the epoch tells more.
+Where a run was resumed within an epoch, its bar begins there, and its rate counts steps that an earlier run did: they
+are taken off. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if there
+is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a separate bar.
+In later ones it includes those that interrupt the epoch, and is drawn again behind the last; where a terminal kept this
+state alone, the first epoch tells it by a metric of the validation. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints
+the rate of the last half minute, so that the time of the epoch tells more, unless it is too short for the steps. Bars of
+other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with `train_step_timing` have their
+own format.
 """
 
 from __future__ import annotations
@@ -17,19 +20,77 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
 
+#: How far a rate of two decimals rounds, and the time of an epoch, which is cut to whole seconds.
+_ROUNDS, _CUT = 0.005, 0.5
+#: Over so many seconds the bar of `rich` takes its rate.
+_LATEST = 30.0
+#: A bar that begins with more steps than so many seconds hold begins within the epoch.
+_FIRST_SECOND = 2.0
+
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step."""
-    rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
+    complete = np.flatnonzero(np.isfinite(columns["steps"]))
+    rows = complete[np.diff(columns["epoch"][complete], prepend=np.nan) != 0]
     found = {name: columns[name][rows] for name in ("epoch", "steps", "loss")}
     rate = columns["steps_per_second"][rows]
     seconds = columns["step_seconds"][rows] if "step_seconds" in columns else np.full(len(rows), np.nan)
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
 
 
+def _of_bar(columns: Columns) -> Postprocessed:
+    """Return the same of a bar that prints the mean of an epoch, without the steps that an earlier run did of it."""
+    rows, found = _epochs(columns)
+    steps, lasted = found["steps"], columns["duration"][rows] + _CUT
+    printed = columns["step_seconds"][rows]
+    coarse = _ROUNDS / np.where(np.isnan(printed), columns["steps_per_second"][rows], printed)
+    seconds = steps * np.where(_CUT / lasted < coarse, lasted / steps, found["step_seconds"])
+    before = np.array([_before(columns, row) for row in rows.tolist()])
+    done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
+    return rows, {**found, "steps": done, "step_seconds": seconds / done}
+
+
+def _before(columns: Columns, row: int) -> float:
+    """Return with how many steps the bar began that is complete in a row; 0 where that is not plain."""
+    begun = columns["_begun"][:row]
+    rows = np.flatnonzero(np.isfinite(begun) & (columns["epoch"][:row] == columns["epoch"][row]))
+    return float(begun[rows[-1]]) - 1 if len(rows) else 0.0
+
+
+def _of_rich(columns: Columns) -> Postprocessed:
+    """Return the same of a bar that prints the rate of the last half minute, and the time of the epoch.
+
+    The time of an epoch within which the run was resumed is too short for its steps.
+    """
+    rows, found = _epochs(columns)
+    lasted = columns["duration"][rows] + _CUT
+    slower = (lasted > _LATEST) & (lasted / found["steps"] > found["step_seconds"])
+    return rows, {**found, "step_seconds": np.where(slower, lasted / found["steps"], found["step_seconds"])}
+
+
 _GPU = rb"(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: "
 #: The first complete bar of the first epoch, up to its rate.
 _FIRST = rb"Epoch 0: ++100%\|[^|\r\n]++\| ++[0-9]++/[0-9]++ \[[^,\]\r\n]++, ++[0-9.]++(?:it/s|s/it)(?=[,\]])"
+#: A bar that stands at tens of steps in its first second, behind its empty state and what warnings print between them.
+_BEGUN = (
+    rb"  0%\|[^|\r\n]*+\| 0/[0-9]++ \[00:00<\?, \?it/s[^\r\n]*+[\r\n]++(?:(?!Epoch [0-9])[^\r\n]*+[\r\n]++){0,8}+"
+    rb"Epoch [0-9]++: ++[0-9]{1,2}%\|[^|\r\n]++\| (?P<_begun>[0-9]{2,9})/[0-9]++ \[00:00<"
+)
+#: The bar of an epoch that is not over, and behind it that of a validation.
+_WITHIN = (
+    rb"Epoch [0-9]++: ++[0-9]{1,2}%\|[^|\r\n]++\| [0-9]++/[0-9]++ \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
+)
+_ROW_WITHIN = rb"(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]| )++([0-9]++)/(?!\1 )[0-9]++ "
+_WITHIN_RICH = rb"Epoch [0-9]++" + _ROW_WITHIN + rb"[^\r\n]{0,1000}+[\r\n]++Validation "
+#: A row of the first epoch that tells a metric of a validation before the epoch is over.
+_TOLD_WITHIN = (
+    rb"Epoch 0" + _ROW_WITHIN + rb"(?:(?! val(?:id(?:ation)?+)?+[_/])[^\r\n]){0,1000}+ val(?:id(?:ation)?+)?+[_/]"
+)
+
+
+def _included(_: bytes) -> str:
+    return "included"
+
 
 FORMAT = Format(
     title="PyTorch Lightning",
@@ -40,23 +101,23 @@ FORMAT = Format(
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(
-            rb"Epoch <epoch>: 100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[[0-9:]++<[0-9:]++, ++"
+            rb"Epoch <epoch>: (?:100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[(?P<duration>[0-9:]++)<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
-            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]",
+            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]|" + _BEGUN + rb")",
             unit="samples/s",
             span="epoch",
             weak=True,
-            postprocess=_epochs,
+            postprocess=_of_bar,
         ),
         Reading(
-            rb"Epoch <epoch>(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
+            rb"Epoch <epoch>(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++(?P<duration>[0-9:]++) "
             rb"\xe2\x80\xa2 [0-9:-]++ ++(?P<steps_per_second>[0-9.]++)it/s(?=\s)"
             rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: <loss>(?=\s))?+",
             unit="samples/s",
             span="epoch",
             weak=True,
-            postprocess=_epochs,
+            postprocess=_of_rich,
         ),
     ),
     facts=(
@@ -67,7 +128,10 @@ FORMAT = Format(
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
         Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\])", words={b"val": "included"}),
-        Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%\|[^|\r\n]++\| [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
+        Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%\|[^|\r\n]++\| [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),
+        Fact("validation", _WITHIN, _included),
+        Fact("validation", _WITHIN_RICH, _included),
+        Fact("validation", _TOLD_WITHIN, _included),
     ),
     samples=(
         Sample(

@@ -1,9 +1,10 @@
 """LitGPT: a line per logging interval with the milliseconds of one iteration.
 
 An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer. The time
-is that of the last iteration before the line, so that updates show at their share where every iteration is printed, or
-every nth with no factor in common with the accumulation. Elsewhere a record is an update, of its own iteration and as many
-like the last others as it took; where only one of the two kinds is printed, no speed follows.
+is that of the last iteration before the line, without the wait for its data, which nothing tells, so that updates show at
+their share where every iteration is printed, or every nth with no factor in common with the accumulation. Elsewhere a
+record is an update, of its own iteration and as many like the last others as it took; where only one of the two kinds is
+printed, no speed follows.
 """
 
 from __future__ import annotations

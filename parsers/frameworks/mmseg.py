@@ -56,9 +56,18 @@ def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Readi
     )  # fmt: skip
 
 
+#: MMEngine starts its clock anew after an evaluation, but the lines' clocks run on.
+_OF_MMENGINE = (
+    Pause("evaluation", rb" - mmengine - INFO - (?:Iter|Epoch)\(val\) ",
+          b"2026/11/20 12:01:37 - mmengine - INFO - Iter(val) [500/500]    aAcc: 91.2  mIoU: 70.5  time: 0.0690"),
+    Pause("checkpoint", rb"Saving checkpoint at ", b"2026/11/20 12:01:37 - mmengine - INFO - Saving checkpoint at 4000 iterations"),
+)  # fmt: skip
+
+
 def _of_mmengine(head: bytes) -> Reading:
     """Return the reading of lines whose mean may run over more iterations than lie between two of them."""
-    return replace(_reading(head, rb" ++"), postprocess=_since_start, facts=("averaged_steps",))
+    reading = _reading(head, rb" ++", _OF_MMENGINE)
+    return replace(reading, epoch_timer=True, postprocess=_since_start, facts=("averaged_steps",))
 
 
 FORMAT = Format(
@@ -68,7 +77,7 @@ FORMAT = Format(
     start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
     readings=(
         _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\][\t ]", rb", "),
+        replace(_reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\][\t ]", rb", "), epoch_timer=True),
         _of_mmengine(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
         _of_mmengine(rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
     ),

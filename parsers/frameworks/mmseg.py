@@ -56,10 +56,11 @@ def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Readi
     )  # fmt: skip
 
 
-#: MMEngine starts its clock anew after an evaluation, but the lines' clocks run on.
+#: MMEngine starts its timer anew after an evaluation, and before a checkpoint.
 _OF_MMENGINE = (
     Pause("evaluation", rb" - mmengine - INFO - (?:Iter|Epoch)\(val\) ",
-          b"2026/11/20 12:01:37 - mmengine - INFO - Iter(val) [500/500]    aAcc: 91.2  mIoU: 70.5  time: 0.0690"),
+          b"2026/11/20 12:01:37 - mmengine - INFO - Iter(val) [500/500]    aAcc: 91.2  mIoU: 70.5  time: 0.0690",
+          inside="none"),
     Pause("checkpoint", rb"Saving checkpoint at ", b"2026/11/20 12:01:37 - mmengine - INFO - Saving checkpoint at 4000 iterations"),
 )  # fmt: skip
 

@@ -1,0 +1,50 @@
+"""What real trainers print under adverse conditions, on made-up lines whose figures are worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_dialects import HF_HEAD, LOSS, facts_of, session_of
+
+from ingest.compute.witnesses import measured
+from schema.records import Figure, NoFigure
+
+
+def after_a_slow_step(count: int, total: int, first: float, pace: float) -> list[str]:
+    """Return a bar whose first step took `first` seconds, and every other `pace`, as tqdm smooths it."""
+    lines, mean, weight = [], 0.0, 0.0
+    for step in range(1, count + 1):
+        mean, weight = 0.3 * (first if step == 1 else pace) + 0.7 * mean, 0.3 + 0.7 * weight
+        took = int(first + (step - 1) * pace)
+        lines.append(f" 10%|#    | {step}/{total} [{took // 60:02}:{took % 60:02}<06:46,  {mean / weight:.2f}s/it]")
+    return lines
+
+
+def summary(seconds: float, samples: int, steps: int) -> str:
+    return (
+        f"{{'train_runtime': {seconds}, 'train_samples_per_second': {samples / seconds:.3f}, "
+        f"'train_steps_per_second': {steps / seconds:.3f}, 'train_loss': 2.5, 'epoch': 1.0}}"
+    )
+
+
+def test_a_slow_start_of_a_short_run_shows_in_no_record(tmp_path: Path) -> None:
+    """30 steps of 64 samples: 182 s, then 2 s each. The mean of all smoothed steps but the first five is 2.9 s.
+
+    The summary of 1920 samples in 240 s is a quarter of the speed of the records, which hold a ninth of its seconds;
+    the bar shows that the others lie before them.
+    """
+    lines = [*HF_HEAD[:2], *after_a_slow_step(29, 30, 182, 2), LOSS, summary(240, 30 * 64, 30)]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(64 / 2, rel=0.02)
+
+
+@pytest.mark.parametrize("count", [8, 10, 15])
+def test_a_run_whose_bar_shows_its_slow_start_to_the_end_has_no_speed(count: int, tmp_path: Path) -> None:
+    lines = [*HF_HEAD[:2], *after_a_slow_step(count, count + 1, 20, 2), LOSS]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.code in {"too_short", "no_records"}

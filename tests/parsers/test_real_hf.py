@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_dialects import HF_HEAD, LOSS, facts_of, session_of
+from test_dialects import HF_HEAD, LOSS, facts_of, session_of, value
 
 from ingest.compute.witnesses import measured
 from schema.records import Figure, NoFigure
@@ -48,3 +48,15 @@ def test_a_run_whose_bar_shows_its_slow_start_to_the_end_has_no_speed(count: int
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, NoFigure)
     assert found.reason.code in {"too_short", "no_records"}
+
+
+def test_llamafactory_rows_of_one_second_count_together(tmp_path: Path) -> None:
+    """A row per update of 0.25 s and 512 tokens: its time is cut to seconds, which most rows share with others."""
+    lines = [
+        f'{{"current_steps": {step}, "total_steps": 200, "loss": 2.5, "lr": 5e-05, "epoch": {step / 100}, '
+        f'"percentage": 1.0, "elapsed_time": "0:00:{step // 4:02}", "remaining_time": "0:00:10", '
+        f'"throughput": 2048.0, "total_tokens": {512 * step}}}'
+        for step in range(1, 201)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.llamafactory")
+    assert value(session, "sustained") == pytest.approx(512 / 0.25)

@@ -60,3 +60,17 @@ def test_llamafactory_rows_of_one_second_count_together(tmp_path: Path) -> None:
     ]
     session = session_of(lines, tmp_path, "frameworks.llamafactory")
     assert value(session, "sustained") == pytest.approx(512 / 0.25)
+
+
+@pytest.mark.parametrize(("images", "counted"), [(98, 98), (104, 104), (90, 104)])
+def test_ultralytics_counts_the_last_batch_of_an_epoch_as_a_part(images: int, counted: int, tmp_path: Path) -> None:
+    """13 batches of 8 images in 6.5 s; 90 images are 12 batches, and not those of these epochs."""
+    lines = [
+        "engine/trainer: agnostic_nms=False, amp=False, batch=8, device=0, epochs=6, model=yolo11n.yaml",
+        f"train: Scanning l... {images} images, 0 backgrounds, 0 corrupt: 100% ━ {images}/{images} 1Kit/s 0.1s",
+        *(
+            f"   {epoch}/6   8.12G   1.234   0.5500   1.105   123   640: 100% ━━━━ 13/13 2.0it/s 6.5s"
+            for epoch in range(1, 7)
+        ),
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.ultralytics")) == pytest.approx(counted / 6.5)

@@ -74,3 +74,19 @@ def test_ultralytics_counts_the_last_batch_of_an_epoch_as_a_part(images: int, co
         ),
     ]
     assert value(session_of(lines, tmp_path, "frameworks.ultralytics")) == pytest.approx(counted / 6.5)
+
+
+@pytest.mark.parametrize(("last", "outcome"), [(30, "completed"), (20, "truncated")])
+def test_open_clip_is_completed_with_the_last_batch_of_its_last_epoch(last: int, outcome: str, tmp_path: Path) -> None:
+    """Two epochs of 30 batches of 64 samples and a rest, which is dropped; each tenth batch is printed."""
+    lines = [
+        "2026-11-20,09:45:00 | INFO |   epochs: 2",
+        *(
+            f"2026-11-20,09:45:36 | INFO | Train Epoch: {epoch} [{64 * batch}/1930 (9%)] Data (t): 0.1 "
+            "Batch (t): 0.500, 128.0/s, 128.0/s/gpu LR: 0.000001 Logit Scale: 99.995 Loss: 0.97884 (1.023)"
+            for epoch, end in ((0, 30), (1, last))
+            for batch in (1, 11, 21, 30)
+            if batch <= end
+        ),
+    ]
+    assert session_of(lines, tmp_path, "frameworks.open_clip").ending.outcome == outcome

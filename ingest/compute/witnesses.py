@@ -80,6 +80,8 @@ _KNOWN_TRAP = 2.0
 _STRETCH = 40
 #: An interval that lasts this many times as long as its record says holds something else, such as an evaluation.
 _ELSEWHERE = 2.0
+#: Summaries are rounded to three decimals, of which slow steps of large models leave a digit or two.
+_ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 #: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
 _HOLDS_MORE = 0.5
 #: Older trainers print epochs in hundredths.
@@ -514,7 +516,8 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     lines = reported.first_line, reported.last_line
-    found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines)
+    resolution = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
+    found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
     return replace(found, verdict="agrees") if within else found

@@ -90,3 +90,14 @@ def test_open_clip_is_completed_with_the_last_batch_of_its_last_epoch(last: int,
         ),
     ]
     assert session_of(lines, tmp_path, "frameworks.open_clip").ending.outcome == outcome
+
+
+def test_a_summary_of_one_digit_contradicts_nothing_within_it(tmp_path: Path) -> None:
+    """64 samples in 24000 s are 0.0027 a second, which a summary of three decimals gives as 0.003."""
+    clocks = [f"{n * 24000 // 3600}:{n * 24000 // 60 % 60:02}:00" for n in range(41)]
+    bar = [f" 10%|#    | {n}/41 [{clocks[n]}<9:00:00, 24000.00s/it]" for n in range(1, 41)]
+    lines = [*HF_HEAD[:2], *bar, LOSS, summary(41 * 24000, 41 * 64, 41)]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(64 / 24000)

@@ -241,12 +241,13 @@ def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
     begun, excess = (1.0, steps[0] - 1) if resumed else (steps[0], seconds[0] / usual - 1)
     since = np.minimum(steps - steps[0], 10 * (elapsed - elapsed[0] + 1))
     weight = _KEPT**since * (1 - _KEPT**begun) / (1 - _KEPT ** (begun + since))
-    if not resumed and len(steps) <= _ENOUGH and (seconds < _ROUNDED_DOWN * weight * seconds[0]).any():
-        return 0  # No mean falls so fast: this bar is not smoothed.
     shown = excess * weight
     early = int((shown > _SHOWN).sum())
     if len(steps) - early >= _ENOUGH:
         return early
+    # No mean falls so fast, or shows as long: such a bar is not smoothed.
+    if not resumed and (len(steps) > _SEEN or (seconds < _ROUNDED_DOWN * weight * seconds[0]).any()):
+        return 0
     return int((shown > _SHOWN_OF_FEW).sum())
 
 

@@ -108,16 +108,22 @@ class StepRows:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
         columns, chosen = {name: each[1:] for name, each in self.columns.items()}, np.flatnonzero(~anew)
-        if {"samples", "batch", "consumed"} & self.columns.keys():
+        counted = {"samples", "batch", "consumed"} & self.columns.keys()
+        coarse = counted == {"consumed"} and not seconds.all()
+        if "consumed" in self and (anew.any() or coarse):
+            # What is counted since the start would fall to the row behind one that is left out.
+            columns["samples"] = np.diff(self["consumed"])
+        if counted and not coarse:
             covered, pauses = covered[chosen], pauses[chosen]
-            if "consumed" in self and anew.any():
-                # What is counted since the start would fall to the row behind one that is left out.
-                columns["samples"] = np.diff(self["consumed"])
+            columns = {name: each[chosen] for name, each in columns.items()}
         else:
             chosen = np.flatnonzero((seconds != 0) & ~anew)
-            covered = np.diff(np.concatenate([[0.0], np.cumsum(np.where(anew, 0.0, covered))[chosen]]))
+            covered = _gathered(covered, anew, chosen)
             pauses = np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)]) if len(chosen) else pauses[chosen]
-        columns = {name: each[chosen] for name, each in columns.items()}
+            columns = {
+                name: _gathered(each, anew, chosen) if name == "samples" else each[chosen]
+                for name, each in columns.items()
+            }
         epochs, steps, rows = self.epochs[1:][chosen], self.steps[1:][chosen], self.rows[1:][chosen]
         later = replace(
             self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses,
@@ -138,6 +144,14 @@ class StepRows:
         """Return which intervals hold an hour by which the clock was set; a timer of the program never is."""
         found: NDArray[np.bool_] = clock_set(self["clock"]) & ("elapsed" not in self.records.reading.columns)
         return found
+
+
+def _gathered(values: Column, anew: NDArray[np.bool_], chosen: Rows) -> Column:
+    """Return what each chosen row adds with the rows before it that are not chosen, without those that begin anew."""
+    import numpy as np
+
+    gathered: Column = np.diff(np.cumsum(np.where(anew, 0.0, values))[chosen], prepend=0.0)
+    return gathered
 
 
 def _may_be_set(clock: Column) -> NDArray[np.bool_]:

@@ -80,6 +80,8 @@ _KNOWN_TRAP = 2.0
 _STRETCH = 40
 #: An interval that lasts this many times as long as its record says holds something else, such as an evaluation.
 _ELSEWHERE = 2.0
+#: Summaries are rounded to three decimals, of which slow steps of large models leave a digit or two.
+_ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 #: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
 _HOLDS_MORE = 0.5
 #: Older trainers print epochs in hundredths.
@@ -525,8 +527,11 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     lines = reported.first_line, reported.last_line
-    found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines)
+    resolution = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
+    found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
     return replace(found, verdict="agrees") if within else found
@@ -618,6 +623,20 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
     stamps = given.records.stamps()[given.rows]
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
     return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _since_the_start(given: ThroughputSeries) -> float:
+    """Return the speed up to the last line by a timer that runs since the start; infinite where there is none.
+
+    A slow start that the records leave out explains a summary that is far below them.
+    """
+    import numpy as np
+
+    stamps, steps = given.records.stamps()[given.rows], given.steps
+    timed = "elapsed" in given.records.reading.columns and given.timed and len(stamps) and stamps[-1] > 0
+    if not timed or not np.isfinite(stamps[-1]) or not steps[-1] > 0 or len(np.unique(given.epochs)) > 1:
+        return math.inf
+    return float(given.samples.sum() / given.covered.sum() * steps[-1] / stamps[-1])
 
 
 def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:

@@ -35,8 +35,10 @@ _LAG = 3
 #: From a line of one bar to that of another, a step seems to take at least so many times the usual seconds.
 _JUMP = 3.0
 #: What tqdm keeps of its mean with each update; a start is slow if it takes so many times the usual seconds, and shows
-#: as long as it adds this share to them, or, where a resumption leaves few records, that one.
+#: as long as it adds this share to them, or, where few records are left then, that one.
 _KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
+#: Seconds that are printed with two decimals are at least this share of what they were.
+_ROUNDED_DOWN = 0.95
 #: Records that tell of a resumption; and that are enough without those that show how a bar began.
 _FEW, _ENOUGH = 3, 10
 #: A step that holds a pause takes so many seconds, and so many usual steps, more than others.
@@ -234,15 +236,19 @@ def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
         return 0
     pace, usual = (elapsed[-1] - elapsed[0]) / (steps[-1] - steps[0]), float(np.median(seconds[len(seconds) // 2 :]))
     resumed = seconds[0] * _SLOW <= pace and elapsed[0] * _SLOW <= steps[0] * pace
-    if not resumed and not (len(steps) > _ENOUGH and seconds[0] >= _SLOW * usual):
+    if not resumed and seconds[0] < _SLOW * usual:
         return 0
     begun, excess = (1.0, steps[0] - 1) if resumed else (steps[0], seconds[0] / usual - 1)
     since = np.minimum(steps - steps[0], 10 * (elapsed - elapsed[0] + 1))
-    shown = excess * _KEPT**since * (1 - _KEPT**begun) / (1 - _KEPT ** (begun + since))
+    weight = _KEPT**since * (1 - _KEPT**begun) / (1 - _KEPT ** (begun + since))
+    shown = excess * weight
     early = int((shown > _SHOWN).sum())
     if len(steps) - early >= _ENOUGH:
         return early
-    return int((shown > _SHOWN_OF_FEW).sum()) if resumed else 0
+    # No mean falls so fast, or shows as long: such a bar is not smoothed.
+    if not resumed and (len(steps) > _SEEN or (seconds < _ROUNDED_DOWN * weight * seconds[0]).any()):
+        return 0
+    return int((shown > _SHOWN_OF_FEW).sum())
 
 
 def _total(steps: Column, totals: Column, elapsed: Column) -> float:

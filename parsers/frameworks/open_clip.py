@@ -23,6 +23,7 @@ def _batches(columns: Columns) -> Postprocessed:
     steps = np.where(anew, 1.0, np.diff(counts, prepend=np.nan) / batch)
     rows = np.flatnonzero(steps > 0)
     found = {name: columns[name][rows] for name in ("epoch", "step_seconds", "reader_seconds", "clock")}
+    found["total_steps"] = columns["_epoch_samples"][rows] // batch
     return rows, found | {"step": counts[rows] / batch, "steps": steps[rows], "samples": steps[rows] * batch}
 
 
@@ -39,7 +40,7 @@ FORMAT = Format(
     start=rb" \| INFO \| Running (?:with a single process\.|in distributed mode with multiple processes\. [^\n(]{0,60}+\(global: 0,)",
     readings=(
         Reading(
-            rb"(?:(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}) \| INFO \| )?+Train Epoch: <epoch> \[ *+(?P<_samples>[0-9]++)/[0-9]++ \([0-9]++%\)\] (?:Loss: [^ \r\n]++ \([^ )\r\n]++\) )?+"
+            rb"(?:(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}) \| INFO \| )?+Train Epoch: <epoch> \[ *+(?P<_samples>[0-9]++)/(?P<_epoch_samples>[0-9]++) \([0-9]++%\)\] (?:Loss: [^ \r\n]++ \([^ )\r\n]++\) )?+"
             rb"Data \(t\): <reader_seconds> Batch \(t\): <step_seconds>, [0-9.e+]++/s[, ]",
             unit="samples/s",
             epoch_timer=True,

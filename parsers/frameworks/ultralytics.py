@@ -3,8 +3,9 @@
 The bar counts global batches and holds training alone; bars that begin with `Class     Images` are validations. Its
 rate is smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to
 whole seconds. The seconds of an epoch are those of the rate, kept within that second. The last batch of an epoch may be
-smaller, so the figure is too high by less than one batch per epoch. The batch size is that of all devices; it changes
-where it is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
+smaller: where the log tells the images of the data set it counts as a part, elsewhere the figure is too high by less
+than one batch per epoch. The batch size is that of all devices; it changes where it is chosen by the memory
+(`AutoBatch`) or reduced when memory runs out.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ from parsers.frameworks import SEVERAL
 
 
 def _epochs(columns: Columns) -> Postprocessed:
-    """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last."""
+    """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
+
+    Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is.
+    """
     rows = np.flatnonzero(np.diff(columns["epoch"], append=np.nan) != 0)
     found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "steps", "memory")}
     with np.errstate(divide="ignore"):
         by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
     elapsed = columns["duration"][rows]
+    if len(rows):
+        full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
+        found["steps"] = np.where(np.ceil(full) == found["steps"], full, found["steps"])
     found["step_seconds"] = np.clip(by_rate, elapsed, elapsed + 1) / found["steps"]
     found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
     return rows, found
@@ -37,6 +44,7 @@ def _bar(state: bytes) -> Reading:
         factors={"memory": 1e9 / 2**20},
         marker=b"G ",  # other bars, which are in every second log, state no memory
         postprocess=_epochs,
+        facts=("data_set_size", "batch_size_of_job"),
     )
 
 

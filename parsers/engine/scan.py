@@ -7,6 +7,7 @@ about a MiB, and a line longer than `LONGEST_LINE` is cut and said to be.
 
 from __future__ import annotations
 
+import json
 import re
 import stat
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,11 @@ _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+#: A line of the files in which Docker keeps what a container printed.
+_DOCKER = re.compile(
+    rb'(?m)^\{"log":("(?:[^"\\\n]++|\\.)*+"),"stream":"std(?:out|err)"(?:,"attrs":\{[^{}\n]*+\})?+,"time":"[^"\n]*+"\}'
+)
+_DOCKER_BEGINS = b'{"log":"'
 #: Line ends of Windows, and those that a second program made of them.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
 # mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line. SageMaker makes
@@ -75,6 +81,8 @@ _LABELS = (
 _INDENT = re.compile(rb"(?:[ \t]*+\n)*+([ \t]++)")
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
+#: What `cat -n` and `grep -n` put before a line; no hour of a time, and counted as numbers of lines only where they rise.
+_NUMBERED = re.compile(rb"(?m)^ *+(\d{1,9}+)(?:\t|:(?!\d\d\b))")
 # A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
 # is the clock of their records. It is taken off bars alone, and of these off bare ones and torchtune's `1|20|Loss: 2.5: `:
 # they have a clock of their own, and are told from other bars by standing first on a line.
@@ -164,7 +172,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         raw: (bytes, number of the first line, offset of the first byte, newlines).
         noise: where what was taken off is counted.
     """
-    indent = b""
+    indent, in_docker = b"", False
     for data, line, offset, newlines in raw:
         mark = next((each for each in _MARKS if not offset and data.startswith(each)), b"")
         text: bytes = data.removeprefix(mark)
@@ -172,7 +180,8 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         if b"\x00" in text:
             noise.nul_bytes += text.count(b"\x00")
             noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 1000
-        text = unstyled(text)
+        in_docker |= not offset and text.startswith(_DOCKER_BEGINS)
+        text = unstyled(_DOCKER.sub(_printed, text) if in_docker else text)
         if offset == 0:
             indent = _indent_of(text)
         if labels := _labels_in(text) or _indents_in(text, indent):
@@ -180,6 +189,15 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         if found := _tags_in(text):
             text, tags = _untagged(text, found)
         yield Chunk(text, line, offset, len(data), newlines, tags)
+
+
+def _printed(kept: re.Match[bytes]) -> bytes:
+    """Return what a container printed, without the line end; a line that is no JSON stays."""
+    try:
+        told = str(json.loads(kept[1]))
+    except ValueError:
+        return kept[0]
+    return told.removesuffix("\n").replace("\n", " ").encode("utf-8", "replace")
 
 
 def unstyled(text: bytes) -> bytes:
@@ -219,6 +237,8 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
     if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
         return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
+    if _stands_at(starts, _NUMBERED, text) and _only_rise(found := _of_most_lines(_NUMBERED, text)):
+        return found
     return []
 
 
@@ -245,6 +265,13 @@ def _of_most_lines(label: re.Pattern[bytes], text: bytes) -> list[re.Match[bytes
     return found if 2 * len(found := list(label.finditer(text))) > text.count(b"\n") else []
 
 
+def _only_rise(found: Sequence[re.Match[bytes]]) -> bool:
+    """Return whether labels have numbers that only rise, and enough of them to tell."""
+    last = found[0].re.groups if found else 0
+    numbers = (int(each[1] or each[last] or 0) for each in found)
+    return len(found) > _FEW and all(one < following for one, following in pairwise(numbers))
+
+
 def _tags_in(text: bytes) -> list[re.Match[bytes]]:
     """Return the rank tags in a text."""
     if b"]<std" in text:
@@ -260,7 +287,7 @@ def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tup
     removed = accumulate((end - begin for begin, end in zip(begins, ends, strict=True)), initial=0)
     last = found[0].re.groups
     ranks = [int(each[1] or each[last] or 0) for each in found]
-    if found[0].re in _LABELS and len(ranks) > _FEW and all(one < next_one for one, next_one in pairwise(ranks)):
+    if found[0].re in (*_LABELS, _NUMBERED) and _only_rise(found):
         ranks = [0] * len(ranks)
     tags = tuple((begin - gone, rank) for begin, gone, rank in zip(begins, removed, ranks, strict=False))
     return b"".join(text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)), tags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -185,6 +186,18 @@ def test_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: by
     assert {rank for _, rank in chunk.tags} == ({3} if inner else {0})
 
 
+def test_what_docker_keeps_of_a_container_is_read_as_it_was_printed(tmp_path: Path) -> None:
+    printed = ["epoch 1 \x1b[32mloss\x1b[0m: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: V100\r"]
+    beside = {"stream": "stdout", "time": "2026-11-20T01:02:03.5Z"}
+    kept = [json.dumps({"log": f"{each}\n", **beside}, separators=(",", ":")) for each in printed]
+    kept.insert(2, '{"log":"cut off\\')
+    path = tmp_path / "0123-json.log"
+    path.write_text("".join(f"{each}\n" for each in kept), "utf-8")
+    expected = ["epoch 1 loss: 2.5", "", kept[2], '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: V100"]
+    assert text_of(path, 1 << 20).decode() == "".join(f"{each}\n" for each in expected)
+    assert text_of(path, 7).decode() == "".join(f"{each}\n" for each in expected)
+
+
 @pytest.mark.parametrize(("numbers", "ranks"), [(range(1, 41), {0}), ([*range(10)] * 4, set(range(10)))])
 def test_numbers_of_lines_are_no_ranks(tmp_path: Path, numbers: Sequence[int], ranks: set[int]) -> None:
     """`grep -n` and `srun --label` look alike; ranks come back."""
@@ -193,6 +206,16 @@ def test_numbers_of_lines_are_no_ranks(tmp_path: Path, numbers: Sequence[int], r
     (found,) = chunks(path, Noise())
     assert found.text == b"loss: 2.5\n" * 40
     assert {rank for _, rank in found.tags} == ranks
+
+
+@pytest.mark.parametrize("numbered", [b"%6d\t%s\n", b"%d:%s\n"])
+def test_numbers_before_lines_are_removed(tmp_path: Path, numbered: bytes) -> None:
+    """As `cat -n` and `grep -n` put them there."""
+    path = tmp_path / "train.log"
+    path.write_bytes(b"".join(numbered % (each, b"2026-11-20 loss: 2.5") for each in range(3, 60, 2)))
+    (found,) = chunks(path, Noise())
+    assert found.text == b"2026-11-20 loss: 2.5\n" * 29
+    assert {rank for _, rank in found.tags} == {0}
 
 
 def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
@@ -213,6 +236,9 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
         b"INFO: loss 2.5\n" * 9,
         b"2026-11-20 01:02:03 loss 2.5\n" * 9,
         b"10:20:30 loss 2.5\n" * 9,
+        b"".join(b"%02d:00:00 loss 2.5\n" % hour for hour in range(24)),
+        b"".join(b"%d:loss 2.5\n" % step for step in (10, 20, 30)),
+        b"".join(b"%d\t2.5\n" % step for step in [*range(10)] * 2),
         b"| 20 | 640 | 10240 |\n" * 9,
         # Not all lines are indented as the first one.
         b"    loss: 2.5\n  epoch: 1\n" * 9,

@@ -341,7 +341,7 @@ def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
     run = replace(run, figures=Figures(sustained=NoFigure(Reason("no_records"))))
     last = run_page.steps(site, run)[-1]
     assert "no training record" in WORDS.say("en", last.parts[0].text)
-    assert "没有训练记录" in WORDS.say("zh", last.parts[0].text)
+    assert "没有带速度或时间的训练记录" in WORDS.say("zh", last.parts[0].text)
 
 
 def test_both_languages_show_the_same_lines_from_one_file(shown: Shown, tmp_path: Path) -> None:

@@ -83,6 +83,14 @@ FORMAT = Format(
             facts=("tokens_per_step",),
         ),
         Reading(
+            rb"step (?<![\w.]step ) *+<step>/<total_steps> \| train loss <loss> \|[^\r\n]{0,60}? lr [^|\r\n]*+\| \(<step_seconds> ms \| "
+            rb"(?P<throughput>[0-9]++) tok/s\)",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+            pauses=(Pause("evaluation", rb"val loss ", b"val loss 3.275000", inside="none"),),
+        ),
+        Reading(
             rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
             rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
             unit="tokens/s",
@@ -125,6 +133,11 @@ FORMAT = Format(
             b"total time: 0.10m\n",
             step=10, loss=1.125, step_seconds=0.32, throughput=1638400,
         ),
+        Sample(
+            b"step   12/1000 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | (250.25 ms | 262144 tok/s)\n",
+            step=12, total_steps=1000, loss=7.125, step_seconds=0.25025, throughput=262144,
+        ),
+        NearMiss(b"step   12/1000 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | (250.25 ms | 26214", "cut inside the number"),
         NearMiss(b"step 250: train loss 2.7500, val loss 2.8125", "an evaluation"),
         NearMiss(b"iter 100: loss 3.2500, time 125.5", "cut before the unit, so perhaps inside the number"),
         NearMiss(b"step    10 | loss: 9.5 | lr 2.5000e-04 | norm: 1.75 | dt: 320.00ms | tok/sec: 16384", "cut"),

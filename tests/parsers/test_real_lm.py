@@ -1,0 +1,84 @@
+"""What trainers of language models print, their copies, and what carries their lines: figures worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_dialects import ALL, facts_of, figure, session_of, value
+
+from ingest.compute.witnesses import measured
+from schema.records import Figure, NoFigure
+
+# modded-nanogpt and parameter-golf
+
+
+def golf(step: int, ms: int, more: str = "") -> str:
+    return f"step:{step}/20000 train_loss:2.3750 train_time:{ms}ms step_avg:{ms / step:.2f}ms{more}"
+
+
+GOLF = ["world_size:8 grad_accum_steps:1", "train_batch_tokens:524288 train_seq_len:1024 iterations:20000"]
+
+
+@pytest.mark.parametrize(
+    "more", ["", "   ", " lr_scale:0.5000", " qat:1 ", " tok/s:1048576", " tok_s:1", " tok_s:1 [TTT]"]
+)
+def test_a_copy_of_parameter_golf_may_print_more_behind_the_mean(more: str, tmp_path: Path) -> None:
+    # 200 steps take 100 s, whatever speed the copy states.
+    session = session_of(
+        [*GOLF, *(golf(200 * n, 100_000 * n, more) for n in range(1, 8))], tmp_path, "frameworks.modded_nanogpt"
+    )
+    assert value(session, ALL) == pytest.approx(524288 * 2)
+
+
+@pytest.mark.parametrize("more", ["", " tok_s:1048576", " lr_scale:0.5"])
+def test_the_time_of_mlx_counts_nowhere(more: str, tmp_path: Path) -> None:
+    # Validations are within its time: 200 steps of 0.5 s, and 100 s of validation.
+    lines = ["mlx_version:0.29.1", GOLF[1], *(golf(200 * n, 200_000 * n, more) for n in range(1, 8))]
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
+    if "tok_s" in more:
+        assert value(session, ALL) == pytest.approx(524288 * 2)
+    else:
+        assert isinstance(figure(session), NoFigure)
+
+
+# llm.c
+
+
+@pytest.mark.parametrize("norm", [" norm 1.2500 |", ""])
+def test_llm_c_in_pytorch_prints_its_seconds_in_brackets(norm: str, tmp_path: Path) -> None:
+    # 0.25 s each, and every fourth 0.5 s; the validation is in none of them.
+    lines = ["total desired batch size: 65536", "=> calculated gradient accumulation steps: 4"]
+    for step in range(1, 41):
+        ms = 500 if step % 4 == 0 else 250
+        speed = 65536 * 1000 / ms
+        lines += ["val loss 3.275000"] if step % 10 == 1 else []
+        lines.append(f"step {step:4d}/40 | train loss 9.512500 |{norm} lr 2.50e-04 | ({ms:.2f} ms | {speed:.0f} tok/s)")
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    assert facts_of(session)["tokens_per_step"] == 65536
+    assert value(session, ALL) == pytest.approx(65536 * 40 / (30 * 0.25 + 10 * 0.5), rel=1e-4)
+
+
+# nanotron
+
+
+@pytest.mark.parametrize("stalled", [False, True])
+def test_the_american_dates_of_nanotron_tell_of_stalls_between_its_lines(stalled: bool, tmp_path: Path) -> None:
+    # Each line is of one iteration of half a second; in the nine before it one may wait three seconds more.
+    lines = []
+    for n in range(1, 16):
+        at = (5 + 3 * stalled) * n
+        lines.append(
+            f"11/30/2026 23:{58 + at // 60:02d}:{at % 60:02d} [INFO|DP=0|PP=0|TP=0|host]: " if at < 120 else
+            f"12/01/2026 00:{at // 60 - 2:02d}:{at % 60:02d} [INFO|DP=0|PP=0|TP=0|host]: "
+        )  # fmt: skip
+        lines[-1] += (
+            f"iteration: {10 * n} / 150 | consumed_tokens: {n}.31M | time_per_iteration_ms: 500 | "
+            "tokens_per_sec: 262K | tokens_per_sec_per_gpu: 262K | global_batch_size: 131K | lm_loss: 9.12 | "
+            "lr: 0.0003 | model_tflops_per_gpu: 412 | grad_norm: 1.5"
+        )
+    session = session_of(lines, tmp_path, "frameworks.nanotron")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    clock = next(each for each in found.witnesses if each.kind == "clock")
+    assert clock.verdict == ("disagrees" if stalled else "agrees")
+    assert isinstance(found.headline, NoFigure if stalled else Figure)

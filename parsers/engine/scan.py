@@ -177,6 +177,9 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
             indent = _indent_of(text)
         if labels := _labels_in(text) or _indents_in(text, indent):
             text, tags = _untagged(text, labels)
+            # What stamps lines may stamp labelled ones: `srun --label ... | ts`.
+            if not any(labels[0].groups()) and (ranks := _labels_in(text)) and any(ranks[0].groups()):
+                text, tags = _untagged(text, ranks)
         if found := _tags_in(text):
             text, tags = _untagged(text, found)
         yield Chunk(text, line, offset, len(data), newlines, tags)

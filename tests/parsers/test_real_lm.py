@@ -82,3 +82,27 @@ def test_the_american_dates_of_nanotron_tell_of_stalls_between_its_lines(stalled
     clock = next(each for each in found.witnesses if each.kind == "clock")
     assert clock.verdict == ("disagrees" if stalled else "agrees")
     assert isinstance(found.headline, NoFigure if stalled else Figure)
+
+
+# What carries lines
+
+
+@pytest.mark.parametrize("label", ["{rank}: ", "[{rank}] ", "worker{rank}: ", "trainer-{rank}  | "])
+@pytest.mark.parametrize(
+    "stamp", ["Nov 20 01:02:03 ", "2026-11-20T01:02:03.123456789Z ", "2026-11-20T01:02:03.5+00:00 stdout F "]
+)
+def test_a_stamp_before_the_label_of_a_rank(stamp: str, label: str, tmp_path: Path) -> None:
+    # Both devices print 1000 tokens per second each, and their configuration, whose lines must begin with it.
+    front = [stamp + label.format(rank=rank) for rank in (0, 1)]
+    lines = [
+        front[0] + each for each in ("Running FullFinetuneRecipeDistributed with resolved config:", "batch_size: 4")
+    ]
+    lines += [f"{front[0]}world_size: 2"]
+    for step in range(1, 21):
+        lines.append(
+            f"{front[0]}Step {step} | loss:1.25 lr:2e-05 tokens_per_second_per_gpu:1000.0 peak_memory_active:30.5 "
+        )
+        lines.append(f"{front[1]}0: a word of another rank")
+    session = session_of(lines, tmp_path, "frameworks.torchtune")
+    assert facts_of(session)["batch_size"] == 4
+    assert value(session, ALL) == pytest.approx(2000)

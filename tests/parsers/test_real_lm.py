@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_dialects import ALL, facts_of, figure, session_of, value
+from test_dialects import ALL, facts_of, figure, log_of, session_of, value
 
 from ingest.compute.witnesses import measured
 from schema.records import Figure, NoFigure
@@ -57,6 +57,36 @@ def test_llm_c_in_pytorch_prints_its_seconds_in_brackets(norm: str, tmp_path: Pa
     session = session_of(lines, tmp_path, "frameworks.nanogpt")
     assert facts_of(session)["tokens_per_step"] == 65536
     assert value(session, ALL) == pytest.approx(65536 * 40 / (30 * 0.25 + 10 * 0.5), rel=1e-4)
+
+
+TABLE = [
+    "| train data pattern    | dev/data/fineweb10B/fineweb_train_*.bin            |",
+    "| total batch size      | 524288                                             |",
+]
+
+
+DESIRED = "total desired batch size: 524288"
+BRACKETS = "step {n:4d}/200 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | ({ms:.2f} ms | {speed} tok/s)"
+CUDA = (
+    "step {n:4d}/200 | loss 7.12 (+1.50z)| norm 1.25 (-0.50z)| lr 3e-05 | {ms:.2f} ms | 40.1% bf16 MFU | {speed} tok/s"
+)
+FP32 = "step {n:4d}/200: train loss 7.125000 ({ms:.6f} ms, {speed} tok/s)"
+NANO = "step {n:5d} | loss: 7.125 | lr 3.0000e-05 | norm: 1.2500 | dt: {ms:.2f}ms | tok/sec: {speed}.00"
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [(TABLE, CUDA), (TABLE[:1], FP32), ([DESIRED], BRACKETS), ([DESIRED], NANO), ([DESIRED] * 4, NANO)],
+)
+def test_a_resumption_is_a_start_of_its_own(head: list[str], line: str, tmp_path: Path) -> None:
+    # Killed after step 97, and resumed behind step 80 with a slow step, which is no part of the steady half second.
+    lines = []
+    for first, last in ((1, 97), (81, 200)):
+        seconds = [20.0 if n == first else 0.5 for n in range(first, last + 1)]
+        steps = enumerate(seconds, first)
+        lines += [*head, *(line.format(n=n, ms=1000 * took, speed=round(524288 / took)) for n, took in steps)]
+    log = log_of(lines, tmp_path)
+    assert [value(each, "sustained") for each in log.sessions] == pytest.approx([524288 * 2] * 2)
 
 
 # nanotron

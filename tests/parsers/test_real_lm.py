@@ -136,3 +136,29 @@ def test_a_stamp_before_the_label_of_a_rank(stamp: str, label: str, tmp_path: Pa
     session = session_of(lines, tmp_path, "frameworks.torchtune")
     assert facts_of(session)["batch_size"] == 4
     assert value(session, ALL) == pytest.approx(2000)
+
+
+# YOLOv7
+
+
+def test_a_resumed_yolov7_is_a_start_of_its_own(tmp_path: Path) -> None:
+    # The first epoch of either start takes 60 s for 100 batches, all others 50 s.
+    lines = []
+    for first, last in ((0, 3), (3, 8)):
+        lines += [
+            "YOLOR 🚀 v0.1-128-g12345 torch 2.1.0+cu118 CUDA:0 (NVIDIA A100-SXM4-40GB, 40536.1875MB)",
+            f"{'CUDA:1':>40} (NVIDIA A100-SXM4-40GB, 40536.1875MB)", "",
+            "Namespace(adam=False, batch_size=16, cfg='cfg/yolov7-w6.yaml', total_batch_size=32, world_size=2)",
+        ]  # fmt: skip
+        for epoch in range(first, last):
+            took, rate = (60, "1.67") if epoch == first else (50, "2.00")
+            bar = f"100/100 [{took // 60:02}:{took % 60:02}<00:00,  {rate}it/s]"
+            lines += [
+                "     Epoch   gpu_mem       box       obj       cls     total    labels  img_size",
+                f"     {epoch}/7   8.2G   0.05   0.03   0.02   0.1   40   640: 100%|###| {bar}",
+            ]
+    log = log_of(lines, tmp_path)
+    assert [value(each, "sustained") for each in log.sessions] == pytest.approx([32 * 2] * 2)
+    facts = [facts_of(each) for each in log.sessions]
+    assert [each["gpu"] for each in facts] == ["NVIDIA A100-SXM4-40GB"] * 2
+    assert [each["model"] for each in facts] == ["yolov7-w6"] * 2

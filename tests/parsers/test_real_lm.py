@@ -89,6 +89,16 @@ def test_a_resumption_is_a_start_of_its_own(head: list[str], line: str, tmp_path
     assert [value(each, "sustained") for each in log.sessions] == pytest.approx([524288 * 2] * 2)
 
 
+# nanochat
+
+
+@pytest.mark.parametrize("between", ["", "lrm: 1.00 | ", "grad norm: 0.5000 | lrm: 1.00 | "])
+def test_a_copy_of_nanochat_may_print_nothing_between_loss_and_seconds(between: str, tmp_path: Path) -> None:
+    line = "step {n:05d} ({n:.2f}%) | loss: 2.5 | {between}dt: 500.00ms | tok/sec: 1,048,576 | bf16_mfu: 40.00%"
+    session = session_of([line.format(n=n, between=between) for n in range(30)], tmp_path, "frameworks.nanogpt")
+    assert value(session, ALL) == pytest.approx(1048576)
+
+
 # nanotron
 
 
@@ -162,3 +172,65 @@ def test_a_resumed_yolov7_is_a_start_of_its_own(tmp_path: Path) -> None:
     facts = [facts_of(each) for each in log.sessions]
     assert [each["gpu"] for each in facts] == ["NVIDIA A100-SXM4-40GB"] * 2
     assert [each["model"] for each in facts] == ["yolov7-w6"] * 2
+
+
+# Evaluations between lines that have clocks
+
+
+def at(seconds: float) -> str:
+    return f"2026-11-20 10:{int(seconds) // 60:02}:{int(seconds) % 60:02}"
+
+
+def test_torchtitan_begins_its_timer_anew_behind_a_validation(tmp_path: Path) -> None:
+    # Ten steps of half a second with 8192 tokens each, and a validation of 20 s behind every line.
+    lines = []
+    for n in range(1, 16):
+        before, behind = (f"[titan] {at(seconds)},000 - root - INFO - " for seconds in (25 * n, 25 * n + 20))
+        memory = "memory: 20.50GiB(25.88%)"
+        lines += [
+            f"{before}step: {10 * n}  loss:  7.12500  grad_norm:  1.25  {memory}  tps: 16,384  tflops: 1.25  mfu: N/A",
+            f"{behind}validate step: {10 * n}  loss:  7.1250  {memory}  tps: 1,000",
+        ]
+    session = session_of(lines, tmp_path, "frameworks.torchtitan")
+    found = measured(session, facts_of(session) | {"devices": 2}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2 * 16384)
+
+
+@pytest.mark.parametrize("every", [3, 4, 10])
+def test_mistral_finetune_evaluates_between_its_lines(every: int, tmp_path: Path) -> None:
+    # 2 s for 8192 tokens of either device, and 10 s for an evaluation, which the speed of its step holds.
+    lines = ["2026-11-20 10:00:00 (UTC) - 0:00:00 - train - INFO - TrainArgs: {'batch_size': 1,", " 'world_size': 2}"]
+    clock = 0
+    for step in range(1, 61):
+        evaluated = step % every == 0
+        clock += 12 if evaluated else 2
+        front = f"{at(clock)} (UTC) - 0:00:00 - train - INFO - step: {step:06} - "
+        lines += [f"{front}eval_perplexity: 5.250 - eval_loss: 1.658 - train_loss: 1.724"] if evaluated else []
+        lines.append(
+            f"{front}done (%): 1.2 - loss: 1.724 - lr: 4.0e-06 - peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - "
+            f"words_per_second: {8192 / (12 if evaluated else 2):.1f} - avg_words_per_second: 1150.5 - ETA: >2026-11-21"
+        )
+    session = session_of(lines, tmp_path, "frameworks.mistral_finetune")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2 * 4096)
+
+
+def test_nanotron_saves_between_its_lines(tmp_path: Path) -> None:
+    # Half a second each, and 20 s for a checkpoint behind every fifth line.
+    lines, clock = [], 0.0
+    for n in range(1, 61):
+        clock += 0.5
+        front = f"11/20/2026{at(clock)[10:]} [INFO|DP=0|PP=0|TP=0|host]: "
+        lines.append(
+            f"{front}iteration: {n} / 60 | consumed_tokens: 1.31M | time_per_iteration_ms: 500 | "
+            "tokens_per_sec: 262K | tokens_per_sec_per_gpu: 262K | global_batch_size: 131K | lm_loss: 9.12 | lr: 0.0003"
+        )
+        if n % 5 == 0:
+            lines.append(f"{front}Saving checkpoint at checkpoints/{n}")
+            clock += 20
+    session = session_of(lines, tmp_path, "frameworks.nanotron")
+    found = measured(session, facts_of(session) | {"devices": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(262_000)

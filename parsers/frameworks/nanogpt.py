@@ -104,7 +104,7 @@ FORMAT = Format(
             pauses=(Pause("evaluation", rb"val loss ", b"val loss 3.275000", inside="none"),),
         ),
         Reading(
-            rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
+            rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \|(?:[^\r\n]{0,200}?\|)? "
             rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
             unit="tokens/s",
             span="step",

@@ -8,6 +8,7 @@ import pytest
 from test_dialects import ALL, facts_of, figure, log_of, session_of, value
 
 from ingest.compute.witnesses import measured
+from parsers.engine.scan import Noise, chunks
 from schema.records import Figure, NoFigure
 
 # modded-nanogpt and parameter-golf
@@ -127,13 +128,16 @@ def test_the_american_dates_of_nanotron_tell_of_stalls_between_its_lines(stalled
 # What carries lines
 
 
-@pytest.mark.parametrize("label", ["{rank}: ", "[{rank}] ", "worker{rank}: ", "trainer-{rank}  | "])
+@pytest.mark.parametrize(
+    "label", ["{rank}: ", "[{rank}] ", "worker{rank}: ", "trainer-{rank}  | ", "[pod/job-{rank}/main] "]
+)
 @pytest.mark.parametrize(
     "stamp", ["Nov 20 01:02:03 ", "2026-11-20T01:02:03.123456789Z ", "2026-11-20T01:02:03.5+00:00 stdout F "]
 )
-def test_a_stamp_before_the_label_of_a_rank(stamp: str, label: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_stamp_beside_the_label_of_a_rank(swapped: bool, stamp: str, label: str, tmp_path: Path) -> None:
     # Both devices print 1000 tokens per second each, and their configuration, whose lines must begin with it.
-    front = [stamp + label.format(rank=rank) for rank in (0, 1)]
+    front = ["".join([stamp, label.format(rank=rank)][:: -1 if swapped else 1]) for rank in (0, 1)]
     lines = [
         front[0] + each for each in ("Running FullFinetuneRecipeDistributed with resolved config:", "batch_size: 4")
     ]
@@ -234,3 +238,14 @@ def test_nanotron_saves_between_its_lines(tmp_path: Path) -> None:
     found = measured(session, facts_of(session) | {"devices": 1}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(262_000)
+
+
+@pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])
+def test_ranks_are_told_apart_beside_a_stamp(front: str, tmp_path: Path) -> None:
+    text = "".join(front.format(rank=n % 2, stamp="Nov 20 01:02:03 ") + f"word {n}\n" for n in range(12))
+    path = tmp_path / "train.log"
+    path.write_text(text)
+    (chunk,) = chunks(path, Noise())
+    assert chunk.text.decode() == "".join(f"word {n}\n" for n in range(12))
+    places = [chunk.text.index(b"word %d" % n) for n in range(12)]
+    assert chunk.ranks(places) == [0, 1] * 6

@@ -8,12 +8,23 @@ GiB.
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
 
 
 def _args(name: bytes) -> bytes:
     """Return the pattern of a number of the configuration, which is printed over many lines."""
     return rb"^ *+'%s': ([0-9]++)[,}]" % name
+
+
+def _without_evaluations(columns: Columns) -> Postprocessed:
+    """Return the lines of training, but for those of steps whose evaluation is printed ahead: their time holds it."""
+    step, evaluated = columns["step"], np.isfinite(columns["_evaluation"])
+    spoilt = np.zeros(len(step), dtype=np.bool_)
+    spoilt[1:] = evaluated[:-1] & (step[1:] == step[:-1])
+    rows = np.flatnonzero(~evaluated & ~spoilt)
+    return rows, {name: columns[name][rows] for name in ("step", "loss", "memory", "throughput")}
 
 
 FORMAT = Format(
@@ -24,20 +35,14 @@ FORMAT = Format(
     end=rb" - train - INFO - done!$",
     readings=(
         Reading(
-            rb"\bstep: <step> - done \(%\): [0-9.]++ - loss: ++<loss> - lr: [-+.0-9e]++ - "
-            rb"peak_alloc_mem \(GB\): <memory> - alloc_mem \(GB\): [0-9.]++ - words_per_second: <throughput> - avg_words_per_second: ",
+            rb"\bstep: <step> - (?:eval_perplexity: (?P<_evaluation>[0-9.einf]++|nan) - |done \(%\): [0-9.]++ - loss: ++<loss> - lr: [-+.0-9e]++ - "
+            rb"peak_alloc_mem \(GB\): <memory> - alloc_mem \(GB\): [0-9.]++ - words_per_second: <throughput> - avg_words_per_second: )",
             unit="tokens/s",
             scope="device",
             span="step",
             counts="update",
             factors={"memory": 1024},
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb"- eval_perplexity: ",
-                    b"2026-11-20 09:24:38 (CET) - 0:03:12 - train - INFO - step: 000050 - eval_perplexity: 5.250 - eval_loss: 1.658 - train_loss: 1.724",
-                ),
-            ),
+            postprocess=_without_evaluations,
         ),
     ),
     facts=(
@@ -55,6 +60,12 @@ FORMAT = Format(
             b"2026-11-20 09:24:38 (CET) - 0:03:12 - train - INFO - step: 000012 - done (%): 1.2 - loss: 1.724 - lr: 4.0e-06 - "
             b"peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - words_per_second: 1167.5 - avg_words_per_second: 1150.5 - ETA: >2026-11-21 06:50:16\n",
             step=12, loss=1.724, memory=27136, throughput=1167.5,
+        ),
+        Sample(
+            b"2026-11-20 09:24:38 (CET) - 0:03:12 - train - INFO - step: 000050 - eval_perplexity: 5.250 - eval_loss: 1.658 - train_loss: 1.724\n"
+            b"2026-11-20 09:24:38 (CET) - 0:03:12 - train - INFO - step: 000050 - done (%): 5.0 - loss: 1.724 - lr: 4.0e-06 - "
+            b"peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - words_per_second: 116.5 - avg_words_per_second: 1150.5 - ETA: >2026-11-21 06:50:16\n",
+            step=50, _evaluation=5.25,
         ),
         NearMiss(
             b"step: 000012 - done (%): 1.2 - loss: 1.724 - lr: 4.0e-06 - peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - words_per_second: 116",

@@ -201,26 +201,6 @@ def test_torchtitan_begins_its_timer_anew_behind_a_validation(tmp_path: Path) ->
     assert found.value == pytest.approx(2 * 16384)
 
 
-@pytest.mark.parametrize("every", [3, 4, 10])
-def test_mistral_finetune_evaluates_between_its_lines(every: int, tmp_path: Path) -> None:
-    # 2 s for 8192 tokens of either device, and 10 s for an evaluation, which the speed of its step holds.
-    lines = ["2026-11-20 10:00:00 (UTC) - 0:00:00 - train - INFO - TrainArgs: {'batch_size': 1,", " 'world_size': 2}"]
-    clock = 0
-    for step in range(1, 61):
-        evaluated = step % every == 0
-        clock += 12 if evaluated else 2
-        front = f"{at(clock)} (UTC) - 0:00:00 - train - INFO - step: {step:06} - "
-        lines += [f"{front}eval_perplexity: 5.250 - eval_loss: 1.658 - train_loss: 1.724"] if evaluated else []
-        lines.append(
-            f"{front}done (%): 1.2 - loss: 1.724 - lr: 4.0e-06 - peak_alloc_mem (GB): 26.5 - alloc_mem (GB): 17.9 - "
-            f"words_per_second: {8192 / (12 if evaluated else 2):.1f} - avg_words_per_second: 1150.5 - ETA: >2026-11-21"
-        )
-    session = session_of(lines, tmp_path, "frameworks.mistral_finetune")
-    found = measured(session, facts_of(session)).headline
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(2 * 4096)
-
-
 def test_nanotron_saves_between_its_lines(tmp_path: Path) -> None:
     # Half a second each, and 20 s for a checkpoint behind every fifth line.
     lines, clock = [], 0.0

@@ -13,11 +13,13 @@ from parsers.contract import Column
 _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
 #: A time of day, or month and day with it: `03:04:41.019742`, glog's `0630 03:04:41.019742`, `11/20 13:14:40`.
 _DATELESS = re.compile(rb"(?:(\d\d)/?(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
+#: An American date: `11/20/2026 13:14:40`.
+_MONTH_FIRST = re.compile(rb"(\d\d/\d\d)/(\d{4}) (.++)")
 #: The stamp with which a logger begins a line, perhaps behind a word: `[2026/11/20 13:14:40]`, `2026-11-20 13:14:40,123 -`,
-#: `[11/20 13:14:40 d2.utils]`, `I0630 03:04:41.5`, `[HCTR][02:51:59.123]`.
+#: `11/20/2026 13:14:40 [INFO|`, `[11/20 13:14:40 d2.utils]`, `I0630 03:04:41.5`, `[HCTR][02:51:59.123]`.
 _AT_START = re.compile(
     rb"(?:\[[A-Z]{2,9}\]|[A-Z]{3,8}:? )?[\[(]?(?:[IWEF](?=[0-9]{4} ))?"
-    rb"((?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/?[0-9]{2} )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
+    rb"((?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}/?[0-9]{2} )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
     rb"(?![0-9:])"
 )
 #: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
@@ -93,6 +95,8 @@ def _alike(rows: NDArray[np.uint8], first: bytes, stamp: slice = slice(None)) ->
         return None
     begin, end, _ = stamp.indices(len(first))
     printed = [at for at in digits if begin <= at < end]
+    if _MONTH_FIRST.fullmatch(first, begin, end):  # its digits do not stand in the order of ISO's
+        return None
     try:
         iso = _iso(first[begin:end]).encode()
         # What a stamp lacks of a date stands before what it has.
@@ -110,6 +114,8 @@ def _iso(printed: bytes) -> str:
     if found := _DATELESS.fullmatch(printed):
         month, day, time = found[1] or b"01", found[2] or b"01", found[3]
         printed = b"1972-%s-%s %s" % (month, day, time)
+    elif found := _MONTH_FIRST.fullmatch(printed):
+        printed = b"%s/%s %s" % (found[2], found[1], found[3])
     return printed.translate(_TO_ISO).decode("ascii")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
@@ -185,7 +186,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         if offset == 0:
             indent = _indent_of(text)
         if labels := _labels_in(text) or _indents_in(text, indent):
-            text, tags = _untagged(text, labels)
+            text, tags = _unlabelled(text, labels)
         if found := _tags_in(text):
             text, tags = _untagged(text, found)
         yield Chunk(text, line, offset, len(data), newlines, tags)
@@ -291,6 +292,24 @@ def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tup
         ranks = [0] * len(ranks)
     tags = tuple((begin - gone, rank) for begin, gone, rank in zip(begins, removed, ranks, strict=False))
     return b"".join(text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)), tags
+
+
+def _unlabelled(text: bytes, outer: Sequence[re.Match[bytes]]) -> tuple[bytes, tuple[tuple[int, int], ...]]:
+    """Remove labels, and those of another kind behind them: stamps and ranks stand in either order.
+
+    `srun --label ... | ts` stamps what is labelled, `kubectl logs --prefix --timestamps` labels what is stamped. A stamp
+    behind a stamp is the program's own.
+    """
+    text, tags = _untagged(text, outer)
+    inner = _labels_in(text)
+    if not inner or any(outer[0].groups()) == any(inner[0].groups()):
+        return text, tags
+    plain, stamps = _untagged(text, inner)
+    if any(inner[0].groups()):
+        return plain, stamps
+    begins, ends = [each.start() for each in inner], [each.end() for each in inner]
+    removed = list(accumulate((end - begin for begin, end in zip(begins, ends, strict=True)), initial=0))
+    return plain, tuple((at - removed[bisect_left(begins, at)], rank) for at, rank in tags)
 
 
 def _begin_of(text: bytes, tag: re.Match[bytes]) -> int:

@@ -5,7 +5,7 @@ record covers the time since the line before. `step_avg` is a mean since the sta
 steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
 same fields. Only some versions print the tokens of a step; the others print their own source code at the head of the
 log, from which no figure is taken. That for MLX counts validations as well, most of which it does not print: there
-`tok_s` counts, which is of the last step alone.
+`tok_s` counts, which is of the last step alone; other copies may take it over all steps, so that their time counts.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ def _sequences(printed: bytes) -> int:
     return int(tokens) // int(length)
 
 
+_STEP = rb"step:(?<![\w.]step:)<step>/<total_steps> "
+_TIME = rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:[0-9.]++ms"
+_TIMES = rb"train_time:[0-9]++ms step_avg:[0-9.]++ms"
+
 FORMAT = Format(
     title="modded-nanogpt",
     framework="PyTorch",
@@ -37,20 +41,28 @@ FORMAT = Format(
     end=rb"peak memory (?:consumption|allocated): ",
     readings=(
         Reading(
-            # Behind a loss the line goes on for MLX, so that only its end tells.
-            rb"step:(?<![\w.]step:)<step>/<total_steps> (?:train_loss:<loss> (?=[^\r\n]{0,200}+(?<=ms)[\r\n])|(?!train_loss:))"
-            rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:[0-9.]++ms",
+            # Behind a loss the line goes on in copies; in that for MLX with the speed.
+            _STEP + rb"(?:train_loss:<loss> (?=" + _TIMES + rb"(?:[ \t]*+[\r\n]| (?!tok_s:)[^\s:]++:))|(?!train_loss:))" + _TIME,
             unit="tokens/s",
             factors={"elapsed": 1e-3},
+            where=rb"\A(?![\s\S]*?^mlx_version:)",
             postprocess=_since_reset,
         ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
         Reading(
-            rb"step:(?<![\w.]step:)<step>/<total_steps> train_loss:<loss> train_time:(?P<elapsed>[0-9]++)ms step_avg:"
-            rb"[0-9.]++ms tok_s:<throughput>(?=\s)",
+            _STEP + rb"train_loss:<loss> " + _TIME + rb" tok_s:<throughput>(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"elapsed": 1e-3},
+            where=rb"\A(?![\s\S]*?^world_size:)",
+        ),
+        # Copies that print such a speed on other devices take it over the last step, or over all steps.
+        Reading(
+            _STEP + rb"train_loss:<loss> " + _TIME + rb" tok_s:[0-9.]++(?=\s)",
+            unit="tokens/s",
+            factors={"elapsed": 1e-3},
+            where=rb"^world_size:",
+            postprocess=_since_reset,
         ),
     ),
     facts=(
@@ -74,6 +86,11 @@ FORMAT = Format(
             b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154453\n",
             step=30, loss=4.5, clock=3.125, throughput=154453,
         ),
+        Sample(
+            b"step:500/20000 train_loss:2.3750 train_time:50000ms step_avg:100.00ms lr_scale:0.5 \n",
+            step=500, loss=2.375, clock=50.0,
+        ),
+        Sample(b"step:500/20000 train_loss:2.3750 train_time:50000ms step_avg:100.00ms  \n", step=500, loss=2.375, clock=50.0),
         NearMiss(b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154", "cut inside the number"),
         NearMiss(b"step:500/20000 val_loss:2.5000 val_bpb:1.5 train_time:50062ms step_avg:100.12ms", "validation"),
         NearMiss(b"warmup_step:5/20", "steps that are taken back"),

@@ -39,6 +39,8 @@ def _as_timed(columns: Columns) -> Postprocessed:
     return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
 
 
+_DESIRED = rb"total desired (?:batch size|tokens per batch) ?: "
+
 FORMAT = Format(
     title="nanoGPT",
     framework="PyTorch",
@@ -48,7 +50,10 @@ FORMAT = Format(
     rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"
     rb"[^\n]*?tokens per iteration will be: )*+"
     # nanochat's stages, which one script appends to one log.
-    rb"|Tokens / micro-batch / rank: ",
+    rb"|Tokens / micro-batch / rank: "
+    # llm.c in CUDA, and what build-nanogpt and llm.c in PyTorch print: some copies from every rank.
+    rb"|\| train data pattern ++\| |" + _DESIRED
+    + rb"(?:(?:(?!step ++[0-9]|" + _DESIRED + rb")[\s\S]){0,4000}+" + _DESIRED + rb")*+",
     # nanochat, of which the fine-tuning says by nothing else that it is done.
     end=rb"^Total training time: [0-9.]++m",
     readings=(
@@ -83,7 +88,23 @@ FORMAT = Format(
             facts=("tokens_per_step",),
         ),
         Reading(
-            rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
+            rb"step (?<![\w.]step ) *+<step>/<total_steps> \| train loss <loss> \|[^\r\n]{0,60}? lr [^|\r\n]*+\| \(<step_seconds> ms \| "
+            rb"(?P<throughput>[0-9]++) tok/s\)",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+            pauses=(Pause("evaluation", rb"val loss ", b"val loss 3.275000", inside="none"),),
+        ),
+        # llm.c in FP32.
+        Reading(
+            rb"step (?<![\w.]step ) *+<step>/<total_steps>: train loss <loss> \((?P<step_seconds>[0-9.]++) ms, (?P<throughput>[0-9]++) tok/s\)",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+            pauses=(Pause("evaluation", rb"val loss ", b"val loss 3.275000", inside="none"),),
+        ),
+        Reading(
+            rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \|(?:[^\r\n]{0,200}?\|)? "
             rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
             unit="tokens/s",
             span="step",
@@ -92,7 +113,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
-        Fact("tokens_per_step", rb"total desired (?:batch size|tokens per batch) ?: ([0-9,]++)", grouped),
+        Fact("tokens_per_step", _DESIRED + rb"([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
@@ -125,6 +146,15 @@ FORMAT = Format(
             b"total time: 0.10m\n",
             step=10, loss=1.125, step_seconds=0.32, throughput=1638400,
         ),
+        Sample(
+            b"step   12/1000 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | (250.25 ms | 262144 tok/s)\n",
+            step=12, total_steps=1000, loss=7.125, step_seconds=0.25025, throughput=262144,
+        ),
+        Sample(
+            b"step   12/74: train loss 4.125000 (25.500000 ms, 160627 tok/s)\n",
+            step=12, total_steps=74, loss=4.125, step_seconds=0.0255, throughput=160627,
+        ),
+        NearMiss(b"step   12/1000 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | (250.25 ms | 26214", "cut inside the number"),
         NearMiss(b"step 250: train loss 2.7500, val loss 2.8125", "an evaluation"),
         NearMiss(b"iter 100: loss 3.2500, time 125.5", "cut before the unit, so perhaps inside the number"),
         NearMiss(b"step    10 | loss: 9.5 | lr 2.5000e-04 | norm: 1.75 | dt: 320.00ms | tok/sec: 16384", "cut"),

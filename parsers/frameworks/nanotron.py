@@ -8,7 +8,7 @@ alone. Each group of ranks may print the line. `global_batch_size` is in tokens.
 
 from math import prod
 
-from parsers.contract import NUMBER, SHORT_NUMBER, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import NUMBER, SHORT_NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 
 _STEP = rb"\biteration: "
 
@@ -45,6 +45,12 @@ FORMAT = Format(
             span="step",
             counts="update",
             factors={"step_seconds": 1e-3},
+            pauses=(
+                Pause(
+                    "checkpoint", rb"Saving checkpoint at ",
+                    b"11/20/2026 10:11:12 [INFO|DP=0|PP=0|TP=0|host]: Saving checkpoint at checkpoints/10", inside="none",
+                ),
+            ),
             repeated=True,
         ),
     ),

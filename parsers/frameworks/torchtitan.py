@@ -52,6 +52,13 @@ FORMAT = Format(
                     rb"aving the checkpoint",
                     b"[titan] 2026-11-20 10:11:12,500 - root - INFO - Saving the checkpoint (or staging if async is enabled).",
                 ),
+                # The timer begins anew behind it.
+                Pause(
+                    "evaluation",
+                    rb"validate step: ",
+                    b"[titan] 2026-11-20 10:11:12,500 - root - INFO - validate step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: 7,500",
+                    inside="none",
+                ),
             ),
             repeated=True,
         ),

@@ -58,9 +58,9 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b": 100%",
     # With several devices the command and its first process both print them.
-    start=_ARGUMENTS + rb"(?:(?:(?!GPU_mem|gpu_mem|" + _ARGUMENTS + rb")[\s\S]){0,60000}+" + _ARGUMENTS + rb")*+",
+    start=_ARGUMENTS + rb"(?:(?:(?!GPU_mem|gpu_mem|" + _ARGUMENTS + rb")[\s\S]){0,60000}+" + _ARGUMENTS + rb")*+|" + _NAMESPACE,
     # The validation at the end begins like a run.
-    before_start=rb"^(?:Ultralytics|YOLOv5) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
+    before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
         _bar(_RATE + rb" (?P<duration>[0-9:.]++)s?+[ \t]*+(?=[\r\n])"),
@@ -69,6 +69,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"^(YOLO[\w-]++|rtdetr[\w-]++|RT-?DETR[\w-]*+) summary: "),
         Fact("model", _ARGUMENTS + rb"(?:[^\n]{0,4000}?\bmodel=)?+(?:[^,\s/]++/)*+(yolo[\w-]++|rtdetr[\w-]++)\.(?:pt|yaml)\b"),
+        Fact("model", _NAMESPACE + rb"cfg='(?:[^',\s/]++/)*+(yolo[\w-]++)\.yaml'"),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(3/3\)", int),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(2/3\)", int),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(1/3\)", int),
@@ -83,8 +84,8 @@ FORMAT = Format(
         Fact("devices", _NAMESPACE + rb"device='((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
         Fact("devices", _NAMESPACE + rb"device='(cpu)'", lambda _: 1),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
-        Fact("gpu", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
-        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\btorch[- ](\d\S*+)"),
+        Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
+        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*?\btorch[- ](\d\S*+)"),
         Fact("precision", rb"AMP: checks (passed|failed)", words={b"passed": "amp", b"failed": "fp32"}),
         Fact("precision", rb"\bengine/trainer: [^\n]{0,4000}?\bamp=(False),", words={b"False": "fp32"}),
     ),

@@ -1,0 +1,231 @@
+"""What trainers of language models print, their copies, and what carries their lines: figures worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_dialects import ALL, facts_of, figure, log_of, session_of, value
+
+from ingest.compute.witnesses import measured
+from parsers.engine.scan import Noise, chunks
+from schema.records import Figure, NoFigure
+
+# modded-nanogpt and parameter-golf
+
+
+def golf(step: int, ms: int, more: str = "") -> str:
+    return f"step:{step}/20000 train_loss:2.3750 train_time:{ms}ms step_avg:{ms / step:.2f}ms{more}"
+
+
+GOLF = ["world_size:8 grad_accum_steps:1", "train_batch_tokens:524288 train_seq_len:1024 iterations:20000"]
+
+
+@pytest.mark.parametrize(
+    "more", ["", "   ", " lr_scale:0.5000", " qat:1 ", " tok/s:1048576", " tok_s:1", " tok_s:1 [TTT]"]
+)
+def test_a_copy_of_parameter_golf_may_print_more_behind_the_mean(more: str, tmp_path: Path) -> None:
+    # 200 steps take 100 s, whatever speed the copy states.
+    session = session_of(
+        [*GOLF, *(golf(200 * n, 100_000 * n, more) for n in range(1, 8))], tmp_path, "frameworks.modded_nanogpt"
+    )
+    assert value(session, ALL) == pytest.approx(524288 * 2)
+
+
+@pytest.mark.parametrize("more", ["", " tok_s:1048576", " lr_scale:0.5"])
+def test_the_time_of_mlx_counts_nowhere(more: str, tmp_path: Path) -> None:
+    # Validations are within its time: 200 steps of 0.5 s, and 100 s of validation.
+    lines = ["mlx_version:0.29.1", GOLF[1], *(golf(200 * n, 200_000 * n, more) for n in range(1, 8))]
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
+    if "tok_s" in more:
+        assert value(session, ALL) == pytest.approx(524288 * 2)
+    else:
+        assert isinstance(figure(session), NoFigure)
+
+
+# llm.c
+
+
+@pytest.mark.parametrize("norm", [" norm 1.2500 |", ""])
+def test_llm_c_in_pytorch_prints_its_seconds_in_brackets(norm: str, tmp_path: Path) -> None:
+    # 0.25 s each, and every fourth 0.5 s; the validation is in none of them.
+    lines = ["total desired batch size: 65536", "=> calculated gradient accumulation steps: 4"]
+    for step in range(1, 41):
+        ms = 500 if step % 4 == 0 else 250
+        speed = 65536 * 1000 / ms
+        lines += ["val loss 3.275000"] if step % 10 == 1 else []
+        lines.append(f"step {step:4d}/40 | train loss 9.512500 |{norm} lr 2.50e-04 | ({ms:.2f} ms | {speed:.0f} tok/s)")
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    assert facts_of(session)["tokens_per_step"] == 65536
+    assert value(session, ALL) == pytest.approx(65536 * 40 / (30 * 0.25 + 10 * 0.5), rel=1e-4)
+
+
+TABLE = [
+    "| train data pattern    | dev/data/fineweb10B/fineweb_train_*.bin            |",
+    "| total batch size      | 524288                                             |",
+]
+
+
+DESIRED = "total desired batch size: 524288"
+BRACKETS = "step {n:4d}/200 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | ({ms:.2f} ms | {speed} tok/s)"
+CUDA = (
+    "step {n:4d}/200 | loss 7.12 (+1.50z)| norm 1.25 (-0.50z)| lr 3e-05 | {ms:.2f} ms | 40.1% bf16 MFU | {speed} tok/s"
+)
+FP32 = "step {n:4d}/200: train loss 7.125000 ({ms:.6f} ms, {speed} tok/s)"
+NANO = "step {n:5d} | loss: 7.125 | lr 3.0000e-05 | norm: 1.2500 | dt: {ms:.2f}ms | tok/sec: {speed}.00"
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [(TABLE, CUDA), (TABLE[:1], FP32), ([DESIRED], BRACKETS), ([DESIRED], NANO), ([DESIRED] * 4, NANO)],
+)
+def test_a_resumption_is_a_start_of_its_own(head: list[str], line: str, tmp_path: Path) -> None:
+    # Killed after step 97, and resumed behind step 80 with a slow step, which is no part of the steady half second.
+    lines = []
+    for first, last in ((1, 97), (81, 200)):
+        seconds = [20.0 if n == first else 0.5 for n in range(first, last + 1)]
+        steps = enumerate(seconds, first)
+        lines += [*head, *(line.format(n=n, ms=1000 * took, speed=round(524288 / took)) for n, took in steps)]
+    log = log_of(lines, tmp_path)
+    assert [value(each, "sustained") for each in log.sessions] == pytest.approx([524288 * 2] * 2)
+
+
+# nanochat
+
+
+@pytest.mark.parametrize("between", ["", "lrm: 1.00 | ", "grad norm: 0.5000 | lrm: 1.00 | "])
+def test_a_copy_of_nanochat_may_print_nothing_between_loss_and_seconds(between: str, tmp_path: Path) -> None:
+    line = "step {n:05d} ({n:.2f}%) | loss: 2.5 | {between}dt: 500.00ms | tok/sec: 1,048,576 | bf16_mfu: 40.00%"
+    session = session_of([line.format(n=n, between=between) for n in range(30)], tmp_path, "frameworks.nanogpt")
+    assert value(session, ALL) == pytest.approx(1048576)
+
+
+# nanotron
+
+
+@pytest.mark.parametrize("stalled", [False, True])
+def test_the_american_dates_of_nanotron_tell_of_stalls_between_its_lines(stalled: bool, tmp_path: Path) -> None:
+    # Each line is of one iteration of half a second; in the nine before it one may wait three seconds more.
+    lines = []
+    for n in range(1, 16):
+        at = (5 + 3 * stalled) * n
+        lines.append(
+            f"11/30/2026 23:{58 + at // 60:02d}:{at % 60:02d} [INFO|DP=0|PP=0|TP=0|host]: " if at < 120 else
+            f"12/01/2026 00:{at // 60 - 2:02d}:{at % 60:02d} [INFO|DP=0|PP=0|TP=0|host]: "
+        )  # fmt: skip
+        lines[-1] += (
+            f"iteration: {10 * n} / 150 | consumed_tokens: {n}.31M | time_per_iteration_ms: 500 | "
+            "tokens_per_sec: 262K | tokens_per_sec_per_gpu: 262K | global_batch_size: 131K | lm_loss: 9.12 | "
+            "lr: 0.0003 | model_tflops_per_gpu: 412 | grad_norm: 1.5"
+        )
+    session = session_of(lines, tmp_path, "frameworks.nanotron")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    clock = next(each for each in found.witnesses if each.kind == "clock")
+    assert clock.verdict == ("disagrees" if stalled else "agrees")
+    assert isinstance(found.headline, NoFigure if stalled else Figure)
+
+
+# What carries lines
+
+
+@pytest.mark.parametrize(
+    "label", ["{rank}: ", "[{rank}] ", "worker{rank}: ", "trainer-{rank}  | ", "[pod/job-{rank}/main] "]
+)
+@pytest.mark.parametrize(
+    "stamp", ["Nov 20 01:02:03 ", "2026-11-20T01:02:03.123456789Z ", "2026-11-20T01:02:03.5+00:00 stdout F "]
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_stamp_beside_the_label_of_a_rank(swapped: bool, stamp: str, label: str, tmp_path: Path) -> None:
+    # Both devices print 1000 tokens per second each, and their configuration, whose lines must begin with it.
+    front = ["".join([stamp, label.format(rank=rank)][:: -1 if swapped else 1]) for rank in (0, 1)]
+    lines = [
+        front[0] + each for each in ("Running FullFinetuneRecipeDistributed with resolved config:", "batch_size: 4")
+    ]
+    lines += [f"{front[0]}world_size: 2"]
+    for step in range(1, 21):
+        lines.append(
+            f"{front[0]}Step {step} | loss:1.25 lr:2e-05 tokens_per_second_per_gpu:1000.0 peak_memory_active:30.5 "
+        )
+        lines.append(f"{front[1]}0: a word of another rank")
+    session = session_of(lines, tmp_path, "frameworks.torchtune")
+    assert facts_of(session)["batch_size"] == 4
+    assert value(session, ALL) == pytest.approx(2000)
+
+
+# YOLOv7
+
+
+def test_a_resumed_yolov7_is_a_start_of_its_own(tmp_path: Path) -> None:
+    # The first epoch of either start takes 60 s for 100 batches, all others 50 s.
+    lines = []
+    for first, last in ((0, 3), (3, 8)):
+        lines += [
+            "YOLOR 🚀 v0.1-128-g12345 torch 2.1.0+cu118 CUDA:0 (NVIDIA A100-SXM4-40GB, 40536.1875MB)",
+            f"{'CUDA:1':>40} (NVIDIA A100-SXM4-40GB, 40536.1875MB)", "",
+            "Namespace(adam=False, batch_size=16, cfg='cfg/yolov7-w6.yaml', total_batch_size=32, world_size=2)",
+        ]  # fmt: skip
+        for epoch in range(first, last):
+            took, rate = (60, "1.67") if epoch == first else (50, "2.00")
+            bar = f"100/100 [{took // 60:02}:{took % 60:02}<00:00,  {rate}it/s]"
+            lines += [
+                "     Epoch   gpu_mem       box       obj       cls     total    labels  img_size",
+                f"     {epoch}/7   8.2G   0.05   0.03   0.02   0.1   40   640: 100%|###| {bar}",
+            ]
+    log = log_of(lines, tmp_path)
+    assert [value(each, "sustained") for each in log.sessions] == pytest.approx([32 * 2] * 2)
+    facts = [facts_of(each) for each in log.sessions]
+    assert [each["gpu"] for each in facts] == ["NVIDIA A100-SXM4-40GB"] * 2
+    assert [each["model"] for each in facts] == ["yolov7-w6"] * 2
+
+
+# Evaluations between lines that have clocks
+
+
+def at(seconds: float) -> str:
+    return f"2026-11-20 10:{int(seconds) // 60:02}:{int(seconds) % 60:02}"
+
+
+def test_torchtitan_begins_its_timer_anew_behind_a_validation(tmp_path: Path) -> None:
+    # Ten steps of half a second with 8192 tokens each, and a validation of 20 s behind every line.
+    lines = []
+    for n in range(1, 16):
+        before, behind = (f"[titan] {at(seconds)},000 - root - INFO - " for seconds in (25 * n, 25 * n + 20))
+        memory = "memory: 20.50GiB(25.88%)"
+        lines += [
+            f"{before}step: {10 * n}  loss:  7.12500  grad_norm:  1.25  {memory}  tps: 16,384  tflops: 1.25  mfu: N/A",
+            f"{behind}validate step: {10 * n}  loss:  7.1250  {memory}  tps: 1,000",
+        ]
+    session = session_of(lines, tmp_path, "frameworks.torchtitan")
+    found = measured(session, facts_of(session) | {"devices": 2}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2 * 16384)
+
+
+def test_nanotron_saves_between_its_lines(tmp_path: Path) -> None:
+    # Half a second each, and 20 s for a checkpoint behind every fifth line.
+    lines, clock = [], 0.0
+    for n in range(1, 61):
+        clock += 0.5
+        front = f"11/20/2026{at(clock)[10:]} [INFO|DP=0|PP=0|TP=0|host]: "
+        lines.append(
+            f"{front}iteration: {n} / 60 | consumed_tokens: 1.31M | time_per_iteration_ms: 500 | "
+            "tokens_per_sec: 262K | tokens_per_sec_per_gpu: 262K | global_batch_size: 131K | lm_loss: 9.12 | lr: 0.0003"
+        )
+        if n % 5 == 0:
+            lines.append(f"{front}Saving checkpoint at checkpoints/{n}")
+            clock += 20
+    session = session_of(lines, tmp_path, "frameworks.nanotron")
+    found = measured(session, facts_of(session) | {"devices": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(262_000)
+
+
+@pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])
+def test_ranks_are_told_apart_beside_a_stamp(front: str, tmp_path: Path) -> None:
+    text = "".join(front.format(rank=n % 2, stamp="Nov 20 01:02:03 ") + f"word {n}\n" for n in range(12))
+    path = tmp_path / "train.log"
+    path.write_text(text)
+    (chunk,) = chunks(path, Noise())
+    assert chunk.text.decode() == "".join(f"word {n}\n" for n in range(12))
+    places = [chunk.text.index(b"word %d" % n) for n in range(12)]
+    assert chunk.ranks(places) == [0, 1] * 6

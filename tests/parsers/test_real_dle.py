@@ -5,17 +5,23 @@ Lines are made up after theirs; figures are worked out by hand.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from test_dialects import facts_of, session_of, value
+
+from ingest.compute.witnesses import measured
+from schema.records import Figure
 
 
 def nemo(epoch: int, iteration: int, step: int, batch: str, seconds: str, consumed: int) -> str:
     """Return a line of NeMo 2.0's progress printer."""
     return (
         f"Training epoch {epoch}, iteration {iteration}/25 | lr: 1e-06 | global_batch_size: {batch} | "
-        f"global_step: {step} | reduced_train_loss: 9.5 | train_step_timing in s: {seconds} | consumed_samples: {consumed}"
+        f"global_step: {step} | reduced_train_loss: 9.5 | train_step_timing in s: {seconds} | "
+        f"consumed_samples: {consumed}"
     )
 
 
@@ -61,3 +67,42 @@ def test_nemo_batch_that_grows_is_no_resumption(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "frameworks.nemo")
     assert len(session.records[2]) == 9
     assert facts_of(session)["batch_size_of_job"] == 8
+
+
+def dllogger(unix: float, step: object, data: dict[str, object]) -> str:
+    return "DLLL " + json.dumps({"timestamp": f"{unix:.6f}", "type": "LOG", "step": step, "data": data})
+
+
+def resnet50(unix: float, step: Sequence[int], waits: Sequence[float], batch: float = 256) -> Iterator[str]:
+    """Yield the two lines of iterations that compute for 0.24 s each and wait before, as means of each iteration's."""
+    count = len(waits)
+    compute_ips, total_ips = batch / 0.24, sum(batch / (0.24 + each) for each in waits) / count
+    yield dllogger(unix, step, {"train.compute_ips": compute_ips, "train.total_ips": total_ips, "train.lr": 0.1})
+    yield dllogger(unix, step, {"train.data_time": sum(waits) / count, "train.compute_time": 0.24})
+
+
+def resnet50_run(waits: Sequence[Sequence[float]]) -> list[str]:
+    """Return a run that prints every ten iterations, with what it says of the whole run."""
+    unix, lines = 1795169472.5, [dllogger(1795169472.5, "PARAMETER", {"arch": "resnet50", "batch_size": 32})]
+    for number, each in enumerate(waits, 1):
+        unix += sum(each) + 0.24 * len(each)
+        lines += resnet50(unix, [0, 10 * number], each)
+    return [*lines, *resnet50(unix, [], [one for each in waits for one in each])]
+
+
+def test_dllogger_mean_of_speeds_hides_what_waits(tmp_path: Path) -> None:
+    # Nine iterations of 0.25 s and one of 3.24 s: 2560 images in 5.49 s, while the mean speed is that of 2.75 s.
+    session = session_of(resnet50_run([[0.01] * 9 + [3.0]] * 30), tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2560 / 5.49)
+    # Only some of the lines hold one: 2560 images in 2.5 s, or 5.49 s.
+    waits = [[0.01] * 9 + [3.0 if number % 3 == 0 else 0.01] for number in range(30)]
+    session = session_of(resnet50_run(waits), tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(3 * 2560 / (2 * 2.5 + 5.49))
+    # Where all iterations take the same time, the program's own figure stays.
+    session = session_of(resnet50_run([[0.01] * 10] * 30), tmp_path, "frameworks.dllogger")
+    assert value(session) == pytest.approx(1024)
+    assert value(session, "reported") == pytest.approx(1024)

@@ -9,8 +9,9 @@ is read by formats of their own.
 
 The ConvNets print means of the speeds of single iterations, which hide a stall: of nine iterations at full speed and one
 that waits, the mean is nine tenths. Their next line has the mean times, which show it, and count. Samples per iteration
-are speed times time of the computation, in whole batches of a device. Of an epoch or a run
-that waited, the mean of speeds is no figure.
+are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the mean of
+speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of the
+epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
 """
 
 from __future__ import annotations
@@ -49,6 +50,18 @@ _STEPS: dict[Span, bytes] = {
     "epoch": rb"\[<epoch>\]",
     "run": rb"\[\]",
 }
+
+
+#: EfficientDet prints the steps of an epoch between its number and the step.
+_IN_EPOCH = rb'\[[0-9]++, ?+[0-9]++, ?+[0-9]++\], ?+"data": ?+\{"train_batch_time": '
+#: The step at which its running means restart.
+_RESTART = 10
+
+
+def _since_restart(columns: Columns) -> Postprocessed:
+    """Return the lines whose running means have left out the start of the epoch."""
+    rows = np.flatnonzero(columns["step"] >= _RESTART)
+    return rows, {name: each[rows] for name, each in columns.items()}
 
 
 #: Of the programs for images, whose last iteration of an epoch may hold the end of it.
@@ -114,7 +127,7 @@ def _line(span: Span) -> bytes:
     """Return a pattern for a line up to its data, with the loss where there is one."""
     return (
         rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+'
-        rb'"step": ?+' + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
+        rb'"step": ?+(?!' + _IN_EPOCH + rb")" + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
     )
 
 
@@ -140,6 +153,11 @@ FORMAT = Format(
     end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
+        Reading(
+            _line("interval").split(rb'"step"')[0] + rb'"step": ?+(?=' + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
+            rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
+            unit="images/s", cumulative_since=_RESTART, postprocess=_since_restart,
+        ),
         Reading(
             _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
             unit="samples/s",
@@ -184,6 +202,11 @@ FORMAT = Format(
         Sample(
             b'{"timestamp":"1795169472.5","elapsedtime":"12.5","type":"LOG","step":700,"data":{"training_sequences_per_second":512.5}}',
             step=700, throughput=512.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [2, 1833, 99], "data": {"train_batch_time": 0.5, '
+            b'"train_loss": 1.25, "throughput": 960.5, "lr": 0.5, "train_data_time": 0.0125}}',
+            epoch=2, total_steps=1833, step=99, step_seconds=0.5, loss=1.25,
         ),
         Sample(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [2, 30], "data": {"tokens_per_sec": 98304.5, "loss": 3.5}}',

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, session_of, value
 
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
 from schema.records import Figure
 
@@ -106,3 +107,21 @@ def test_dllogger_mean_of_speeds_hides_what_waits(tmp_path: Path) -> None:
     session = session_of(resnet50_run([[0.01] * 10] * 30), tmp_path, "frameworks.dllogger")
     assert value(session) == pytest.approx(1024)
     assert value(session, "reported") == pytest.approx(1024)
+
+
+def test_dllogger_of_efficientdet_prints_the_steps_of_an_epoch_before_the_step(tmp_path: Path) -> None:
+    # 32 images per step; of ten steps nine take 0.51 s, and one 3.5 s: 320 images in 8.09 s. Means restart at step 10.
+    unix, lines = 1795169472.5, [dllogger(1795169472.5, "PARAMETER", {"model_name": "efficientdet-d0"})]
+    for epoch in range(3):
+        for step in range(9, 100, 10):
+            unix += 60 if step == 9 else 8.09
+            mean = {"train_batch_time": 6.0 if step == 9 else 0.809, "train_loss": 5 - epoch}
+            speeds = {"throughput": 0.9 * 32 / 0.51 + 0.1 * 32 / 3.5, "lr": 0.1, "train_data_time": 0.3}
+            lines.append(dllogger(unix, [epoch, 100, step], mean | speeds))
+        unix += 20
+        lines.append(dllogger(unix, [epoch], {"train_loss": 5 - epoch, "train_batch_time": 0.809}))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    assert second_run(session) is None
+    found = measured(session, facts_of(session) | {"batch_size": 4, "devices": 8}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(320 / 8.09)

@@ -125,3 +125,21 @@ def test_dllogger_of_efficientdet_prints_the_steps_of_an_epoch_before_the_step(t
     found = measured(session, facts_of(session) | {"batch_size": 4, "devices": 8}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(320 / 8.09)
+
+
+def test_mlperf_ranks_that_name_the_benchmark_begin_one_session(tmp_path: Path) -> None:
+    def lines(time: int, key: str, told: object = None, **metadata: int | str) -> list[str]:
+        event = {"namespace": "", "time_ms": 1795169472500 + 1000 * time, "event_type": "POINT_IN_TIME", "key": key}
+        return [f":::MLLOG {json.dumps(event | {'value': told, 'metadata': metadata})}"] * 2
+
+    log = lines(0, "submission_benchmark", "resnet") + lines(0, "global_batch_size", 256)
+    log += lines(0, "train_samples", 25600) + lines(1, "run_start")
+    for epoch in range(1, 6):
+        # 25600 samples in 25 s, and an evaluation of 30 s.
+        log += lines(55 * epoch - 54, "epoch_start", epoch_num=epoch) + lines(
+            55 * epoch - 29, "epoch_stop", epoch_num=epoch
+        )
+        log += lines(55 * epoch - 29, "eval_start", epoch_num=epoch) + lines(55 * epoch, "eval_stop", epoch_num=epoch)
+    session = session_of([*log, *lines(275, "run_stop", status="success")], tmp_path, "frameworks.mlperf")
+    assert facts_of(session)["batch_size_of_job"] == 256
+    assert value(session) == pytest.approx(1024)

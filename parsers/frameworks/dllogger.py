@@ -55,12 +55,12 @@ _STEPS: dict[Span, bytes] = {
 #: EfficientDet prints the steps of an epoch between its number and the step.
 _IN_EPOCH = rb'\[[0-9]++, ?+[0-9]++, ?+[0-9]++\], ?+"data": ?+\{"train_batch_time": '
 #: The step at which its running means restart.
-_RESTART = 10
+RESTART = 10
 
 
-def _since_restart(columns: Columns) -> Postprocessed:
+def since_restart(columns: Columns) -> Postprocessed:
     """Return the lines whose running means have left out the start of the epoch."""
-    rows = np.flatnonzero(columns["step"] >= _RESTART)
+    rows = np.flatnonzero(columns["step"] >= RESTART)
     return rows, {name: each[rows] for name, each in columns.items()}
 
 
@@ -156,7 +156,7 @@ FORMAT = Format(
         Reading(
             _line("interval").split(rb'"step"')[0] + rb'"step": ?+(?=' + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
             rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
-            unit="images/s", cumulative_since=_RESTART, postprocess=_since_restart,
+            unit="images/s", cumulative_since=RESTART, postprocess=since_restart,
         ),
         Reading(
             _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),

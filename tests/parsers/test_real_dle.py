@@ -143,3 +143,18 @@ def test_mlperf_ranks_that_name_the_benchmark_begin_one_session(tmp_path: Path) 
     session = session_of([*log, *lines(275, "run_stop", status="success")], tmp_path, "frameworks.mlperf")
     assert facts_of(session)["batch_size_of_job"] == 256
     assert value(session) == pytest.approx(1024)
+
+
+def test_dllogger_text_of_efficientdet_has_its_step_last(tmp_path: Path) -> None:
+    # The same means as text: 320 images in 8.09 s.
+    lines = [
+        f"DLL 2026-11-20 10:{int(minute):02}:{seconds:06.3f}000 - (0, 200, {step}) train_batch_time : 0.809  "
+        "train_loss : 5.0  throughput : 57.4  lr : 0.1  train_data_time : 0.3 "
+        for step in range(19, 200, 10)
+        for minute, seconds in [divmod(0.5 + 0.809 * step, 60)]
+    ]
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    assert second_run(session) is None
+    found = measured(session, facts_of(session) | {"batch_size": 4, "devices": 8}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(320 / 8.09)

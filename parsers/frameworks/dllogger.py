@@ -6,11 +6,32 @@ is an iteration; if it is one number in brackets, an epoch; if the brackets are 
 inference use keys with the same endings; `compute_ips` leaves out the wait for data; some programs print only losses
 and one figure at the end. If a key does not say what is counted, the unit is items. The text form of the same programs
 is read by formats of their own.
+
+The ConvNets print means of the speeds of single iterations, which hide a stall: of nine iterations at full speed and one
+that waits, the mean is nine tenths. Their next line has the mean times, which show it, and count. Samples per iteration
+are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the mean of
+speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of the
+epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
 """
 
 from __future__ import annotations
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Span, up_to
+import numpy as np
+
+from parsers.contract import (
+    NUMBER,
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    Span,
+    up_to,
+)
 from parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
@@ -31,6 +52,18 @@ _STEPS: dict[Span, bytes] = {
 }
 
 
+#: EfficientDet prints the steps of an epoch between its number and the step.
+_IN_EPOCH = rb'\[[0-9]++, ?+[0-9]++, ?+[0-9]++\], ?+"data": ?+\{"train_batch_time": '
+#: The step at which its running means restart.
+RESTART = 10
+
+
+def since_restart(columns: Columns) -> Postprocessed:
+    """Return the lines whose running means have left out the start of the epoch."""
+    rows = np.flatnonzero(columns["step"] >= RESTART)
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
 #: Of the programs for images, whose last iteration of an epoch may hold the end of it.
 _EPOCH_ENDS = (
     Pause(
@@ -42,11 +75,59 @@ _EPOCH_ENDS = (
 )
 
 
+#: The times that the programs for images print on the line after the speeds.
+_COMPUTE_SPEED = rb'(?:(?=[^\n{}]*?"train\.compute_ips": ?+(?P<_compute_speed>' + NUMBER + rb")[,}])|)"
+_TIMES = (
+    rb'[^\n{}]*+\}\}[ \t\r]*+\n[^\n{}]{0,200}+\{(?:(?!"data": )[^\n{}]){0,300}+"data": ?+\{"train\.data_time": ?+'
+    rb"(?P<_waits>" + NUMBER + rb'), ?+"train\.compute_time": ?+(?P<_computes>' + NUMBER + rb")[,}]"
+)  # fmt: skip
+#: A batch of the job is a whole number of batches of a device up to this.
+_WHOLE = 0.01
+#: Iterations take the same time where both ways to the batch agree up to this.
+_EVEN = 0.05
+
+
+def _batches(columns: Columns) -> Column | None:
+    """Return mean speed times mean time with and without the wait for data, one row each; None where not printed.
+
+    Both are the batch of the job where all iterations take the same time, and more elsewhere.
+    """
+    if not {"_waits", "_computes", "_compute_speed"} <= columns.keys():
+        return None
+    computes = columns["_computes"]
+    return np.stack([columns["throughput"] * (columns["_waits"] + computes), columns["_compute_speed"] * computes])
+
+
+def _even(columns: Columns) -> Postprocessed:
+    """Return the mean speeds of epochs and runs, other than those to which the times say no."""
+    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
+    if batches is not None:
+        rows = rows[~(np.abs(batches[0] - batches[1]) > _EVEN * batches[1])]
+    return rows, {name: each[rows] for name, each in kept.items()}
+
+
+def _by_times(columns: Columns) -> Postprocessed:
+    """Return lines of speeds with the mean times that are printed beside them, and the samples of an iteration."""
+    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    rows, batches = np.arange(len(columns["throughput"])), _batches(columns)
+    known = np.isfinite(batches).all(axis=0) & (batches > 0).all(axis=0) if batches is not None else rows < 0
+    if batches is None or not known.any():
+        return rows, kept
+    least, stated = float(batches[:, known].min()), columns["_batch_size"]
+    of_device = float(stated[0]) if len(stated) and stated[0] > 0 else 1.0
+    batch = of_device * round(least / of_device)
+    if not abs(batch - least) <= _WHOLE * least:
+        return rows, kept
+    seconds = np.where(known, columns["_waits"] + columns["_computes"], batch / kept.pop("throughput"))
+    return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
+
+
 def _line(span: Span) -> bytes:
     """Return a pattern for a line up to its data, with the loss where there is one."""
     return (
         rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+'
-        rb'"step": ?+' + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
+        rb'"step": ?+(?!' + _IN_EPOCH + rb")" + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
     )
 
 
@@ -57,8 +138,13 @@ def _reading(unit: str, span: Span) -> Reading:
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
     value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
-    pauses = _EPOCH_ENDS if span == "interval" and unit == "images/s" else ()
-    return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span, pauses=pauses)
+    if unit != "images/s":
+        return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
+    return Reading(
+        _line(span) + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
+        unit=unit, span=span, facts=("batch_size",), pauses=_EPOCH_ENDS if span == "interval" else (),
+        postprocess=_by_times if span == "interval" else _even,
+    )  # fmt: skip
 
 
 FORMAT = Format(
@@ -67,6 +153,11 @@ FORMAT = Format(
     end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
+        Reading(
+            _line("interval").split(rb'"step"')[0] + rb'"step": ?+(?=' + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
+            rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
+            unit="images/s", cumulative_since=RESTART, postprocess=since_restart,
+        ),
         Reading(
             _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
             unit="samples/s",
@@ -113,6 +204,11 @@ FORMAT = Format(
             step=700, throughput=512.5,
         ),
         Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [2, 1833, 99], "data": {"train_batch_time": 0.5, '
+            b'"train_loss": 1.25, "throughput": 960.5, "lr": 0.5, "train_data_time": 0.0125}}',
+            epoch=2, total_steps=1833, step=99, step_seconds=0.5, loss=1.25,
+        ),
+        Sample(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [2, 30], "data": {"tokens_per_sec": 98304.5, "loss": 3.5}}',
             step=30, throughput=98304.5, loss=3.5,
         ),
@@ -147,6 +243,17 @@ FORMAT = Format(
                throughput=131072.5),
         Sample(b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"throughput_train": 425.5}}',
                throughput=425.5),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 50], "data": {"train.loss": 6.5, "train.compute_ips": 2560.5, '
+            b'"train.total_ips": 2500.25, "train.lr": 0.1}}\nDLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 50], '
+            b'"data": {"train.data_time": 0.0025, "train.compute_time": 0.125}}\n',
+            step=50, throughput=2500.25, _compute_speed=2560.5, _waits=0.0025, _computes=0.125,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"train.loss": 6.5, "train.total_ips": 2540.5}}\n'
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"train.data_time": 0.0025, "train.compute_time": 0.125}}\n',
+            throughput=2540.5,
+        ),
         Sample(
             b'DLLL {"timestamp": "1795169472.500000", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", '
             b'"type": "LOG", "step": [0, 12], "data": {"average_loss": 3.625, "step_loss": 3.5, "learning_rate": 1.5e-05}}',

@@ -4,13 +4,15 @@ From the printers' sources; no real log has been read yet. The keys are those of
 DeepLearningExamples a speed is that of the job. `(0, 5)`, `Epoch: 0 Iteration: 5`, `5` and `epoch 1 | iter 5/90` are an
 iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit behind a number says what is counted;
 without one the key does, and otherwise it is items. Evaluation and inference have keys of their own, and the same units.
-FastPitch and Jasper print only the values, between bars.
+FastPitch and Jasper print only the values, between bars. Of EfficientDet the mean seconds since step 10 of the epoch
+count, not the mean of speeds beside them.
 """
 
 from __future__ import annotations
 
 from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Span, up_to
 from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks.dllogger import RESTART, since_restart
 
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
@@ -33,9 +35,13 @@ _UNITS = {
 _LOSS = rb"(?<= )(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss : (?P<loss>" + NUMBER + rb")(?=\s)"
 #: The rest of a line; it ends where another begins that has lost its beginning.
 _GAP = rb"(?:[^\nD]|D(?!LL ))*?"
+#: EfficientDet's step is the last of three numbers.
+_IN_EPOCH = rb"\([0-9]++, [0-9]++, [0-9]++\) train_batch_time : "
 _STEPS: dict[Span, bytes] = {
     "interval": (
-        rb"(?:\(|Epoch: (?=[0-9]++ Iteration: ))?+(?:<epoch>(?:, | Iteration: ))?+(?:Iteration: )?+<step>"
+        rb"(?!"
+        + _IN_EPOCH
+        + rb")(?:\(|Epoch: (?=[0-9]++ Iteration: ))?+(?:<epoch>(?:, | Iteration: ))?+(?:Iteration: )?+<step>"
         rb"(?:, [0-9]++)*+\)?+ "
     ),
     "epoch": rb"(?:\(|Epoch: )<epoch>(?:,\) |(?= (?!Iteration: )) )",
@@ -72,6 +78,11 @@ FORMAT = Format(
     marker=b"DLL ",
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _KEYS),
+        Reading(
+            DLLOGGER_CLOCK + rb"(?=" + _IN_EPOCH + rb")\(<epoch>, <total_steps>, <step>\) train_batch_time : <step_seconds> ++"
+            rb"train_loss : <loss> ++throughput : ",
+            unit="images/s", cumulative_since=RESTART, postprocess=since_restart, weak=True,
+        ),
         _bars("items/s", rb"(?:frames|items)/s"),
         _bars("samples/s", rb"samples/s"),
     ),
@@ -114,6 +125,10 @@ FORMAT = Format(
             b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter    7/96 | loss  250.25 | wer  98.50 % | utts/s   310 samples/s | "
             b"took  1.25 s | lrate 1.00e-03\n",
             throughput=310.0,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - (2, 1833, 99) train_batch_time : 0.5  train_loss : 1.25  throughput : 960.5  lr : 0.5 \n",
+            epoch=2, total_steps=1833, step=99, step_seconds=0.5, loss=1.25,
         ),
         *(
             Sample(b"DLL 2026-11-20 10:11:12.500000 - " + step + b" avg_train_throughput : 1250.5 " + unit + b"\n", throughput=1250.5)

@@ -600,7 +600,8 @@ FORMAT = Format(
     marker=b":::ML",
     over=("*",),
     # TensorFlow's logger prints the lines of 2018 again, with a stamp in front.
-    start=rb'"key": ?+"submission_benchmark"|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
+    # Every rank may say which benchmark it is.
+    start=rb'"key": ?+"submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
     rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+",
     before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',
     end=rb'"key": ?+"run_stop"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: ',

@@ -6,9 +6,30 @@ in the published recipes, the timing is a mean over the last five steps, so slow
 two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and tells which
 lines hold them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
 figures. The samples of a step are the difference of `consumed_samples`, or the global batch size.
+
+NeMo 2.0's line of several iterations is a sum divided by their usual number. The first line of an epoch sums the end of
+the epoch before as well, and is taken apart by its steps; the first one after a resumption sums fewer, which its
+`global_batch_size` shows, and is no record.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import (
+    ENDED,
+    NUMBER,
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    up_to,
+)
 
 _TIMING = rb"train_step_timing in s"
 _JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
@@ -17,6 +38,41 @@ _BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\
 _PIPE = (
     rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
 )
+
+_BATCH = rb"\| global_batch_size: "
+#: What is printed as a mean differs from another of the same by less.
+_ALIKE = 0.02
+
+
+def _gaps(steps: Column) -> Column:
+    """Return the steps since the line before; lines of the same step, of several ranks, share them."""
+    begun = np.flatnonzero(np.diff(steps, prepend=np.nan) != 0)
+    gaps = np.diff(steps[begun], prepend=np.nan)
+    return np.repeat(gaps, np.diff([*begun, len(steps)]))
+
+
+def _of_intervals(columns: Columns) -> Postprocessed:
+    """Return each line with the means of the steps that it sums, where these differ from what it divides by."""
+    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    rows = np.arange(len(columns["_iteration"]))
+    if "step" not in columns or np.isnan(columns["step"]).any():
+        return rows, kept
+    # A line is printed where the iteration is a multiple of the interval.
+    interval = float(np.gcd.reduce(columns["_iteration"].astype(np.int64)))
+    gaps = _gaps(columns["step"])
+    gaps[np.isnan(gaps)] = interval
+    batch = columns["_batch"] * interval / gaps if "_batch" in columns else np.full(len(rows), np.nan)
+    # The first line is held against the second one.
+    other = batch[columns["step"] != columns["step"][0]][:1] if len(rows) else batch
+    most = np.fmax.accumulate(np.concatenate([other if len(other) else batch[:1], batch]))[: len(rows)]
+    fewer = (gaps <= 0) | (batch < (1 - _ALIKE) * most)
+    if interval <= 1 or not (fewer | (gaps != interval)).any():
+        return rows, kept
+    kept = {name: each for name, each in kept.items() if name != "consumed"}
+    kept |= {"step_seconds": kept["step_seconds"] * interval / gaps, "steps": gaps, "batch": batch}
+    rows = rows[~fewer]
+    return rows, {name: each[rows] for name, each in kept.items()}
+
 
 _BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
 #: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
@@ -56,11 +112,13 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"Training epoch <epoch>, iteration [0-9]++/[0-9]++" + _PIPE
+            rb"Training epoch <epoch>, iteration (?P<_iteration>[0-9]++)/[0-9]++"
+            rb"(?:(?=[^\r\n]{0,300}? \| global_batch_size: (?P<_batch>" + NUMBER + rb")(?=\s))|)" + _PIPE
             + rb"(?: \| global_step: <step>(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: <loss>" + _PIPE + rb")?+ \| "
             + _TIMING + rb": <step_seconds>(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
             unit="samples/s",
             repeated=True,
+            postprocess=_of_intervals,
         ),
         Reading(
             rb"\[[0-9:]++<[0-9:?]++,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
@@ -74,7 +132,9 @@ FORMAT = Format(
     facts=(
         Fact("batch_size_of_job", rb'"?cfg/global_batch_size"? ?: ([0-9]++)\b', int),
         Fact("batch_size_of_job", rb"^[^\w\n]*+global_batch_size: ([0-9]++)\b", int),
-        Fact("batch_size_of_job", rb"\| global_batch_size: ([0-9]++) \|", int),
+        # Of several iterations it is a mean, which is too low on the first line after a resumption.
+        Fact("batch_size_of_job", _BATCH + rb"([0-9]++) \|" + up_to(_BATCH, _BATCH, rb"[\s\S]") + rb"\1 \|", int),
+        Fact("batch_size_of_job", rb"\A(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb"([0-9]++) \|(?!(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb")", int),
         Fact("micro_batch", rb'"?cfg/micro_batch_size"? ?: ([0-9]++)\b', int),
         Fact("micro_batch", rb"^[^\w\n]*+micro_batch_size: ([0-9]++)\b", int),
         Fact("tensor_parallel", rb'"?cfg/tensor_model_parallel_size"? ?: ([0-9]++)\b', int),

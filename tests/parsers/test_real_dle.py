@@ -1,0 +1,160 @@
+"""What NVIDIA's printers print under adverse conditions, as measured with a clock of our own.
+
+Lines are made up after theirs; figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, session_of, value
+
+from ingest.compute.second_run import second_run
+from ingest.compute.witnesses import measured
+from schema.records import Figure
+
+
+def nemo(epoch: int, iteration: int, step: int, batch: str, seconds: str, consumed: int) -> str:
+    """Return a line of NeMo 2.0's progress printer."""
+    return (
+        f"Training epoch {epoch}, iteration {iteration}/25 | lr: 1e-06 | global_batch_size: {batch} | "
+        f"global_step: {step} | reduced_train_loss: 9.5 | train_step_timing in s: {seconds} | "
+        f"consumed_samples: {consumed}"
+    )
+
+
+def test_nemo_line_that_begins_an_epoch_sums_the_end_of_the_one_before(tmp_path: Path) -> None:
+    # Steps of 8 samples in 0.5 s, printed every 10 in epochs of 25: the sum of 15 steps is divided by 10 as well.
+    lines = []
+    for epoch in range(6):
+        begun = 25 * epoch
+        if epoch:
+            lines.append(nemo(epoch, 10, begun + 9, "12", "0.75", 12 * (begun + 3)))
+        else:
+            lines.append(nemo(0, 10, 9, "8", "0.5", 44))
+        lines.append(nemo(epoch, 20, begun + 19, "8", "0.5", 8 * begun + 124))
+    session = session_of(lines, tmp_path, "frameworks.nemo")
+    assert value(session) == pytest.approx(16)
+    assert facts_of(session)["batch_size_of_job"] == 8
+    # In epochs of 12, every line but the first one is such a sum, and a batch of 8 reads 9.6.
+    lines = [nemo(0, 10, 9, "8", "0.5", 44), *(nemo(each, 10, 12 * each + 9, "9.6", "0.6", 90) for each in range(1, 9))]
+    assert value(session_of(lines, tmp_path, "frameworks.nemo"), batch_size_of_job=8) == pytest.approx(16)
+
+
+def test_nemo_first_line_after_a_resumption_sums_fewer_steps(tmp_path: Path) -> None:
+    # Resumed at step 15: 5 steps of 0.5 s, divided by 10.
+    resumed = [nemo(0, 20, 19, "4", "0.25", 72)]
+    resumed += [nemo(0, 10 * n, 10 * n - 1, "8", "0.5", 80 * n - 36) for n in range(3, 12)]
+    session = session_of(resumed, tmp_path, "frameworks.nemo")
+    assert value(session) == pytest.approx(16)
+    assert facts_of(session)["batch_size_of_job"] == 8
+    assert len(session.records[2]) == 9
+    # Into the same file: stopped behind step 28, and resumed from the checkpoint of step 25.
+    first = [nemo(0, 10 * n, 10 * n - 1, "8", "0.5", 80 * n - 36) for n in (1, 2)]
+    again = [nemo(0, 30, 29, "4", "0.25", 112), *resumed[2:]]
+    session = session_of(first + again, tmp_path, "frameworks.nemo")
+    assert value(session) == pytest.approx(16)
+    assert len(session.records[2]) == 10
+
+
+def test_nemo_batch_that_grows_is_no_resumption(tmp_path: Path) -> None:
+    # 8 samples per step of 0.5 s, later 16 per second; the line of step 39 holds both, half of each.
+    lines = [nemo(0, 10 * n, 10 * n - 1, "8", "0.5", 80 * n - 36) for n in (1, 2, 3)]
+    lines.append(nemo(0, 40, 39, "12", "0.75", 304))
+    lines += [nemo(0, 10 * n, 10 * n - 1, "16", "1", 280 + 160 * (n - 4) + 88) for n in range(5, 10)]
+    session = session_of(lines, tmp_path, "frameworks.nemo")
+    assert len(session.records[2]) == 9
+    assert facts_of(session)["batch_size_of_job"] == 8
+
+
+def dllogger(unix: float, step: object, data: dict[str, object]) -> str:
+    return "DLLL " + json.dumps({"timestamp": f"{unix:.6f}", "type": "LOG", "step": step, "data": data})
+
+
+def resnet50(unix: float, step: Sequence[int], waits: Sequence[float], batch: float = 256) -> Iterator[str]:
+    """Yield the two lines of iterations that compute for 0.24 s each and wait before, as means of each iteration's."""
+    count = len(waits)
+    compute_ips, total_ips = batch / 0.24, sum(batch / (0.24 + each) for each in waits) / count
+    yield dllogger(unix, step, {"train.compute_ips": compute_ips, "train.total_ips": total_ips, "train.lr": 0.1})
+    yield dllogger(unix, step, {"train.data_time": sum(waits) / count, "train.compute_time": 0.24})
+
+
+def resnet50_run(waits: Sequence[Sequence[float]]) -> list[str]:
+    """Return a run that prints every ten iterations, with what it says of the whole run."""
+    unix, lines = 1795169472.5, [dllogger(1795169472.5, "PARAMETER", {"arch": "resnet50", "batch_size": 32})]
+    for number, each in enumerate(waits, 1):
+        unix += sum(each) + 0.24 * len(each)
+        lines += resnet50(unix, [0, 10 * number], each)
+    return [*lines, *resnet50(unix, [], [one for each in waits for one in each])]
+
+
+def test_dllogger_mean_of_speeds_hides_what_waits(tmp_path: Path) -> None:
+    # Nine iterations of 0.25 s and one of 3.24 s: 2560 images in 5.49 s, while the mean speed is that of 2.75 s.
+    session = session_of(resnet50_run([[0.01] * 9 + [3.0]] * 30), tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2560 / 5.49)
+    # Only some of the lines hold one: 2560 images in 2.5 s, or 5.49 s.
+    waits = [[0.01] * 9 + [3.0 if number % 3 == 0 else 0.01] for number in range(30)]
+    session = session_of(resnet50_run(waits), tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(3 * 2560 / (2 * 2.5 + 5.49))
+    # Where all iterations take the same time, the program's own figure stays.
+    session = session_of(resnet50_run([[0.01] * 10] * 30), tmp_path, "frameworks.dllogger")
+    assert value(session) == pytest.approx(1024)
+    assert value(session, "reported") == pytest.approx(1024)
+
+
+def test_dllogger_of_efficientdet_prints_the_steps_of_an_epoch_before_the_step(tmp_path: Path) -> None:
+    # 32 images per step; of ten steps nine take 0.51 s, and one 3.5 s: 320 images in 8.09 s. Means restart at step 10.
+    unix, lines = 1795169472.5, [dllogger(1795169472.5, "PARAMETER", {"model_name": "efficientdet-d0"})]
+    for epoch in range(3):
+        for step in range(9, 100, 10):
+            unix += 60 if step == 9 else 8.09
+            mean = {"train_batch_time": 6.0 if step == 9 else 0.809, "train_loss": 5 - epoch}
+            speeds = {"throughput": 0.9 * 32 / 0.51 + 0.1 * 32 / 3.5, "lr": 0.1, "train_data_time": 0.3}
+            lines.append(dllogger(unix, [epoch, 100, step], mean | speeds))
+        unix += 20
+        lines.append(dllogger(unix, [epoch], {"train_loss": 5 - epoch, "train_batch_time": 0.809}))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    assert second_run(session) is None
+    found = measured(session, facts_of(session) | {"batch_size": 4, "devices": 8}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(320 / 8.09)
+
+
+def test_mlperf_ranks_that_name_the_benchmark_begin_one_session(tmp_path: Path) -> None:
+    def lines(time: int, key: str, told: object = None, **metadata: int | str) -> list[str]:
+        event = {"namespace": "", "time_ms": 1795169472500 + 1000 * time, "event_type": "POINT_IN_TIME", "key": key}
+        return [f":::MLLOG {json.dumps(event | {'value': told, 'metadata': metadata})}"] * 2
+
+    log = lines(0, "submission_benchmark", "resnet") + lines(0, "global_batch_size", 256)
+    log += lines(0, "train_samples", 25600) + lines(1, "run_start")
+    for epoch in range(1, 6):
+        # 25600 samples in 25 s, and an evaluation of 30 s.
+        log += lines(55 * epoch - 54, "epoch_start", epoch_num=epoch) + lines(
+            55 * epoch - 29, "epoch_stop", epoch_num=epoch
+        )
+        log += lines(55 * epoch - 29, "eval_start", epoch_num=epoch) + lines(55 * epoch, "eval_stop", epoch_num=epoch)
+    session = session_of([*log, *lines(275, "run_stop", status="success")], tmp_path, "frameworks.mlperf")
+    assert facts_of(session)["batch_size_of_job"] == 256
+    assert value(session) == pytest.approx(1024)
+
+
+def test_dllogger_text_of_efficientdet_has_its_step_last(tmp_path: Path) -> None:
+    # The same means as text: 320 images in 8.09 s.
+    lines = [
+        f"DLL 2026-11-20 10:{int(minute):02}:{seconds:06.3f}000 - (0, 200, {step}) train_batch_time : 0.809  "
+        "train_loss : 5.0  throughput : 57.4  lr : 0.1  train_data_time : 0.3 "
+        for step in range(19, 200, 10)
+        for minute, seconds in [divmod(0.5 + 0.809 * step, 60)]
+    ]
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    assert second_run(session) is None
+    found = measured(session, facts_of(session) | {"batch_size": 4, "devices": 8}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(320 / 8.09)

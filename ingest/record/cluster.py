@@ -74,7 +74,9 @@ def _of_this_machine(workers: int) -> LocalCluster:
 
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR)
+        # What fails is raised here. A worker that is closed may print a traceback besides, of a late heartbeat.
+        silent = logging.CRITICAL
+        return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=silent)
     finally:
         signal.signal(signal.SIGINT, handler)
 

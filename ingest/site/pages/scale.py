@@ -29,9 +29,9 @@ class MeasuredScale:
 
 #: Measured on two cores of an AMD EPYC of family 26, model 2, on logs made from public ones, of 87 kB on average.
 MEASURED = (
-    MeasuredScale(1_000, 6.7, 0.2, 2.2, 13.2, 268, 4.5),
-    MeasuredScale(10_000, 58.2, 0.3, 10.0, 23.1, 391, 2.8),
-    MeasuredScale(100_000, 629.1, 1.2, 65.8, 100.4, 1_110, 21.6),
+    MeasuredScale(1_000, 6.1, 0.2, 2.6, 11.6, 269, 4.5),
+    MeasuredScale(10_000, 57.8, 0.3, 9.3, 21.1, 377, 2.8),
+    MeasuredScale(100_000, 636.5, 1.2, 60.6, 90.4, 1_087, 21.6),
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
 SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300

@@ -62,7 +62,10 @@ def main(words: Sequence[str]) -> int:
     try:
         # Not `cli.main`, which would print an empty line when it is interrupted, and end with 1.
         with cli.make_context("python -m runners", list(words)) as context:
-            return int(cli.invoke(context) or COMPLETED)
+            status = int(cli.invoke(context) or COMPLETED)
+        # Python would do so at its end, and complain there if nobody reads any more.
+        sys.stdout.flush()
+        return status
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:

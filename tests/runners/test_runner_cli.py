@@ -326,8 +326,20 @@ def test_a_python_without_click_or_msgspec_is_refused():
     assert done.stderr == "runners: this Python lacks msgspec; use the one of `make site`: . .venv/bin/activate\n"
 
 
-def test_a_closed_pipe_is_not_an_error():
-    line = f"{shlex.quote(sys.executable)} -m runners list | head -n 1"
+#: Ends a while after it has printed most of a list, so that its reader has gone when Python prints the rest.
+SLOW_END = """
+import sys, time
+from runners import cli
+invoke = cli.cli.invoke
+cli.cli.invoke = lambda context: (invoke(context), time.sleep(0.5))[0]
+sys.exit(cli.main(["list"]))
+"""
+
+
+@pytest.mark.parametrize("words", [("-m", "runners", "list"), ("-c", SLOW_END)], ids=["at once", "a while later"])
+def test_a_closed_pipe_is_not_an_error(words):
+    # What is printed waits in a buffer, as it does for most users.
+    line = f"unset PYTHONUNBUFFERED; {shlex.join([sys.executable, *words])} | head -n 1"
     done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 

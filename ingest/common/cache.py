@@ -171,8 +171,9 @@ class Cache:
     def _flush(self) -> None:
         if self.read_only:
             return
-        new, self.new, self._pending = self.new, {}, 0
-        if self._connection is None or not (new or self.used):
+        new, used = self.new, self.used
+        self.new, self.used, self._pending = {}, set(), 0
+        if self._connection is None or not (new or used):
             return
         try:
             with self._connection as connection:
@@ -180,7 +181,7 @@ class Cache:
                     "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)",
                     [(key, value, _checksum(key, value), self._now) for key, value in new.items()],
                 )
-                noted = [(self._now, key) for key in self.used]
+                noted = [(self._now, key) for key in used]
                 connection.executemany("UPDATE entries SET used = ? WHERE key = ?", noted)
                 if new:
                     connection.execute(_EVICT, (self.most_bytes,))

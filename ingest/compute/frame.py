@@ -341,8 +341,8 @@ def printed_together(stamps: Column) -> Rows | None:
     import numpy as np
 
     gaps = np.diff(stamps, prepend=-np.inf)
-    apart = gaps[np.isfinite(gaps) & (gaps > _AT_ONCE)]
-    return np.cumsum(~(gaps < _AGAIN * median(apart))) if len(apart) else None
+    longer = gaps[np.isfinite(gaps) & (gaps > _AT_ONCE)]
+    return np.cumsum(~(gaps < _AGAIN * median(longer))) if len(longer) else None
 
 
 def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:

@@ -240,7 +240,8 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
         return
     row = int(frame.rows[unknown[0]])
     printed = records.printed(row, column)
-    if (printed if column == "duration" else printed.replace(b".", b"", 1)).isdigit():
+    # Seconds with decimals are left out for other reasons; a rate is printed with too few of them.
+    if printed.isdigit() or (printed and column == "steps_per_second"):
         raise no_figure("coarse_seconds", line=records.lines([row])[0], count=len(unknown))
 
 

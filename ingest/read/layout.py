@@ -171,9 +171,7 @@ class Layout:
         return tuple(path for each in (found.beside if found else ()) for path in files_beside(log, each))
 
     def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
-        if not self.ignore:
-            return tuple(inputs)
-        return tuple(each for each in inputs if each.asked or not self.ignores(absolute(each.path)))
+        return tuple(each for each in inputs if each.asked or not self.ignore or not self.ignores(absolute(each.path)))
 
 
 def beside(log: Path, relative: str) -> Path:

@@ -20,6 +20,7 @@ from ingest.common.errors import UsageError
 from ingest.common.files import absolute, stamp
 from ingest.common.sources import DEEPEST
 from ingest.read.plans import is_plans
+from ingest.read.run_json import NAME as RUN_JSON
 from parsers.engine.unpack import plain_name
 from schema.records import Problem
 from schema.submission import MANIFEST
@@ -27,9 +28,9 @@ from schema.submission import MANIFEST
 #: The folder of published figures, and the file that marks it; it contains no logs.
 PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
 #: Files in folders of logs that are not logs.
-COMPANIONS = frozenset({"run.json", "launch.json", "environment.json", "expected.csv", MANIFEST})
+COMPANIONS = frozenset({RUN_JSON, "launch.json", "environment.json", "expected.csv", MANIFEST})
 #: Other programs have files of these names too; ours name their schema.
-_RUN, _LAUNCH = ("run.json", b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
+_RUN, _LAUNCH = (RUN_JSON, b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
 #: Words in the names of logs, and names of what lies beside logs in every repository.
 _LOG_WORD = re.compile(r"(?:^|[^a-z])(?:log|logs|workerlog|txt|out|err|jsonl?|stdout|stderr|nohup)(?:[^a-z]|$)", re.I)
 _DOCUMENT = re.compile(
@@ -79,7 +80,7 @@ class Input:
     @cached_property
     def run_json(self) -> Path:
         """Where the document of its run lies, if there is one."""
-        return self.path.with_name(_RUN[0])
+        return self.path.with_name(RUN_JSON)
 
     @cached_property
     def files(self) -> tuple[Path, ...]:

@@ -123,12 +123,12 @@ def _by_times(columns: Columns) -> Postprocessed:
     return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
 
 
+_HEAD = rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+"step": ?+'
+
+
 def _line(span: Span) -> bytes:
     """Return a pattern for a line up to its data, with the loss where there is one."""
-    return (
-        rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+'
-        rb'"step": ?+(?!' + _IN_EPOCH + rb")" + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
-    )
+    return _HEAD + rb"(?!" + _IN_EPOCH + rb")" + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
 
 
 def _reading(unit: str, span: Span) -> Reading:
@@ -154,7 +154,7 @@ FORMAT = Format(
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
         Reading(
-            _line("interval").split(rb'"step"')[0] + rb'"step": ?+(?=' + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
+            _HEAD + rb"(?=" + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
             rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
             unit="images/s", cumulative_since=RESTART, postprocess=since_restart,
         ),

@@ -102,7 +102,27 @@ def test_a_metric_of_a_validation_before_the_first_epoch_is_over(done: int, stat
 # MMEngine
 
 
-def test_an_evaluation_and_a_checkpoint_of_mmengine_are_no_training(tmp_path: Path) -> None:
+def test_an_evaluation_of_mmengine_is_in_no_record(tmp_path: Path) -> None:
+    # 10 iterations of 0.5 s, and an evaluation of 20 s behind each record: only the clocks of the lines hold it.
+    lines: list[str] = []
+    at = 0
+    for step in range(10, 310, 10):
+        for took, told in (
+            (
+                5,
+                f"Iter(train) [{step:5}/300]  lr: 1.0000e-02  eta: 0:00:30  time: 0.5000  data_time: 0.0010  loss: 0.5",
+            ),
+            (20, "Iter(val) [20/20]    mIoU: 70.5000  data_time: 0.0010  time: 1.0000"),
+        ):
+            at += took
+            lines.append(f"2026/11/20 12:{at // 60:02}:{at % 60:02} - mmengine - INFO - {told}")
+    session = session_of(lines, tmp_path, "frameworks.mmseg")
+    found = measured(session, facts_of(session) | ONE).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(16)
+
+
+def test_a_checkpoint_of_mmengine_is_no_training(tmp_path: Path) -> None:
     # 10 iterations of 0.5 s; the checkpoint at 50 takes 20 s of the record of 60, and the clock of all.
     lines: list[str] = []
     at = 0

@@ -78,8 +78,7 @@ class Suite:
     def case_words(self, model: str | None, options: Mapping[str, Any]) -> Text:
         """Return the model, if the page does not name it, and options in words; one that only repeats it is none."""
         variant = self.variant_of(model)
-        others = {name: value for name, value in options.items() if not _says(value, variant)}
-        return listed((variant, in_words(others)))
+        return listed((variant, in_words(_others(options, variant))))
 
     @property
     def workload(self) -> Mapping[str, Any]:
@@ -87,8 +86,9 @@ class Suite:
         return {name: self.usual.get(name) for name in self.row_options}
 
     def other_options(self, row: Row) -> Mapping[str, Any]:
-        """Return the options that may differ within a row, and are then marked at the figure."""
-        return {name: value for name, value in row.options.items() if not self._parts(name, value)}
+        """Return the options that may differ within a row and are marked at the figure; none only repeats the model."""
+        differ = {name: value for name, value in row.options.items() if not self._parts(name, value)}
+        return _others(differ, self.variant(row))
 
     def variant(self, row: Row) -> str:
         """Return the model of a row where the page has several and its title does not name it; empty otherwise."""
@@ -106,6 +106,11 @@ class Suite:
     def _parts(self, name: str, value: Any) -> bool:
         """Return whether an option puts a result into another row than those that do not state it."""
         return name in self.row_options and value != self.usual.get(name)
+
+
+def _others(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return options without those that only say a name again."""
+    return {option: value for option, value in options.items() if not _says(value, name)}
 
 
 def _says(value: object, name: str) -> bool:

@@ -75,3 +75,10 @@ def test_a_run_of_such_a_page_is_named_with_its_model() -> None:
     assert "Llama, " in load().say("en", run_names.name(site, run))
     assert "Llama 3 8B, sequence length 8192" in load().say("en", run_names.name(site, run))
     assert "Llama 3 8B、序列长度 8192" in load().say("zh", run_tables.case_text(site, run))
+
+
+def test_an_option_that_only_repeats_the_model_is_marked_at_no_figure() -> None:
+    options = {"size": "sdxl", "input": "resident", "image_size": 1024}
+    (row,) = results_of([builders.run("x", model="SDXL", framework="PyTorch", options=options)])
+    (found,) = (each for each in suites() if each.id == "sdxl")
+    assert found.other_options(row) == {"input": "resident"}

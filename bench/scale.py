@@ -132,7 +132,7 @@ def _sources() -> list[SourceLog]:
     found = []
     for root, layout in _TREES if _CORPORA.is_dir() else _OUR_OWN:
         state = build.read(build.Inputs((root,), layout, out=Path(os.devnull).with_name("none")))
-        paths = {each.name: each.path for each in state.found.inputs}
+        paths = {name: path for name, (path, *_) in state.logs.items()}
         alone = {run.path: run for run in state.ledger.runs if run.format and run.sessions == 1}
         found += [
             SourceLog(paths[name], dict(_facts(run)), "hardware" in run.facts and run.facts["hardware"].source == "log")

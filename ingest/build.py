@@ -57,12 +57,14 @@ class Inputs:
 class State:
     """Everything that was read and computed; nothing has been written yet.
 
-    `place` is where the ledger lies, `sources` the state of the files that it was read from, `fresh` what the cache
-    lacks of it, `used` what it had and does not know to be used, and `folders` are those of object stores.
+    `logs` are the places of logs on this machine, by their redacted path, which several may share. `place` is where the
+    ledger lies, `sources` the state of the files that it was read from, `fresh` what the cache lacks of it, `used` what
+    it had and does not know to be used, and `folders` are those of object stores. `problems` are all, `of_no_run` those
+    that no run has.
     """
 
     inputs: Inputs
-    found: FoundFiles
+    logs: Mapping[str, tuple[Path, ...]]
     ledger: Ledger
     place: LedgerPlace
     publications: Publications
@@ -70,6 +72,7 @@ class State:
     changes: ChangeNotes
     plans: Plans
     problems: tuple[Problem, ...]
+    of_no_run: tuple[Problem, ...]
     sources: str
     fresh: Mapping[str, bytes]
     used: Set[str] = frozenset()
@@ -118,8 +121,8 @@ def read(inputs: Inputs) -> State:
     changes, planned = change_notes.found(inputs.paths), plans.found(inputs.paths)
     found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems, *wrong))
     if not (found.inputs or folders):
-        nothing = ledger.Ledger()
-        return State(inputs, found, nothing, place, others, stated, changes, planned, found.problems, before, {})
+        nothing, problems = ledger.Ledger(), found.problems
+        return State(inputs, {}, nothing, place, others, stated, changes, planned, problems, problems, before, {})
     logs = len(found.inputs) + sum(len(each.logs) for each in folders)
     slimmer = Slimmer() if ledger.is_many(logs, place) else None
     with (
@@ -143,7 +146,7 @@ def read(inputs: Inputs) -> State:
     found = _with_problems(found, collected.problems)
     return State(
         inputs,
-        found,
+        _places(found, collected),
         collected,
         place,
         others,
@@ -151,6 +154,7 @@ def read(inputs: Inputs) -> State:
         changes,
         planned,
         _distinct(found, collected),
+        found.problems,
         before,
         cached.new,
         cached.used,
@@ -217,12 +221,12 @@ def _site(state: State, *, check: bool) -> Built:
 
     return builder.build(
         state.ledger.completed(chosen(state.ledger.runs, LIMITS)),
-        state.found.problems,
+        state.of_no_run,
         state.inputs.out,
         cache=_cache(state.inputs.out),
         check=check,
         published=state.publications,
-        logs={} if check else {**_logs(state), **_stored_logs(state)},
+        logs={} if check else {**state.logs, **_stored_logs(state)},
         shards=state.ledger.shards if state.place.is_of_pages else {},
         passed_over=state.ledger.passed_over,
         accelerators=state.accelerators,
@@ -236,13 +240,13 @@ def _cache(out: Path) -> Path:
     return out.absolute().parent / ".perfledger" / "cache.sqlite"
 
 
-def _logs(state: State) -> dict[str, tuple[Path, ...]]:
-    """Return where each log lies, by its redacted path, which several may share."""
+def _places(found: FoundFiles, ledger: Ledger) -> dict[str, tuple[Path, ...]]:
+    """Return where each log lies, by its redacted path."""
     from schema.redaction.redact import redact
 
-    redacted = {run.path for run in state.ledger.runs}  # few names have something to redact
+    redacted = {run.path for run in ledger.runs}  # few names have something to redact
     places: dict[str, tuple[Path, ...]] = {}
-    for each in state.found.inputs:
+    for each in found.inputs:
         name = each.name if each.name in redacted else redact(each.name)
         places[name] = (*places.get(name, ()), each.path)
     return places

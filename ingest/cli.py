@@ -511,7 +511,7 @@ def _read(inputs: Inputs) -> State:
     if inputs.jobs < 0:
         raise UsageError(f"--jobs {inputs.jobs}: must be a positive number")
     state = builder.read(inputs)
-    if not state.ledger.runs and (state.ledger.passed_over or not state.found.inputs):
+    if not state.ledger.runs and (state.ledger.passed_over or not state.logs):
         _print_lines(_messages(state))
         raise UsageError("no logs in the given paths, so nothing was written")
     return state

@@ -114,6 +114,8 @@ Support = Literal["agree", "line", "corrects"]
 class Figures(dict[str, Figure | NoFigure]):
     """Figures by rule. A class of its own because msgspec cannot tell two records in a union apart: `_decode` does."""
 
+    __slots__ = ()
+
 
 class MetricFigure(Struct, frozen=True, omit_defaults=True, gc=False):
     """A figure of one session other than throughput; `value` is None where there is none, or none that is finite.

@@ -53,7 +53,7 @@ def test_the_names_of_made_logs_state_their_configurations(tmp_path: Path) -> No
     scale.write_tree(tmp_path / "logs", 40)
     layout = str(tmp_path / "logs" / scale.LAYOUT)
     state = build.read(build.Inputs((tmp_path / "logs",), layout, out=tmp_path / "docs"))
-    assert len(state.found.inputs) == 40
+    assert len(state.logs) == 40
     assert any((run.case.hardware or "").startswith("Made-up accelerator") for run in state.ledger.runs)
     assert len({run.case.model for run in state.ledger.runs}) > 1
 

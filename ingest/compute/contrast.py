@@ -35,6 +35,8 @@ LEAST_OF_FEW = 0.05
 #: More repeats than these are nothing to ask for.
 _AT_MOST = 100
 _RESAMPLES, _LEVEL = 2000, 0.95
+#: Figures whose resampled medians are kept for the next comparison, 16 KB each: those of a suite are compared together.
+_KEPT = 1024
 #: Standard errors on each side of a 95 % interval.
 _NORMAL = 1.96
 #: Standard error of the median over that of the mean, of values that are normally distributed.
@@ -232,7 +234,7 @@ def median_interval(groups: Groups) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=_KEPT)
 def _medians(groups: Groups, seed: int) -> NDArray[np.float64]:
     """Return logarithms of the medians of resampled runs; of several machines, of the median of their medians."""
     import numpy as np

@@ -23,6 +23,7 @@ class Slimmer:
         """Begin with nothing shared."""
         self._texts: dict[str, str] = {}
         self._facts: dict[tuple[type, object, str, str], FactValue] = {}
+        self._numbers: dict[int, int] = {}
         self._records: dict[tuple[type, bytes], object] = {}
         self._nothing: dict[str, object] = {}
 
@@ -56,8 +57,16 @@ class Slimmer:
     def _figure(self, figure: Figure | NoFigure, headline: bool) -> Figure | NoFigure:
         if isinstance(figure, NoFigure):
             return self._record(figure)
-        arithmetic = figure.arithmetic if headline else ""
-        return replace(figure, unit=self._text(figure.unit), scope=self._text(figure.scope), arithmetic=arithmetic)
+        return replace(
+            figure,
+            unit=self._text(figure.unit),
+            scope=self._text(figure.scope),
+            used=self._number(figure.used),
+            skipped=self._number(figure.skipped),
+            first_line=self._number(figure.first_line),
+            last_line=self._number(figure.last_line),
+            arithmetic=figure.arithmetic if headline else "",
+        )
 
     def _metric(self, metric: MetricFigure) -> MetricFigure:
         if metric.value is None:
@@ -73,6 +82,8 @@ class Slimmer:
             kind=self._text(witness.kind),
             verdict=self._text(witness.verdict),
             unit=self._text(witness.unit),
+            first_line=self._number(witness.first_line),
+            last_line=self._number(witness.last_line),
             arithmetic="",
         )
 
@@ -86,6 +97,10 @@ class Slimmer:
         if isinstance(fact.value, list | dict):
             return self._record(fact)
         return self._facts.setdefault((type(fact.value), fact.value, fact.source, fact.where), fact)
+
+    def _number(self, number: int) -> int:
+        """Return the first whole number that is equal: most figures of a run are of the same records."""
+        return self._numbers.setdefault(number, number)
 
     def _text(self, text: str) -> str:
         return self._texts.setdefault(text, text)

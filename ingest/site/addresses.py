@@ -104,11 +104,6 @@ def format_section(name: str) -> str:
     return section(FORMATS, slug(name))
 
 
-def ledger_file(shard: str) -> str:
-    """Return the ledger's file of that name."""
-    return f"../data/runs/{shard}"
-
-
 def log_file(run: Run) -> str:
     """Return the file that holds the lines of a log for both languages, below the site's folder."""
     return f"logs/{file_slug(run.id)}.html"

@@ -31,10 +31,10 @@ def name_of(option: str) -> Phrase:
 
 
 def value_of(value: object) -> Text:
-    """Return the value of an option: that a switch is on or off, or what is stated."""
+    """Return the value of an option: that a switch is on or off, a word that is known, or else what is stated."""
     text = numbers.quantity(value)
     switch = _SWITCHES.get(text.lower())
-    return phrase(switch) if switch else text
+    return phrase(switch) if switch else word_for("option_value", text)
 
 
 def _option(name: str, value: object) -> Text:

@@ -73,7 +73,8 @@ def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
     sample standard deviation over the mean (None for one repeat). Where the runs are of several machines, `hosts`, it
     is the median of the machines' medians, and the spreads within and between them are told apart. `speedup` is against
-    one device of the same case, `efficiency` that over the number of devices. An absent value is None with a `reason`.
+    one device of the same case, `efficiency` that over the number of devices. An absent value is None with a `reason`;
+    so is that of runs that several formats read.
 
     Args:
         runs: duplicates and those not published are left out, out-of-memory outcomes are kept. Disturbed runs count
@@ -178,9 +179,9 @@ class Statistics:
 
 
 def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
-    """Return what repeats give; None where none of them has a figure."""
+    """Return what repeats give; None where none of them has a figure, or several formats read them."""
     found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
-    if not found:
+    if not found or several_formats(runs, rule):
         return None
     values, hosts = zip(*found, strict=True)
     return _statistics(values, hosts)
@@ -189,7 +190,17 @@ def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
 def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[tuple[float, ...], ...]:
     """Return the figures of repeats that went well, of throughput or of a metric, a group for each machine."""
     found = [(value, _host(run)) for run in runs if (value := _of_repeat(run, rule, metric)) is not None]
-    return tuple(map(tuple, _grouped(*zip(*found, strict=True)).values())) if found else ()
+    one = found and not several_formats(runs, rule)
+    return tuple(map(tuple, _grouped(*zip(*found, strict=True)).values())) if one else ()
+
+
+def several_formats(runs: Sequence[Run], rule: str | None = None) -> Reason | None:
+    """Return that figures of a case are of several formats, if they are.
+
+    What a case states may be the same of two programs, such as two trainers of PyTorch, whose runs are no repeats.
+    """
+    found = {run.format for run in runs if run.format and _value(run, rule) is not None}
+    return Reason("several_formats", {"formats": ", ".join(sorted(found))}) if len(found) > 1 else None
 
 
 def _of_repeat(run: Run, rule: str, metric: str | None) -> float | None:
@@ -314,6 +325,8 @@ def _unit(run: Run, rule: str | None) -> str | None:
 
 def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[tuple[int, str], Statistics]) -> Result:
     first, well = runs[0], [run for run in runs if run.outcome not in NO_FIGURE]
+    unlike = several_formats(runs, rule)
+    statistics = {} if unlike else statistics
     over = statistics.get((at, _THROUGHPUT))
     absent = (run.figures.get(rule or run.rule) for run in well)
     reasons = [each.reason for each in absent if isinstance(each, NoFigure)]
@@ -332,7 +345,7 @@ def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[
         unproven=any(run.unproven for run in well) or UNSET,
         run_ids=tuple(run.id for run in runs),
         outcome=_outcome(well) if over else first.outcome,
-        reason=None if over else _reason(runs, reasons),
+        reason=None if over else unlike or _reason(runs, reasons),
         metrics={each: found for each in METRICS if (found := _metric(each, runs, statistics.get((at, each))))},
     )
 

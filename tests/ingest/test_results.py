@@ -388,3 +388,26 @@ def test_the_figure_of_a_disturbed_run_is_absent_for_other_programs_too() -> Non
     assert found.runs[1].reason == f"it was disturbed ({BUSY[0]}), and --accept-disturbed was not given"
     (case,) = found.cases
     assert (case.value, case.repeats) == (90.0, 1)
+
+
+def test_runs_of_several_formats_are_no_repeats_of_one_another() -> None:
+    """Two trainers of one framework may state the same case: no figure is of both."""
+    metric = {"metrics": {"latency": {"value": 5.0, "unit": "ms"}}}
+    one = run(90.0, format="frameworks.torchtitan", **metric)
+    other = run(400.0, format="frameworks.hf_trainer", **metric)
+    (row,) = rows(one, other)
+    assert (row.value, row.low, row.repeats, row.metric("latency")) == (None, None, 0, None)
+    assert row.reason == Reason("several_formats", {"formats": "frameworks.hf_trainer, frameworks.torchtitan"})
+    # Nor is it the baseline of a speed-up.
+    _, two = rows(one, other, run(180.0, devices=2, format="frameworks.torchtitan"))
+    assert (two.value, two.speedup) == (180.0, None)
+    (case,) = figures.of_runs([one, other]).cases
+    assert (case.value, case.interval, case.repeats) == (None, None, 0)
+
+
+def test_an_option_tells_the_programs_of_a_case_apart_and_a_run_without_a_figure_parts_nothing() -> None:
+    one, other = (run(value, format=f"frameworks.{name}") for value, name in ((90.0, "torchtitan"), (400.0, "trl")))
+    apart = rows(one, edited(other, case={"options": {"trainer": "trl"}}))
+    assert sorted(each.value or 0 for each in apart) == [90.0, 400.0]
+    (row,) = rows(one, run(None, format="frameworks.trl", outcome="oom"))
+    assert (row.value, row.repeats) == (90.0, 1)

@@ -23,7 +23,8 @@ from tests import builders
         ({"xla": "yes", "clip": "no"}, "gradient clipping off, XLA on", "梯度裁剪 关、XLA 开"),
         ({"reader": "DataSet", "partial_fc": 0.1}, "sampled share of the classes 0.1, data reader DataSet", None),
         ({"input": "resident"}, "input resident on the device", "输入数据 常驻设备内存"),
-        ({"trainer": "static", "weights": "bfloat16"}, "trainer static graph, weights BF16", "训练程序 静态图、权重格式 BF16"),
+        ({"trainer": "static"}, "trainer static graph", "训练程序 静态图"),
+        ({"weights": "bfloat16"}, "weights BF16", "权重格式 BF16"),
         ({"quite_new": 3}, "quite_new 3", "quite_new 3"),
     ],
 )

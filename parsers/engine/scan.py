@@ -37,8 +37,12 @@ _DOCKER_BEGINS = b'{"log":"'
 #: Line ends of Windows, and those that a second program made of them.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
 # mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line. SageMaker makes
-# `[1,mpirank:8,algo-2]` of `[1,8]`.
-_MPI_TAG = re.compile(rb"\[(?:\d++,)?+(?:mpirank:)?+(\d{1,9}+)(?:,algo-\d++)?+\]<std(?:out|err)>: ?")
+# `[1,mpirank:8,algo-2]` of `[1,8]`; Open MPI 5 may name the launcher, `[prterun-host-7@1,8]`, and the process, `[1,8][host:9]`.
+# Source: PRRTE, pull request 1406.
+_MPI_TAG = re.compile(
+    rb"\[(?:prterun-[\w.-]++@)?+(?:\d++,)?+(?:mpirank:)?+(\d{1,9}+)(?:,algo-\d++)?+\]"
+    rb"(?:\[[\w.-]++:\d++\])?+<std(?:out|err)>: ?"
+)
 #: What --timestamp-output glues to the front of a tag. A pattern of both would be tried at every character.
 _MPI_DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 _MPI_DATE_LENGTH = len("Mon Nov  2 10:00:00 2026")

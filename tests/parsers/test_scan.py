@@ -125,6 +125,8 @@ TAGS = {
     "mpirun": b"[1,%d]<stdout>:",
     "mpirun with a date": b"Fri Nov 20 10:54:24 2026[1,%d]<stdout>:",
     "mpirun of stderr": b"[1,%d]<stderr>: ",
+    "mpirun of Open MPI 5": b"[prterun-gpu-01.local-4711@1,%d]<stdout>: ",
+    "mpirun of Open MPI 5 with processes": b"[1,%d][gpu-01:4712]<stdout>: ",
     "torchrun": b"[default%d]:",
     "torchrun of ranks": b"[rank%d]: ",
     "TorchX": b"[trainer5|%d]:",

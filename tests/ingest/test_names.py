@@ -54,6 +54,7 @@ NAMING = {
     "machine-by-its-name": ["node\n=\na1", "Host: 'B7'", '"hostname":"b-7"', "node_name=a1", "machine :\nb7"],
     "internal-host": ["7.local", "b7.x1.cluster.internal:80"],
     "host-of-a-socket": ["[b7]:29500", "[a-1.x]:80"],
+    "host-of-open-mpi": ["[prterun-b7-12@1,0]", "[1,0][b7:12]<stdout>: x", "[b7:123] *** Process received"],
     "path": ["/home/7/.local/x", "/Users/z/miniconda3/lib"],
 }  # fmt: skip
 

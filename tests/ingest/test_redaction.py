@@ -72,6 +72,7 @@ SPARED = (
     "bind to 0.0.0.0:8080",
     "node: 0, host: localhost, nodes: 8",
     "std::vector<at::Tensor>, c10::detail, at::add",
+    "[epoch:3] *** best, [1,0]<stdout>: x, [2:700] *** saved ***",
     "elapsed 12:34:56, 1:02:03:04",
     "00000000:3B:00.0",
     "loss: 2.5e-05, epoch: [1/90]",

@@ -17,11 +17,13 @@ Outcome = Literal["completed", "truncated", "oom", "failed", "unread"]
 _OUT_OF_MEMORY = (
     b"CUDA out of memory", b"OutOfMemoryError", b"RESOURCE_EXHAUSTED", b"ResourceExhausted",
     b"CUDA_ERROR_OUT_OF_MEMORY", b"cudaErrorMemoryAllocation", b"Out of memory error on GPU", b"std::bad_alloc",
-    b"can't allocate memory",
+    b"can't allocate memory", b"out of memory. Tried to allocate", b"hipErrorOutOfMemory", b"oom-kill event",
+    b"oom_kill event",
 )  # fmt: skip
 _CRASH = (
     b"Traceback (most recent call last):", b"Segmentation fault", b"core dumped", b"terminate called after throwing",
-    b"ChildFailedError", b"mpirun noticed that process rank", b"terminated normally, but",
+    b"ChildFailedError", b"noticed that process rank", b"terminated normally, but", b"Exited with exit code",
+    b"detected that one or more processes exited with non-zero status",
 )  # fmt: skip
 _STOPPED = (
     b"with signal", b"by signal", b"SIGTERM", b"KeyboardInterrupt",

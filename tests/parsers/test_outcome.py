@@ -17,12 +17,19 @@ OOM = [
     b"ResourceExhaustedError: Out of memory error on GPU 0.",
     b"terminate called after throwing an instance of 'std::bad_alloc'",
     b"[enforce fail at alloc_cpu.cpp:114] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes",
+    b"RuntimeError: HIP out of memory. Tried to allocate 2.00 GiB",
+    b"RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB",
+    b"slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of your processes may have been killed",
+    b"slurmstepd: error: Detected 2 oom_kill events in StepId=7.batch.",
 ]  # fmt: skip
 CRASH = [
     b"Traceback (most recent call last):\n  File \"x.py\", line 1\nValueError: x", b"Segmentation fault (core dumped)",
     b"terminate called after throwing an instance of 'paddle::platform::EnforceNotMet'",
     b"torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
     b"mpirun noticed that process rank 3 with PID 0 on node x exited on signal 9 (Killed).",
+    b"prterun noticed that process rank 1 with PID 7 on node x exited on signal 11 (Segmentation fault).",
+    b"prterun detected that one or more processes exited with non-zero status,\nthus causing the job to be terminated.",
+    b"srun: error: gpu01: task 3: Exited with exit code 1",
     b"Primary job  terminated normally, but 1 process returned a non-zero exit code.",
 ]  # fmt: skip
 STOPPED = [b"LAUNCH INFO Terminating with signal 15", b"Exit with signal 15", b"caught SIGTERM", b"KeyboardInterrupt"]

@@ -29,11 +29,17 @@ _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-#: A line of the files in which Docker keeps what a container printed.
-_DOCKER = re.compile(
-    rb'(?m)^\{"log":("(?:[^"\\\n]++|\\.)*+"),"stream":"std(?:out|err)"(?:,"attrs":\{[^{}\n]*+\})?+,"time":"[^"\n]*+"\}'
-)
-_DOCKER_BEGINS = b'{"log":"'
+_JSON_TEXT = rb'("(?:[^"\\\n]++|\\.)*+")'
+#: A line of the files in which Docker keeps what a container printed, and Kaggle what a notebook did; and how such a file
+#: begins. Source of Kaggle's: `kaggle kernels output`.
+_KEPT = {
+    b'{"log":"': re.compile(
+        rb'(?m)^\{"log":' + _JSON_TEXT + rb',"stream":"std(?:out|err)"(?:,"attrs":\{[^{}\n]*+\})?+,"time":"[^"\n]*+"\}'
+    ),
+    b'[{"stream_name":"': re.compile(
+        rb'(?m)^[\[,]\{"stream_name":"std(?:out|err)","time":[\d.eE+-]++,"data":' + _JSON_TEXT + rb"\}\]?+"
+    ),
+}
 #: Line ends of Windows, and those that a second program made of them.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
 # mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line. SageMaker makes
@@ -177,7 +183,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         raw: (bytes, number of the first line, offset of the first byte, newlines).
         noise: where what was taken off is counted.
     """
-    indent, in_docker = b"", False
+    indent, kept = b"", None
     for data, line, offset, newlines in raw:
         mark = next((each for each in _MARKS if not offset and data.startswith(each)), b"")
         text: bytes = data.removeprefix(mark)
@@ -185,8 +191,9 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         if b"\x00" in text:
             noise.nul_bytes += text.count(b"\x00")
             noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 1000
-        in_docker |= not offset and text.startswith(_DOCKER_BEGINS)
-        text = unstyled(_DOCKER.sub(_printed, text) if in_docker else text)
+        if offset == 0:
+            kept = next((each for begin, each in _KEPT.items() if text.startswith(begin)), None)
+        text = unstyled(kept.sub(_printed, text) if kept else text)
         if offset == 0:
             indent = _indent_of(text)
         if labels := _labels_in(text) or _indents_in(text, indent):
@@ -197,7 +204,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
 
 
 def _printed(kept: re.Match[bytes]) -> bytes:
-    """Return what a container printed, without the line end; a line that is no JSON stays."""
+    """Return what a program printed, without the line end; a line that is no JSON stays."""
     try:
         told = str(json.loads(kept[1]))
     except ValueError:

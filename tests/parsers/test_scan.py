@@ -200,6 +200,18 @@ def test_what_docker_keeps_of_a_container_is_read_as_it_was_printed(tmp_path: Pa
     assert text_of(path, 7).decode() == "".join(f"{each}\n" for each in expected)
 
 
+def test_what_kaggle_keeps_of_a_notebook_is_read_as_it_was_printed(tmp_path: Path) -> None:
+    printed = ["epoch 1 \x1b[32mloss\x1b[0m: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: T4\r"]
+    events = [{"stream_name": "stderr", "time": at + 1.5, "data": f"{each}\n"} for at, each in enumerate(printed)]
+    kept = [json.dumps(each, separators=(",", ":")) for each in events]
+    kept = [f"[{kept[0]}", *(f",{each}" for each in kept[1:])]
+    path = tmp_path / "notebook.log"
+    path.write_text("".join(f"{each}\n" for each in [*kept, "]"]), "utf-8")
+    expected = ["epoch 1 loss: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: T4", "]"]
+    assert text_of(path, 1 << 20).decode() == "".join(f"{each}\n" for each in expected)
+    assert text_of(path, 7).decode() == "".join(f"{each}\n" for each in expected)
+
+
 @pytest.mark.parametrize(("numbers", "ranks"), [(range(1, 41), {0}), ([*range(10)] * 4, set(range(10)))])
 def test_numbers_of_lines_are_no_ranks(tmp_path: Path, numbers: Sequence[int], ranks: set[int]) -> None:
     """`grep -n` and `srun --label` look alike; ranks come back."""

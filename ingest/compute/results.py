@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from dataclasses import replace as with_fields
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
@@ -49,6 +51,8 @@ _SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
 _BOUND = "physics"
 #: Units of a witness that tells how far a run came, but not how fast.
 PLANNED = frozenset({"steps", "epochs"})
+#: So far apart, as a share, the figures of two formats may lie that read the same run.
+_ALIKE = 0.02
 #: What parts results of one case.
 _EDITION = ("version", "round")
 #: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
@@ -74,7 +78,7 @@ def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
     sample standard deviation over the mean (None for one repeat). Where the runs are of several machines, `hosts`, it
     is the median of the machines' medians, and the spreads within and between them are told apart. `speedup` is against
     one device of the same case, `efficiency` that over the number of devices. An absent value is None with a `reason`;
-    so is that of runs that several formats read.
+    so is that of runs that several formats read with figures that are not alike.
 
     Args:
         runs: duplicates and those not published are left out, out-of-memory outcomes are kept. Disturbed runs count
@@ -179,7 +183,7 @@ class Statistics:
 
 
 def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
-    """Return what repeats give; None where none of them has a figure, or several formats read them."""
+    """Return what repeats give; None where none has a figure, or they are of several formats and unlike."""
     found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
     if not found or several_formats(runs, rule):
         return None
@@ -195,12 +199,17 @@ def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[t
 
 
 def several_formats(runs: Sequence[Run], rule: str | None = None) -> Reason | None:
-    """Return that figures of a case are of several formats, if they are.
+    """Return that figures of a case are of several formats and unlike each other, if they are.
 
-    What a case states may be the same of two programs, such as two trainers of PyTorch, whose runs are no repeats.
+    What a case states may be the same of two programs, such as two trainers of PyTorch, whose runs are no repeats. One
+    program may leave two logs of a run, whose figures are alike.
     """
-    found = {run.format for run in runs if run.format and _value(run, rule) is not None}
-    return Reason("several_formats", {"formats": ", ".join(sorted(found))}) if len(found) > 1 else None
+    values: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        if run.format and (value := _value(run, rule)) is not None:
+            values[run.format].append(value)
+    unlike = any(max(low) * (1 + _ALIKE) < min(high) for low, high in pairwise(sorted(values.values(), key=min)))
+    return Reason("several_formats", {"formats": ", ".join(sorted(values))}) if unlike else None
 
 
 def _of_repeat(run: Run, rule: str, metric: str | None) -> float | None:

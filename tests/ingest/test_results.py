@@ -411,3 +411,12 @@ def test_an_option_tells_the_programs_of_a_case_apart_and_a_run_without_a_figure
     assert sorted(each.value or 0 for each in apart) == [90.0, 400.0]
     (row,) = rows(one, run(None, format="frameworks.trl", outcome="oom"))
     assert (row.value, row.repeats) == (90.0, 1)
+
+
+def test_two_logs_of_one_run_give_the_figure_that_both_do() -> None:
+    """A console and a file of JSON lines, such as those of MMEngine."""
+    console = [run(value, format="frameworks.mmseg") for value in (98.0, 100.0)]
+    (row,) = rows(*console, run(101.0, format="frameworks.openmmlab_json"))
+    assert (row.value, row.repeats) == (100.0, 3)
+    (row,) = rows(*console, run(104.0, format="frameworks.openmmlab_json"))
+    assert (row.value, code(row.reason)) == (None, "several_formats")

@@ -1,4 +1,6 @@
-"""Runs recorded twice: logs with the same bytes, with the same records, or of several ranks. Each run counts once.
+"""Runs recorded twice: logs with the same bytes, with the same records, of several ranks, or in several formats.
+
+Each run counts once.
 
 They are found over all runs, since two copies may be in any folders. Marks are recomputed at every call, because
 adding or removing a log can change which one is the original.
@@ -11,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import PurePosixPath
 
 import msgspec
 from msgspec.structs import replace
@@ -26,7 +29,7 @@ _MEASURED = frozenset(
 )
 #: Two different runs do not share this many different measured numbers.
 _ENOUGH = 10
-_CODES = frozenset({"duplicate", "same_run", "other_rank"})
+_CODES = frozenset({"duplicate", "same_run", "other_rank", "other_log"})
 #: What launchers name the log of one rank by: `rank_3/info.log`, `workerlog.1`, `local_rank=0.log`.
 _RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[._=-]?([0-9]+)(?![0-9])")
 #: What the log of one machine is named by. It counts only where a job runs on several: jobs of one machine each may be
@@ -34,6 +37,8 @@ _RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[.
 _MACHINE = re.compile(r"(?i)(?<![a-z])(node|machine|host)[._=-]?([0-9]+)(?![0-9])")
 #: Ranks of a job print at the same time: share of the shorter log's time.
 _TOGETHER = 0.9
+#: So far apart, as a share, the figures of one run may lie that two formats read.
+_ALIKE = 0.02
 
 
 def fingerprint(session: Session) -> str | None:
@@ -61,6 +66,7 @@ def mark(runs: Sequence[Run]) -> list[Run]:
     for again, original in twice:
         _compare(found, again, original)
     _mark_ranks(found)
+    _mark_other_logs(found)
     return list(found.values())
 
 
@@ -76,6 +82,37 @@ def _mark_ranks(runs: dict[int, Run]) -> None:
             for index in ranks - {first}:
                 problem = Problem("other_rank", runs[index].path, args={"original": runs[first].path})
                 runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=runs[first].path)
+
+
+def _mark_other_logs(runs: dict[int, Run]) -> None:
+    """Mark what a run left in other formats, such as JSON lines beside what it printed, in its folder or one below."""
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for index, run in runs.items():
+        if run.format and run.sound and not run.duplicate_of and run.sessions == 1:
+            groups[msgspec.json.encode(run.case)].append(index)
+    for group in groups.values():
+        several = len({runs[each].format for each in group}) > 1
+        for first in sorted(group, key=lambda each: runs[each].path) if several else ():
+            original = runs[first]
+            near = [each for each in group if _folder(original) in (_folder(runs[each]), _folder(runs[each]).parent)]
+            if original.duplicate_of or len({runs[each].format for each in near}) < len(near):
+                continue
+            for index in (each for each in near if each != first and _tell_the_same(original, runs[each])):
+                problem = Problem("other_log", runs[index].path, args={"original": original.path})
+                runs[index] = replace(_with_problem(runs[index], problem), duplicate_of=original.path)
+
+
+def _folder(run: Run) -> PurePosixPath:
+    return PurePosixPath(run.path).parent
+
+
+def _tell_the_same(one: Run, other: Run) -> bool:
+    """Return whether two logs give the same figure, and were written at the same time as far as they say when."""
+    first, second = one.headline, other.headline
+    alike = first and second and abs(first.value / second.value - 1) <= _ALIKE
+    clocks = [each.measured_clock or each.clock for each in (one, other)]
+    periods = [(datetime.fromisoformat(a), datetime.fromisoformat(b)) for a, b in filter(None, clocks)]
+    return bool(alike) and (len(periods) < 2 or _together(*periods))
 
 
 def _jobs(runs: Mapping[int, Run]) -> Iterator[set[int]]:

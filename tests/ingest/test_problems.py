@@ -224,6 +224,7 @@ ELSEWHERE = {
     "thread_figure",
     "same_run",
     "other_rank",
+    "other_log",
     "unmatched_name",
     "beside_missing",
     "beside_wrong",

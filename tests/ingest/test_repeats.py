@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_logs import CLAS_BANNER, clas_dygraph, paddle_rec, run_json, seg
+from made_logs import CLAS_BANNER, clas_dygraph, clas_static, paddle_rec, run_json, seg
 from made_trees import Called, write_run
 
 Ingest = Callable[..., Called]
@@ -282,3 +283,47 @@ def test_runs_that_are_appended_to_the_logs_of_ranks_are_repeats(tmp_path: Path,
     (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))
     called = ingest(tmp_path / "logs", "--json")
     assert counted(called) == ["job/workerlog.0", "job/workerlog.0"], told(called)
+
+
+def ticking(lines: list[str], hour: int) -> list[str]:
+    """Return lines a second apart."""
+    return [re.sub(r"\d\d:\d\d:\d\d", f"{hour}:14:{10 + number}", each, count=1) for number, each in enumerate(lines)]
+
+
+#: The same job as two formats tell it, by the speed of a device.
+CONSOLE = ticking([CLAS_BANNER, *clas_dygraph([(1, 10 * each, 160.0) for each in range(1, 41)])], 13)
+
+
+def in_two_formats(root: Path, second: str, speed: float, hour: int = 13) -> None:
+    write(root, "job/train.log", CONSOLE)
+    write(root, second, ticking(clas_static([(1, 10 * each, speed) for each in range(1, 41)]), hour))
+    for folder in {root / "job", (root / second).parent}:
+        (folder / "run.json").write_text(json.dumps(run_json(model="ResNet50", devices=1, batch_size=16)))
+
+
+def test_what_a_run_left_in_two_formats_is_counted_once(tmp_path: Path, ingest: Ingest) -> None:
+    in_two_formats(tmp_path / "logs", "job/vis_data.log", 161.0)
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {"job/vis_data.log": [("other_log", "job/train.log")]}
+    assert counted(called) == ["job/train.log"]
+
+
+@pytest.mark.parametrize(
+    ("second", "speed", "hour"),
+    [("job/other.log", 190.0, 13), ("job2/other.log", 161.0, 13), ("job/other.log", 161.0, 15)],
+    ids=["another figure", "another folder", "another time"],
+)
+def test_logs_in_two_formats_are_two_runs(tmp_path: Path, ingest: Ingest, second: str, speed: float, hour: int) -> None:
+    in_two_formats(tmp_path / "logs", second, speed, hour)
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {}
+    assert counted(called) == sorted(["job/train.log", second])
+
+
+def test_several_logs_of_one_format_beside_another_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
+    """Nobody knows of which of them the other tells."""
+    in_two_formats(tmp_path / "logs", "job/other.log", 161.0)
+    write(tmp_path / "logs", "job/train2.log", [each.replace("160.0", "160.5") for each in CONSOLE])
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {}
+    assert counted(called) == ["job/other.log", "job/train.log", "job/train2.log"]

@@ -11,6 +11,12 @@ LAUNCHER = (
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
     Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),
+    # `fleet.init`, where nothing but the batch is split.
+    Fact(
+        "devices",
+        rb"HybridParallelInfo: rank_id: \d++, mp_degree: 1, sharding_degree: 1, pp_degree: 1, (?:sep_degree: 1, )?+dp_degree: (\d++),",
+        int,
+    ),
 )
 
 #: What newer trainers print after a speed. Memory is the peak allocated to tensors, 0 if unknown.

@@ -56,7 +56,10 @@ FORMAT = Format(
         Fact("model", _JOB % rb"(?i:(W2V|Word2Vec))", lambda _: "Word2Vec"),
         Fact("model", rb"ips:? [\d.]++ (word)/sec", words={b"word": "Word2Vec"}),
         Fact("nodes", rb"communicator\.h:\d++\] trainers: (\d++)$", int),
-        Fact("batch_size", rb"avg_samples: (\d++)\.0++, ips: ", int),
+        # The trainers divide the first batch of an epoch by the print interval.
+        Fact("batch_size", rb" - INFO - use_gpu: (?:(?!train_batch_size: )[^\n])*+train_batch_size: (\d++),", int),
+        Fact("batch_size", rb"batch_id: (?!0,)\d++, [^\n]*? avg_samples: (\d++)\.0++, ips: ", int),
+        Fact("batch_size", rb"Batch: \d++, [^\n]*? avg_samples: (\d++)\.0++, ips: ", int),
         Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
         # The first letter is cut off in the logs of some releases.

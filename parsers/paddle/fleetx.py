@@ -1,9 +1,9 @@
-"""PaddleFleetX and the GPT examples of PaddleNLP before it: tokens per second of the job over the interval.
+"""PaddleFleetX and the GPT and ERNIE examples of PaddleNLP before it: tokens or sequences per second of the job.
 
 `ips_total` is that of the job; the pre-training of PaddleNLP prints no epoch. `ips` beside it is that of one device only
 in later releases, and the same in earlier ones, so it is not read. The examples of 2021 print `ips` alone, which is that
 of the job; the first of them time evaluations as well. Steps are counted over the run or within the epoch. A batch is
-one update.
+one update. ERNIE's pre-training prints sequences, and begins its timer anew behind an evaluation.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
@@ -24,17 +24,31 @@ _PAUSES = (
     ),
     Pause("checkpoint", rb"Save model to ", b"[2026-11-20 10:00:00,123] [    INFO] - Save model to output/model_500"),
 )
+#: ERNIE's timer begins anew behind evaluations and what it saves to keep, but not behind what it saves to go on from.
+_ERNIE_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"\] - (?:valid|test) step [0-9]++, batch: ",
+        b"[2026-11-20 10:00:00,123] [    INFO] - valid step 500, batch: 10, loss: 7.250000, speed: 9000 tokens/s, ips: 64.00 seqs/s",
+        inside="none",
+    ),
+    Pause(
+        "checkpoint",
+        rb"\] - saving models to ",
+        b"[2026-11-20 10:00:00,123] [   DEBUG] - saving models to output/model_last",
+    ),
+)
 
 
 def _argument(name: bytes) -> bytes:
     """Return a pattern for a number of the configuration."""
-    return rb"\b" + name + rb" ?: ([0-9]++)\b"
+    return rb"\b" + name + rb" *+: ?([0-9]++)\b"
 
 
 FORMAT = Format(
     title="PaddleFleetX",
     framework="PaddlePaddle",
-    marker=b" tokens/s, ",
+    marker=b"s/s, ",
     unproven=True,
     readings=(
         Reading(rb"\[train\] epoch: \[?<epoch>(?:/[0-9]++\])?+, (?:batch|step): \[?<step>(?:/<total_steps>\])?+, " + _SPEED, unit="tokens/s", counts="update"),
@@ -44,6 +58,11 @@ FORMAT = Format(
             unit="tokens/s", counts="update",
         ),
         Reading(_OF_2021 + _OF_JOB, unit="tokens/s", counts="update", pauses=_PAUSES),
+        Reading(
+            rb"\bglobal step <step>, loss: <loss>, (?:(?!loss: )\w++: [0-9.a-z-]++, )*+speed: [0-9.]++ steps/s, "
+            rb"ips: <throughput> seqs/s, learning rate: ",
+            unit="sequences/s", counts="update", pauses=_ERNIE_PAUSES,
+        ),
     ),
     facts=(
         Fact("batch_size_of_job", _argument(rb"global_batch_size"), int),
@@ -53,6 +72,9 @@ FORMAT = Format(
         Fact("tensor_parallel", _argument(rb"mp_degree"), int),
         Fact("pipeline_parallel", _argument(rb"pp_degree"), int),
         Fact("devices", _argument(rb"nranks"), int),
+        Fact("model", rb"\bmodel_name_or_path *+: ?([^\s,]++)"),
+        Fact("precision", rb"\buse_pure_fp16 *+: ?(True)\b", words={b"True": "fp16"}),
+        Fact("precision", rb"\buse_amp *+: ?(\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(
         Sample(
@@ -82,6 +104,14 @@ FORMAT = Format(
         ),
         NearMiss(
             b"[2026-11-20 10:00:00,123] [    INFO] - global step 10, epoch: 0, batch: 9, loss: 10.500000000, speed: 4.00 step/s, ips: 327", "cut",
+        ),
+        Sample(
+            b"[2026-11-20 10:00:00,123] [    INFO] - global step 100, loss: 8.250000, lm_loss: 7.500000, sop_loss: 0.750000, speed: 2.00 steps/s, "
+            b"ips: 1024.00 seqs/s, learning rate: 1.00000e-05, loss_scaling: 32768.00, incr_count: 100.00, decr_count: 0.00\n",
+            step=100, loss=8.25, throughput=1024,
+        ),
+        NearMiss(
+            b"[2026-11-20 10:00:00,123] [    INFO] - valid step 500, batch: 10, loss: 7.250000, speed: 9000 tokens/s, ips: 64.00 seqs/s\n", "an evaluation",
         ),
         NearMiss(
             b"[2026-11-20 10:00:00,123] [    INFO] - valid step 10, epoch: 0, batch: 9, loss: 10.500000, eval_ips: 32768 tokens/s\n", "an evaluation",

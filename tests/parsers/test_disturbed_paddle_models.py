@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of, value
+from test_dialects import facts_of, reason, session_of, value
 
 #: Samples per step, the seconds of a step that does not wait, and those of one that does.
 BATCH, QUICK, SLOW = 96, 0.25, 0.75
@@ -65,3 +65,64 @@ def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(tmp_path:
         session = session_of(log, tmp_path, "paddle.rec")
         assert facts_of(session)["batch_size"] == 50
         assert value(session, devices=1) == pytest.approx(1000)
+
+
+def gan(images: int, batch: int | None = None) -> list[str]:
+    """Return lines of PaddleGAN, 10 iterations of 0.5 s each, whose `ips` counts so many images per iteration."""
+    lines = [
+        f"[11/20 13:14:40] ppgan.engine.trainer INFO: Iter: {10 * n}/200 lr: 1.000e-04 loss_pixel: 0.125 "
+        f"batch_cost: 0.50000 sec reader_cost: 0.01000 sec ips: {images / 0.5:.5f} images/s eta: 0:23:20"
+        for n in range(1, 21)
+    ]
+    head = f"ppgan INFO: Configs: {{'dataset': {{'train': {{'name': 'A', 'batch_size': {batch}}}, 'test': {{}}}}}}"
+    return [head, *lines] if batch else lines
+
+
+def test_paddlegan_that_counts_one_image_per_iteration_is_read_by_its_seconds(tmp_path: Path) -> None:
+    for images in (1, 16):
+        session = session_of(gan(images, 16), tmp_path, "paddle.gan")
+        assert value(session, "sustained", devices=8) == pytest.approx(8 * 32)
+    # Where no configuration is printed, one image per iteration may be a batch of one, or of any size.
+    assert reason(session_of(gan(1), tmp_path, "paddle.gan"), "sustained", devices=8) == "no_batch_size"
+    assert value(session_of(gan(1, 1), tmp_path, "paddle.gan"), "sustained", devices=8) == pytest.approx(16)
+
+
+def test_glue_counts_each_step_once_and_no_evaluation(tmp_path: Path) -> None:
+    # 50 steps in 5 s, of 32 samples on each of 2 devices; behind every fourth line an evaluation of 45 s.
+    lines = ["init nccl context nranks: 2 local rank: 0", "batch_size: 32"]
+    for n in range(1, 21):
+        rate = 1.0 if n % 4 == 1 and n > 1 else 10.0
+        lines += [
+            f"global step {50 * n}/1000, epoch: 0, batch: {50 * n - 1}, rank_id: {rank}, loss: 0.500000, "
+            f"lr: 0.0000100000, speed: {rate:.4f} step/s"
+            for rank in range(2)
+        ]
+        if n % 4 == 0:
+            lines.append("eval loss: 0.500000, acc: 0.750000, eval done total : 45.0 s")
+    assert value(session_of(lines, tmp_path, "paddle.nlp_glue"), "sustained") == pytest.approx(640)
+
+
+def test_ernie_saves_within_the_record_that_follows(tmp_path: Path) -> None:
+    # 20 updates of 512 sequences in 10 s; of every fifth record 15 s are a checkpoint.
+    head = "[    INFO] - "
+    lines = [head + f"{'global_batch_size':20}:512"]
+    for n in range(1, 26):
+        seconds = 25 if n % 5 == 1 and n > 1 else 10
+        lines.append(
+            f"{head}global step {20 * n}, loss: 8.250000, lm_loss: 7.500000, sop_loss: 0.750000, "
+            f"speed: {20 / seconds:.2f} steps/s, ips: {20 * 512 / seconds:.2f} seqs/s, learning rate: 1.00000e-05, "
+        )
+        if n % 5 == 0:
+            lines.append("[   DEBUG] - saving models to output/model_last")
+    session = session_of(lines, tmp_path, "paddle.fleetx")
+    assert facts_of(session)["batch_size_of_job"] == 512
+    assert value(session, "sustained") == pytest.approx(1024)
+
+
+def test_paddlespeech_times_one_batch_in_each_line(tmp_path: Path) -> None:
+    lines = [
+        f"Train: Rank: 0, epoch: 0, step: {5 * n}, lr: 0.001, batch_size: 32, accum: 2, loss: 9.5, step_cost: 0.4, "
+        f"iter: {10 * n}, total: 1000, reader_cost: 0.1, batch_cost: 0.5, samples: 32, ips: 64.0 sent./sec"
+        for n in range(1, 11)
+    ]
+    assert value(session_of(lines, tmp_path, "paddle.speech"), devices=8) == pytest.approx(512)

@@ -7,6 +7,7 @@ one update. ERNIE's pre-training prints sequences, and begins its timer anew beh
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from parsers.paddle import LAUNCHER
 
 _BEGIN = rb"\[train\] epoch: |global step"
 _SPEED = (
@@ -75,6 +76,7 @@ FORMAT = Format(
         Fact("model", rb"\bmodel_name_or_path *+: ?([^\s,]++)"),
         Fact("precision", rb"\buse_pure_fp16 *+: ?(True)\b", words={b"True": "fp16"}),
         Fact("precision", rb"\buse_amp *+: ?(\w++)", words={b"True": "amp", b"False": "fp32"}),
+        *LAUNCHER,
     ),
     samples=(
         Sample(

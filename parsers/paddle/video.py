@@ -6,6 +6,7 @@ it is read where epochs are too short for another line. Validations print lines 
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.paddle import LAUNCHER
 
 FORMAT = Format(
     title="PaddleVideo",
@@ -30,6 +31,7 @@ FORMAT = Format(
     facts=(
         Fact("batch_size", rb"^[^\n]{0,60}?\bbatch_size ?: ([0-9]++)$", int),
         Fact("model", rb"^[^\n]{0,60}?\bmodel_name ?: (\w++)$"),
+        *LAUNCHER,
     ),
     samples=(
         Sample(

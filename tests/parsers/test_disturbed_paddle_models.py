@@ -126,3 +126,40 @@ def test_paddlespeech_times_one_batch_in_each_line(tmp_path: Path) -> None:
         for n in range(1, 11)
     ]
     assert value(session_of(lines, tmp_path, "paddle.speech"), devices=8) == pytest.approx(512)
+
+
+LAUNCHED = [
+    "LAUNCH INFO 2026-11-20 07:49:49,627 devices: None",
+    "LAUNCH INFO 2026-11-20 07:49:49,627 nnodes: 4",
+    "LAUNCH INFO 2026-11-20 07:49:49,628 Run Pod: abcdef, replicas 8, status ready",
+]
+SEG = (
+    "2026-11-20 11:50:10 [INFO]\t[TRAIN] epoch: 1, iter: {}/900, loss: 2.5, lr: 0.01, batch_cost: 0.5000, "
+    "reader_cost: 0.00100, ips: 8.0000 samples/sec | ETA 00:03:57"
+)
+VIDEO = (
+    "[11/20 10:00:00] epoch:[  1/50 ] train step:{} loss: 1.25 lr: 0.01 batch_cost: 0.50000 sec, "
+    "reader_cost: 0.00100 sec, ips: 8.00000 instance/sec."
+)
+HAPI = "step {}/900 - loss: 0.1 - 500ms/step"
+
+
+@pytest.mark.parametrize(("format_id", "line"), [("paddle.seg", SEG), ("paddle.video", VIDEO), ("paddle.hapi", HAPI)])
+def test_the_launcher_states_nodes_and_devices(format_id: str, line: str, tmp_path: Path) -> None:
+    head = [*LAUNCHED, "Epoch 1/1"]
+    session = session_of([*head, *(line.format(10 * n) for n in range(1, 9))], tmp_path, format_id)
+    assert {name: facts_of(session)[name] for name in ("nodes", "devices_per_node")} == {
+        "nodes": 4,
+        "devices_per_node": 8,
+    }
+
+
+def test_fleet_states_the_devices(tmp_path: Path) -> None:
+    line = "2026-11-20 13:37:10,000 - INFO - epoch: 0, batch_id: {}, auc:0.500000,  avg_reader_cost: 0.00000 sec, "
+    costs = "avg_batch_cost: 0.05000 sec, avg_samples: 50.00000, ips: 1000.00000 ins/s"
+    head = (
+        "[2026-11-20 13:37:09,000] [    INFO] topology.py:215 - HybridParallelInfo: rank_id: 0, mp_degree: 1, "
+        "sharding_degree: 1, pp_degree: 1, dp_degree: 8, mp_group: [0]"
+    )
+    lines = [head, *(line.format(10 * n) + costs for n in range(1, 9))]
+    assert value(session_of(lines, tmp_path, "paddle.rec")) == pytest.approx(8000)

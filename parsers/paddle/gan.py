@@ -34,6 +34,12 @@ def _of_batches(columns: Columns) -> Postprocessed:
     return np.arange(len(step)), made
 
 
+def _configured(section: bytes, key: bytes) -> bytes:
+    """Return a pattern up to the next `key` of a section of the configuration, which is printed in one line."""
+    begin = rb"INFO: Configs: "
+    return begin + up_to(section, begin) + (up_to(key, begin) if key else b"")
+
+
 FORMAT = Format(
     title="PaddleGAN",
     framework="PaddlePaddle",
@@ -53,9 +59,9 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"INFO: Configs: (?:(?!'train': \{)[^\n])*+'train': \{(?:(?!'test': \{|'batch_size': )[^\n])*+'batch_size': (\d++)", int),
-        Fact("model", rb"INFO: Configs: (?:(?!'model': \{)[^\n])*+'model': \{(?:(?!'name': ')[^\n])*+'name': '(\w++)'"),
-        Fact("total_steps", rb"INFO: Configs: (?:(?!'total_iters': )[^\n])*+'total_iters': (\d++)", int),
+        Fact("batch_size", _configured(rb"'train': \{", rb"'test': \{|'batch_size': ") + rb"(?<='batch_size': )(\d++)", int),
+        Fact("model", _configured(rb"'model': \{", rb"'name': ") + rb"'(\w++)'"),
+        Fact("total_steps", _configured(rb"'total_iters': ", rb"") + rb"(\d++)", int),
         *LAUNCHER,
     ),
     samples=(

@@ -60,9 +60,9 @@ FORMAT = Format(
         Fact("devices", rb"init nccl context nranks: (\d++)", int),
         FLEET,
         # The trainers divide the first batch of an epoch by the print interval.
-        Fact("batch_size", rb" - INFO - use_gpu: (?:(?!train_batch_size: )[^\n])*+train_batch_size: (\d++),", int),
-        Fact("batch_size", rb"batch_id: (?!0,)\d++, [^\n]*? avg_samples: (\d++)\.0++, ips: ", int),
-        Fact("batch_size", rb"Batch: \d++, [^\n]*? avg_samples: (\d++)\.0++, ips: ", int),
+        Fact("batch_size", rb" - INFO - use_gpu: " + up_to(rb" train_batch_size: ", rb" - INFO - ") + rb"(\d++),", int),
+        Fact("batch_size", rb"batch_id: (?!0,)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
+        Fact("batch_size", rb"Batch: \d++, " + up_to(rb" avg_samples: ", rb"Batch: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
         # The first letter is cut off in the logs of some releases.

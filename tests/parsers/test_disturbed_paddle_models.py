@@ -163,3 +163,18 @@ def test_fleet_states_the_devices(tmp_path: Path) -> None:
     )
     lines = [head, *(line.format(10 * n) + costs for n in range(1, 9))]
     assert value(session_of(lines, tmp_path, "paddle.rec")) == pytest.approx(8000)
+
+
+def test_erniekit_counts_samples_of_the_job_and_no_rounded_steps(tmp_path: Path) -> None:
+    # 64 samples in 160 s; 0.00625 steps per second are printed as 0.0063.
+    lines = ["[2026-11-20 11:06:40,250] [    INFO] - ***** Running training *****"]
+    lines += [
+        f"[    INFO] - loss: 2.5, loss_cur_dp: 2.25, learning_rate: 1.666667e-06, global_step: {n}, "
+        "mem_allocated_gb: 20.25, max_mem_allocated_gb: 40.5, global_runtime: 160.000000, "
+        "global_samples_per_second: 0.400000, global_steps_per_second: 0.006300, tokens_trained_current_step: 524288, "
+        "tokens_per_sec_per_card: 3303.000000, progress_or_epoch: 0.020000"
+        for n in range(1, 11)
+    ]
+    session = session_of(lines, tmp_path, "paddle.nlp_trainer")
+    assert value(session) == pytest.approx(0.4)
+    assert session.records[0]["memory"].tolist() == [41472] * 10

@@ -2,9 +2,11 @@
 
 `ips_total` is that of the job; the pre-training of PaddleNLP prints no epoch. `ips` beside it is that of one device only
 in later releases, and the same in earlier ones, so it is not read. The examples of 2021 print `ips` alone, which is that
-of the job; the first of them time evaluations as well. Steps are counted over the run or within the epoch. A batch is
+of the job; the first of them time evaluations as well, and so does FleetX. Steps are counted over the run or within the epoch. A batch is
 one update. ERNIE's pre-training prints sequences, and begins its timer anew behind an evaluation.
 """
+
+from dataclasses import replace
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.paddle import LAUNCHER
@@ -16,15 +18,21 @@ _SPEED = (
 )  # fmt: skip
 _OF_2021 = rb"\bglobal step <step>, epoch: <epoch>, batch: [0-9]++, loss: <loss>, "
 _OF_JOB = rb"speed: [0-9.]++ steps?+/s, ips: <throughput> tokens/s, learning rate: "
-#: The first of these examples had a timer that ran on meanwhile; the later ones add up the seconds of steps.
+#: The first of these examples, and FleetX, have a timer that runs on meanwhile; the others add up the seconds of steps.
 _PAUSES = (
     Pause(
         "evaluation",
-        rb"valid step [0-9]++, epoch: ",
+        rb"valid step [0-9]++, ",
         b"[2026-11-20 10:00:00,123] [    INFO] - valid step 500, epoch: 0, batch: 9, loss: 10.500000, speed: 8.00 step/s",
+    ),
+    Pause(
+        "evaluation",
+        rb"\[eval\] epoch: ",
+        b"[2026-11-20 10:00:00,123] [    INFO] - [eval] epoch: 0, batch: 9, loss: 10.500000000",
     ),
     Pause("checkpoint", rb"Save model to ", b"[2026-11-20 10:00:00,123] [    INFO] - Save model to output/model_500"),
 )
+_APART = tuple(replace(each, inside="none") for each in _PAUSES)
 #: ERNIE's timer begins anew behind evaluations and what it saves to keep, but not behind what it saves to go on from.
 _ERNIE_PAUSES = (
     Pause(
@@ -52,11 +60,11 @@ FORMAT = Format(
     marker=b"s/s, ",
     unproven=True,
     readings=(
-        Reading(rb"\[train\] epoch: \[?<epoch>(?:/[0-9]++\])?+, (?:batch|step): \[?<step>(?:/<total_steps>\])?+, " + _SPEED, unit="tokens/s", counts="update"),
-        Reading(rb"\bglobal step:? <step>, (?:epoch: <epoch>, )?+" + _SPEED, unit="tokens/s", counts="update"),
+        Reading(rb"\[train\] epoch: \[?<epoch>(?:/[0-9]++\])?+, (?:batch|step): \[?<step>(?:/<total_steps>\])?+, " + _SPEED, unit="tokens/s", counts="update", pauses=_PAUSES),
+        Reading(rb"\bglobal step:? <step>, (?:epoch: <epoch>, )?+" + _SPEED, unit="tokens/s", counts="update", pauses=_APART),
         Reading(
             _OF_2021 + rb"(?:avg_reader_cost: <reader_seconds> sec, )?+avg_batch_cost: <step_seconds> sec, " + _OF_JOB,
-            unit="tokens/s", counts="update",
+            unit="tokens/s", counts="update", pauses=_APART,
         ),
         Reading(_OF_2021 + _OF_JOB, unit="tokens/s", counts="update", pauses=_PAUSES),
         Reading(

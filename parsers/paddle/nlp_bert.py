@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
 from parsers.paddle import LAUNCHER, MEMORY
 
 #: Numbers that agree within this share, beyond their rounding to five decimals, are one.
@@ -52,6 +52,14 @@ FORMAT = Format(
             unit="sequences/s",
             scope="device",
             postprocess=_whole_intervals,
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb"tokenizer config file saved in ",
+                    b"[2026-11-20 11:50:31,558] [    INFO] - tokenizer config file saved in output/model_100/tokenizer_config.json",
+                    inside="none",
+                ),
+            ),
         ),
     ),
     facts=(

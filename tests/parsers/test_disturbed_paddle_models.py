@@ -5,11 +5,15 @@ Lines are made up after theirs; figures are worked out by hand.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from test_dialects import facts_of, reason, session_of, value
+
+from ingest.compute.witnesses import measured
+from schema.records import Figure
 
 #: Samples per step, the seconds of a step that does not wait, and those of one that does.
 BATCH, QUICK, SLOW = 96, 0.25, 0.75
@@ -178,3 +182,63 @@ def test_erniekit_counts_samples_of_the_job_and_no_rounded_steps(tmp_path: Path)
     session = session_of(lines, tmp_path, "paddle.nlp_trainer")
     assert value(session) == pytest.approx(0.4)
     assert session.records[0]["memory"].tolist() == [41472] * 10
+
+
+TRANSFORMER = (
+    "step_idx: {step}, epoch: 0, batch: {step}, avg loss: 8.06, normalized loss: 6.69, ppl: 3173.40, "
+    "avg_speed: 2.00 step/sec, batch_cost: 0.50000 sec, reader_cost: 0.00014 sec, tokens: 90000, ips: 9000.0 words/sec"
+)
+BERT = (
+    "global step: {step}, epoch: 0, batch: 9, loss: 9.5, avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.50000 sec, "
+    "avg_samples: 4500.00000, ips: 9000.00000 sequences/sec"
+)
+GPT = (
+    "global step {step}, epoch: 0, batch: 9, loss: 10.5, avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.50000 sec, "
+    "speed: 2.00 step/s, ips_total: 9000 tokens/s, ips: 9000 tokens/s, learning rate: 1.00000e-05"
+)
+
+
+@pytest.mark.parametrize(
+    ("format_id", "line", "pause"),
+    [
+        (
+            "paddle.nlp_transformer",
+            TRANSFORMER,
+            "validation, step_idx: 20, avg loss: 4.2, normalized loss: 2.8, ppl: 65",
+        ),
+        ("paddle.nlp_bert", BERT, "tokenizer config file saved in output/model_20/tokenizer_config.json"),
+        ("paddle.fleetx", GPT, "valid step 20, batch: 10, loss: 10.5, avg_reader_cost: 0.1 sec, ips: 900 tokens/s"),
+    ],
+)
+def test_what_the_timer_leaves_out_says_nothing_against_it(
+    format_id: str, line: str, pause: str, tmp_path: Path
+) -> None:
+    # 20 steps of half a second per line, and behind every other line 30 s of something else.
+    lines, at = [], dt.datetime(2026, 11, 20, 8)
+    for n in range(1, 25):
+        at += dt.timedelta(seconds=10)
+        lines.append(f"[{at:%Y-%m-%d %H:%M:%S},000] [    INFO] - {line.format(step=20 * n)}")
+        if n % 2 == 0:
+            at += dt.timedelta(seconds=30)
+            lines.append(f"[{at:%Y-%m-%d %H:%M:%S},000] [    INFO] - {pause}")
+    session = session_of(lines, tmp_path, format_id)
+    found = measured(session, facts_of(session) | {"devices": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(9000)
+
+
+def test_fleetx_evaluates_and_saves_within_the_record_that_follows(tmp_path: Path) -> None:
+    # Steps of half a second; behind every fifth line of 10 steps 15 s of evaluation and 10 s of a checkpoint.
+    head, lines = "[2026-11-20] [    INFO] - ", []
+    for n in range(1, 26):
+        seconds = 3.0 if n % 5 == 1 and n > 1 else 0.5
+        lines.append(
+            f"{head}[train] epoch: [0/1], batch: [{10 * n - 1}/1000], loss: 10.5, avg_batch_cost: {seconds:.5f} sec, "
+            f"speed: {1 / seconds:.2f} step/s, ips_total: {32768 / seconds:.0f} tokens/s, ips: 1 tokens/s"
+        )
+        if n % 5 == 0:
+            lines.append(
+                f"{head}[eval] epoch: [0/1], batch: [9/10], loss: 10.5, avg_eval_cost: 1.5 sec, speed: 1 step/s"
+            )
+            lines.append(f"{head}Save model to ./output/epoch_0_step_50")
+    assert value(session_of(lines, tmp_path, "paddle.fleetx"), "sustained") == pytest.approx(65536)

@@ -242,3 +242,37 @@ def test_fleetx_evaluates_and_saves_within_the_record_that_follows(tmp_path: Pat
             )
             lines.append(f"{head}Save model to ./output/epoch_0_step_50")
     assert value(session_of(lines, tmp_path, "paddle.fleetx"), "sustained") == pytest.approx(65536)
+
+
+def test_paddle3d_resumed_undoes_the_means_of_its_program(tmp_path: Path) -> None:
+    # From iteration 100 on 10 of half a second each, of which the first is not timed; the second ten of every
+    # fourth record take a second each, and behind the tenth record an evaluation of 60 s is timed.
+    lines, elapsed, expected = ["Resume model from checkpoint output, current iter set to 100"], 0.0, []
+    for n in range(1, 26):
+        steps, seconds = 9 if n == 1 else 10, 1.0 if n % 4 == 0 else 0.5
+        elapsed += steps * seconds + (60 if n == 11 else 0)
+        expected.append(seconds)
+        lines.append(
+            f"2026-11-20 -     INFO - [TRAIN] epoch=1/9, iter={100 + 10 * n}/900 , total_loss=1.25, lr=0.001, "
+            f"batch_cost: {elapsed / (10 * n):.6f} sec, ips: {4 * (10 * n - 1) / elapsed:.6f} images/s | ETA 01:02:03"
+        )
+        if n == 10:
+            lines.append("2026-11-20 -     INFO - evaluate on validate dataset")
+    counted = [each for n, each in enumerate(expected[5:], 6) if n != 11]
+    session = session_of(lines, tmp_path, "paddle.paddle3d")
+    assert value(session, "sustained", devices=8) == pytest.approx(32 * len(counted) / sum(counted), rel=1e-4)
+
+
+def test_a_reproduction_counts_a_last_batch_as_it_is(tmp_path: Path) -> None:
+    # 10 batches of 32 in 5 s per line; the last line of an epoch is of 5 batches of 32 and 5 of 16.
+    lines = ["import paddle", "batch_size: 32"]
+    for epoch in range(3):
+        for n in range(1, 6):
+            size = 24.0 if n == 5 else 32.0
+            lines.append(
+                f"[Epoch {epoch}, iter: {10 * n}] acc: 0.5, lr: 0.10000, loss: 2.25000, avg_reader_cost: 0.01000 sec, "
+                f"avg_batch_cost: 0.50000 sec, avg_samples: {size}, avg_ips: {size / 0.5:.5f} images/sec."
+            )
+    session = session_of(lines, tmp_path, "paddle.reproduction")
+    assert facts_of(session)["framework"] == "PaddlePaddle"
+    assert value(session, devices=8) == pytest.approx(8 * (4 * 64 + 48) / 5)

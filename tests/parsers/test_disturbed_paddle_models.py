@@ -276,3 +276,31 @@ def test_a_reproduction_counts_a_last_batch_as_it_is(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "paddle.reproduction")
     assert facts_of(session)["framework"] == "PaddlePaddle"
     assert value(session, devices=8) == pytest.approx(8 * (4 * 64 + 48) / 5)
+
+
+def test_paddlevideo_believes_the_end_of_an_epoch(tmp_path: Path) -> None:
+    # Epochs of 40 batches of 16 clips in half a second each; of four one waits for another half, but none that has a
+    # line. The first batch of an epoch takes 4 s more, and that of the program is not counted.
+    lines = ["[11/20 10:00:00]     batch_size : 16"]
+    for epoch in range(1, 4):
+        place = f"[11/20 10:00:00] epoch:[{epoch:>3}/3  ] train step:"
+        lines.append(
+            f"{place}0    loss: 1.25 batch_cost: 4.50000 sec, reader_cost: 4.00000 sec, ips: 3.55556 instance/sec."
+        )
+        lines += [
+            f"{place}{10 * n}   loss: 1.25 batch_cost: 0.50000 sec, reader_cost: 0.01 sec, ips: 32.00000 instance/sec."
+            for n in range(1, 4)
+        ]
+        lines.append(
+            f"[11/20 10:00:00] END epoch:{epoch}   train loss_avg: 1.25 avg_batch_cost: 0.50000 sec, "
+            f"avg_reader_cost: 0.01 sec, batch_cost_sum: 29.00000 sec, avg_ips: {640 / 29:.5f} instance/sec."
+        )
+    session = session_of(lines, tmp_path, "paddle.video")
+    assert session.records[0]["steps"].tolist() == [39, 40, 40]
+    assert session.records[0]["step_seconds"][0] == pytest.approx(24.5 / 39)
+    assert value(session, "sustained", devices=8) == pytest.approx(8 * 640 / 29, rel=1e-4)
+    assert value(session_of(lines[:-1], tmp_path, "paddle.video"), devices=8) == pytest.approx(
+        8 * 79 * 16 / 53.5, rel=1e-4
+    )
+    # Where no epoch is over, the lines of batches count, but for the first one.
+    assert value(session_of(lines[:5], tmp_path, "paddle.video"), devices=8) == pytest.approx(256)

@@ -24,7 +24,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"\bbatch_size ?[=:] ?(\d++)\b", int),
+        Fact("batch_size", rb"Namespace\(" + up_to(rb"\bbatch_size=", rb"Namespace\(") + rb"(\d++)\b", int),
         Fact("framework", rb"(Please NOTE: device: |(?i:\bpaddle))", lambda _: "PaddlePaddle"),
         *LAUNCHER,
     ),

@@ -265,7 +265,7 @@ def test_paddle3d_resumed_undoes_the_means_of_its_program(tmp_path: Path) -> Non
 
 def test_a_reproduction_counts_a_last_batch_as_it_is(tmp_path: Path) -> None:
     # 10 batches of 32 in 5 s per line; the last line of an epoch is of 5 batches of 32 and 5 of 16.
-    lines = ["import paddle", "batch_size: 32"]
+    lines = ["import paddle", "Namespace(batch_size=32, lr=0.1)"]
     for epoch in range(3):
         for n in range(1, 6):
             size = 24.0 if n == 5 else 32.0

@@ -1,9 +1,8 @@
 """PaddleVideo: a line per logging interval with the clips per second of one device, of the last batch alone.
 
 `batch_cost` is that of the last batch too, so that batches that wait between two lines are in none. The line at the end of
-an epoch states the seconds of all its batches: where it is there, it stands for the epoch. The first batch of the
-program is not counted; that of a later epoch waits for the workers of the loader to start. Validations print lines of
-the same form.
+an epoch states the seconds of all its batches: where it is there, it stands for the epoch, but for the first batch, which
+waits for the workers of the loader to start and stands for none of the others. Validations print lines of the same form.
 """
 
 from __future__ import annotations
@@ -28,15 +27,16 @@ def _whole_epochs(columns: Columns) -> Postprocessed:
         rows = np.flatnonzero(line)
         return rows, {name: column[rows] for name, column in made.items()}
     batch = np.median((columns["throughput"] * columns["step_seconds"])[line])
-    rows, first = np.flatnonzero(ended), columns["_first"]
+    rows, first = np.flatnonzero(ended), np.flatnonzero(np.isfinite(columns["_first"]))
     seconds = columns["_sum"][rows]
-    batches = np.round(seconds * columns["_mean"][rows] / batch)
-    started = first[: rows[0]][np.isfinite(first[: rows[0]])]
-    if len(started):
-        seconds[0] -= started[-1]
-        batches[0] -= 1
+    step = np.round(seconds * columns["_mean"][rows] / batch)
+    # The line of the first batch of each epoch, if it is there, lies behind the end of the epoch before.
+    of_first = np.append(first, -1)[np.searchsorted(first, rows) - 1]
+    known = of_first > np.concatenate([[-1], rows[:-1]])
+    seconds = seconds - np.where(known, columns["_first"][of_first], 0.0)
+    batches = step - known
     of_epochs = {
-        "epoch": columns["_ended"][rows], "step": batches, "steps": batches,
+        "epoch": columns["_ended"][rows], "step": step, "steps": batches,
         "step_seconds": seconds / batches, "throughput": batch * batches / seconds,
     }  # fmt: skip
     return rows, {name: column[rows] for name, column in made.items()} | of_epochs

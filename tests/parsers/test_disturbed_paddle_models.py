@@ -304,3 +304,26 @@ def test_paddlevideo_believes_the_end_of_an_epoch(tmp_path: Path) -> None:
     )
     # Where no epoch is over, the lines of batches count, but for the first one.
     assert value(session_of(lines[:5], tmp_path, "paddle.video"), devices=8) == pytest.approx(256)
+
+
+def test_paddlescience_undoes_its_means(tmp_path: Path) -> None:
+    # Iterations of a quarter second, of which every fifteenth stretch of ten takes half a second each; each epoch is
+    # one iteration, so that the means run since the start, or the means begin anew at iteration 5 of 200.
+    def line(epoch: int, step: int, total: int, mean: float) -> str:
+        return (
+            f"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch {epoch}/9000][Iter: {step}/{total}] lr: 0.00100, "
+            f"loss: 0.5, EQ: 0.5, batch_cost: {mean:.5f}s, reader_cost: 0.00010s, ips: {100 / mean:.5f} samples/s"
+        )
+
+    seconds = [0.5 if n % 15 == 0 else 0.25 for n in range(1, 61)]
+    whole = [line(10 * n, 1, 1, sum(seconds[:n]) / n) for n in range(1, 61)]
+    parts = []
+    for epoch in range(3):
+        of_epoch = seconds[20 * epoch : 20 * epoch + 20]
+        for n in range(1, 21):
+            elapsed = 10 * sum(of_epoch[:n]) - 4 * of_epoch[0]
+            parts.append(line(epoch + 1, 10 * n, 200, elapsed / (10 * n - 4)))
+    for lines in (whole, parts):
+        session = session_of(lines, tmp_path, "paddle.science")
+        counted = seconds[12:]
+        assert value(session, "sustained", devices=2) == pytest.approx(200 * len(counted) / sum(counted), rel=5e-3)

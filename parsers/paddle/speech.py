@@ -23,7 +23,7 @@ FORMAT = Format(
             span="step",
         ),
         Reading(
-            rb"\biter: <step>/<total_steps>, " + up_to(rb", avg_reader_cost: ", rb"\biter: ")
+            rb"\biter: <step>/(?:None|<total_steps>), " + up_to(rb", avg_reader_cost: ", rb"\biter: ")
             + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, avg_ips: <throughput> sequences/sec",
             unit="samples/s",
             scope="device",
@@ -42,6 +42,11 @@ FORMAT = Format(
             b"2026-11-20 13:14:40,123 - fastspeech2_updater.py - [line:100] - INFO:  iter: 200/1000, Rank: 0, loss: 1.25, avg_reader_cost: 0.01000 sec, "
             b"avg_batch_cost: 0.50000 sec, avg_samples: 32, avg_ips: 64.00000 sequences/sec",
             step=200, total_steps=1000, step_seconds=0.5, batch=32, throughput=64,
+        ),
+        Sample(
+            b"2026-11-20 13:14:40,123 - pwg_updater.py - [line:100] - INFO:  iter: 200/None, Rank: 0, loss: 1.25, avg_reader_cost: 0.01000 sec, "
+            b"avg_batch_cost: 0.50000 sec, avg_samples: 32, avg_ips: 64.00000 sequences/sec",
+            step=200, total_steps=float("nan"), throughput=64,
         ),
         NearMiss(b"Train: Rank: 0, epoch: 1, step: 100, lr: 0.001, iter: 200, total: 1000, reader_cost: 0.01, batch_cost: 0.5, samples: 32, ips: 64.0", "cut"),
         NearMiss(b"Valid: Rank: 0, epoch: 1, step: 100, batch: 10/50, val_loss: 1.5", "a validation"),

@@ -2,8 +2,8 @@
 
 `ips_total` is that of the job; the pre-training of PaddleNLP prints no epoch. `ips` beside it is that of one device only
 in later releases, and the same in earlier ones, so it is not read. The examples of 2021 print `ips` alone, which is that
-of the job; the first of them time evaluations as well, and so does FleetX. Steps are counted over the run or within the epoch. A batch is
-one update. ERNIE's pre-training prints sequences, and begins its timer anew behind an evaluation.
+of the job; the first of them time evaluations as well, and so does FleetX. Steps are counted over the run or within the
+epoch. A batch is one update. ERNIE's pre-training prints sequences, and begins its timer anew behind an evaluation.
 """
 
 from dataclasses import replace

@@ -39,28 +39,29 @@ def _argument(name: bytes, value: bytes) -> bytes:
     return rb"(?:^%s: |\b%s=)%s" % (name, name, value)
 
 
+_LINE = (
+    rb"(?:to[tb]al step:|\bglobal step:?) <step>(?: / <total_steps>)?+(?:, epoch: <epoch>, batch: [0-9]++)?+, loss: <loss>, "
+    rb"(?:lr: [0-9.e+-]++, )?+(?:avg_reader_cost: <reader_seconds> sec, )?+avg_batch_cost: <step_seconds> sec, "
+)
+_PAUSES = (
+    Pause(
+        "checkpoint",
+        rb"tokenizer config file saved in ",
+        b"[2026-11-20 11:50:31,558] [    INFO] - tokenizer config file saved in output/model_100/tokenizer_config.json",
+        inside="none",
+    ),
+)
+
 FORMAT = Format(
     title="PaddleNLP BERT pre-training",
     framework="PaddlePaddle",
     marker=b"al step",
     start=rb"(?m)^Namespace\((?=adam_epsilon=|[^\n]*?, logging_steps=)",
     readings=(
-        Reading(
-            rb"(?:to[tb]al step:|\bglobal step:?) <step>(?: / <total_steps>)?+(?:, epoch: <epoch>, batch: [0-9]++)?+, loss: <loss>, "
-            rb"(?:lr: [0-9.e+-]++, )?+(?:avg_reader_cost: <reader_seconds> sec, )?+"
-            rb"avg_batch_cost: <step_seconds> sec, avg_samples: <_samples>, ips: <throughput> sequences/sec" + MEMORY,
-            unit="sequences/s",
-            scope="device",
-            postprocess=_whole_intervals,
-            pauses=(
-                Pause(
-                    "checkpoint",
-                    rb"tokenizer config file saved in ",
-                    b"[2026-11-20 11:50:31,558] [    INFO] - tokenizer config file saved in output/model_100/tokenizer_config.json",
-                    inside="none",
-                ),
-            ),
-        ),
+        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sequences/sec" + MEMORY, unit="sequences/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
+        # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
+        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sample/sec" + MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
+        Reading(_LINE + rb"avg_samples: [0-9.]++, ips: <throughput> words/sec" + MEMORY, unit="words/s", scope="device", pauses=_PAUSES),
     ),
     facts=(
         Fact("batch_size", _argument(rb"batch_size", rb"(\d++)"), int),
@@ -97,6 +98,16 @@ FORMAT = Format(
             b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
             b"avg_batch_cost: 0.25000 sec, avg_samples: 32.00000, ips: 128.00000 sequences/sec, max_mem_reserved: 9000 MB, max_mem_allocated: 8000 MB",
             step=20, total_steps=1000, loss=0.25, step_seconds=0.25, throughput=128.0, memory=8000,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
+            b"avg_batch_cost: 0.25000 sec, avg_samples: 4.00000, ips: 16.00000 sample/sec",
+            step=20, step_seconds=0.25, throughput=16.0,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
+            b"avg_batch_cost: 0.25000 sec, avg_samples: 1500.00000, ips: 6400.00000 words/sec",
+            step=20, step_seconds=0.25, throughput=6400.0,
         ),
         NearMiss(
             b"global step 10, epoch: 1, batch: 9, loss: 0.69, speed: 4.10 step/s, ips: 120.00000 sequences/sec",

@@ -53,6 +53,22 @@ def test_bert_states_its_arguments_in_lines(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("words", "unit"), [("sequences", "sequences/s"), ("sample", "samples/s"), ("words", "words/s")]
+)
+def test_tipc_counts_what_its_model_reads(words: str, unit: str, tmp_path: Path) -> None:
+    # Every other record waits as long as it trains.
+    lines = [
+        f"global step {10 * n} / 1000, loss: 0.25, avg_reader_cost: 0.00200 sec, avg_batch_cost: {each:.5f} sec, "
+        f"avg_samples: 4.00000, ips: {4 / each:.5f} {words}/sec"
+        for n, each in enumerate([0.25, 0.5] * 10, 1)
+    ]
+    session = session_of(lines, tmp_path, "paddle.nlp_bert")
+    found = measured(session, facts_of(session) | {"devices": 8}).headline
+    assert isinstance(found, Figure)
+    assert (found.unit, found.value) == (unit, pytest.approx(8 * 4 / 0.375))
+
+
 def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(tmp_path: Path) -> None:
     # Batches of 50 samples in 0.05 s; the first line of an epoch is of one batch, and says a tenth of its samples.
     lines = []

@@ -67,11 +67,6 @@ FORMAT = Format(
     ),
     facts=(
         *LAUNCHER,
-        Fact(
-            "devices",
-            rb"HybridParallelInfo: rank_id: 0, mp_degree: 1, sharding_degree: 1, pp_degree: 1, (?:sep_degree: 1, )?"
-            rb"dp_degree: (\d++),", int,
-        ),
         Fact("model", rb"ppdet\.utils\.checkpoint INFO: Save checkpoint: (?:[^\s/]++/)*+([\w.-]++)$"),
     ),
     samples=(

@@ -2,6 +2,12 @@
 
 from parsers.contract import Fact, listed
 
+#: What `fleet.init` prints where nothing but the batch is split.
+FLEET = Fact(
+    "devices",
+    rb"HybridParallelInfo: rank_id: \d++, mp_degree: 1, sharding_degree: 1, pp_degree: 1, (?:sep_degree: 1, )?+dp_degree: (\d++),",
+    int,
+)
 #: What `paddle.distributed.launch` prints about the job.
 LAUNCHER = (
     Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
@@ -11,6 +17,7 @@ LAUNCHER = (
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
     Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),
+    FLEET,
 )
 
 #: What newer trainers print after a speed. Memory is the peak allocated to tensors, 0 if unknown.

@@ -9,8 +9,8 @@ against `ips * batch_cost` of the records. `ips` is the size of the last batch o
 or left out if it is of that batch alone. Means of 2021, which log as `root`, run since iteration 5 of the epoch, which is
 undone here, until iteration 5 of the next one, with the evaluation in between: lines before that are left out.
 Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
-enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; PaddleScience,
-which counts no images, is not read.
+enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; those of
+PaddleScience are another format.
 """
 
 from __future__ import annotations
@@ -164,11 +164,6 @@ FORMAT = Format(
             "evaluation is another workload",
         ),
         NearMiss(b"[2026/11/20 13:14:52] ppcls INFO: [Train][Epoch 1/1][Avg]top1: 0.1, loss: 2.3", "an epoch's average"),
-        NearMiss(
-            b"[2026/11/20 13:14:40] ppsci INFO: [Train][Epoch 1/10][Iter: 60/100] lr: 0.00100000, loss: 0.50000, EQ: 0.50000, "
-            b"batch_cost: 0.00200s, reader_cost: 0.00010s, ips: 16000.00000 samples/s, eta: 0:00:00",
-            "points of PaddleScience",
-        ),
         NearMiss(b"LAUNCH INFO 2026-11-20 07:49:49,627 ips: None", "the launcher's option of that name"),
     ),
 )  # fmt: skip

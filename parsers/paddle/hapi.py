@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.paddle import LAUNCHER
 
 #: Whole numbers below this are rounded by more than a twentieth.
 _COARSE = 10
@@ -83,6 +84,7 @@ FORMAT = Format(
             postprocess=_exact,
         ),
     ),
+    facts=LAUNCHER,
     samples=(
         Sample(
             b"step  10/120 - loss: 0.6497 - acc: 0.5000 - avg_reader_cost: 0.01000 sec - avg_batch_cost: 0.24000 sec "

@@ -1,47 +1,75 @@
-"""PaddleNLP, BERT pre-training (`examples/language_model/bert`): a record per `logging_steps` steps.
+"""PaddleNLP, BERT pre-training (`examples/language_model/bert`), TinyBERT and MiniLM, and the tests of its models (TIPC).
 
-`ips` is the throughput of one device: samples over batch cost plus reader cost. With gradient merge, every 88th step or
-so also reduces and updates: one record in nine is therefore slow, and counts. Older releases misspell `total step` as
-`tobal step`. Some logs print the command at the very end.
+A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` holds the wait for data, which
+the static graph (`total step`, once misspelt as `tobal step`) adds to it once more: its `ips` is too low where the
+loader is slow, and the seconds of a step count. The data lie in several files; a record in which another one begins
+counts the steps since then only, and is left out. With gradient merge, every 88th step or so also reduces and updates:
+one record in nine is therefore slow, and counts. Some logs print the command at the very end.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
-from parsers.paddle import LAUNCHER
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
+from parsers.paddle import LAUNCHER, MEMORY
+
+#: Numbers that agree within this share, beyond their rounding to five decimals, are one.
+_SAME, _ROUNDING = 2e-3, 1e-5
 
 
-def _with_waiting(columns: Columns) -> Postprocessed:
-    """Return all records; a step takes the printed batch cost and the reader cost, which is printed apart from it."""
-    made = {name: column for name, column in columns.items() if name != "_batch_cost"}
-    made["step_seconds"] = columns["_batch_cost"] + columns["reader_seconds"]
-    return np.arange(len(made["step"])), made
+def _whole_intervals(columns: Columns) -> Postprocessed:
+    """Return the records of as many samples per step as usual, with the speed that follows from the seconds of a step."""
+    made = {name: column for name, column in columns.items() if name != "_samples"}
+    ips, cost, samples = (columns[each] for each in ("throughput", "step_seconds", "_samples"))
+    if not len(ips):
+        return np.arange(0), made
+    usual = np.median(samples)
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        rounding = _SAME + _ROUNDING / cost
+        slowed = np.abs(ips * (cost + columns["reader_seconds"]) / usual - 1) <= rounding
+        slowed &= np.abs(ips * cost / usual - 1) > rounding
+        made["throughput"] = np.where(slowed, usual / cost, ips)
+    rows = np.flatnonzero(~(samples < usual * (1 - _SAME)))
+    return rows, {name: column[rows] for name, column in made.items()}
 
+
+def _argument(name: bytes, value: bytes) -> bytes:
+    """Return a pattern for an argument, in a `Namespace` or on a line of its own."""
+    return rb"(?:^%s: |\b%s=)%s" % (name, name, value)
+
+
+_LINE = (
+    rb"(?:to[tb]al step:|\bglobal step:?) <step>(?: / <total_steps>)?+(?:, epoch: <epoch>, batch: [0-9]++)?+, loss: <loss>, "
+    rb"(?:lr: [0-9.e+-]++, )?+(?:avg_reader_cost: <reader_seconds> sec, )?+avg_batch_cost: <step_seconds> sec, "
+)
+_PAUSES = (
+    Pause(
+        "checkpoint",
+        rb"tokenizer config file saved in ",
+        b"[2026-11-20 11:50:31,558] [    INFO] - tokenizer config file saved in output/model_100/tokenizer_config.json",
+        inside="none",
+    ),
+)
 
 FORMAT = Format(
     title="PaddleNLP BERT pre-training",
     framework="PaddlePaddle",
-    marker=b"al step: ",
-    start=rb"(?m)^Namespace\(adam_epsilon=",
+    marker=b"al step",
+    start=rb"(?m)^Namespace\((?=adam_epsilon=|[^\n]*?, logging_steps=)",
     readings=(
-        Reading(
-            rb"to[tb]al step: <step>, epoch: <epoch>, batch: \d++, loss: <loss>, "
-            rb"avg_reader_cost: <reader_seconds> sec, avg_batch_cost: <_batch_cost> sec, avg_samples: [\d.]++, "
-            rb"ips: <throughput> sequences/sec",
-            unit="sequences/s",
-            scope="device",
-            postprocess=_with_waiting,
-        ),
+        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sequences/sec" + MEMORY, unit="sequences/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
+        # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
+        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sample/sec" + MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
+        Reading(_LINE + rb"avg_samples: [0-9.]++, ips: <throughput> words/sec" + MEMORY, unit="words/s", scope="device", pauses=_PAUSES),
     ),
     facts=(
-        Fact("batch_size", rb"\bbatch_size=(\d++)", int),
-        Fact("accumulation", rb"\bgradient_merge_steps=(\d++)", int),
-        Fact("precision", rb"\buse_pure_fp16=(True)", words={b"True": "fp16"}),
-        Fact("precision", rb"\buse_amp=(\w++)", words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
-        Fact("model", rb"\bmodel_name_or_path='([^']++)'"),
-        Fact("total_steps", rb"\bmax_steps=(\d++)", int),
+        Fact("batch_size", _argument(rb"batch_size", rb"(\d++)"), int),
+        Fact("accumulation", _argument(rb"gradient_merge_steps", rb"(\d++)"), int),
+        Fact("precision", _argument(rb"use_pure_fp16", rb"(True)"), words={b"True": "fp16"}),
+        Fact("precision", _argument(rb"use_amp", rb"(\w++)"), words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
+        Fact("model", _argument(rb"model_name_or_path", rb"'?([^'\s,]++)")),
+        Fact("total_steps", _argument(rb"max_steps", rb"(\d++)"), int),
         *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
     ),
@@ -49,12 +77,37 @@ FORMAT = Format(
         Sample(
             b"total step: 10, epoch: 0, batch: 9, loss: 11.089721, avg_reader_cost: 0.05000 sec, avg_batch_cost: 0.75000 sec, "
             b"avg_samples: 96.00000, ips: 120.00000 sequences/sec",
-            step=10, epoch=0, loss=11.089721, reader_seconds=0.05, _batch_cost=0.75, throughput=120.0,
+            step=10, epoch=0, loss=11.089721, reader_seconds=0.05, step_seconds=0.75, _samples=96, throughput=120.0,
         ),
         Sample(
             b"tobal step: 90, epoch: 0, batch: 89, loss: 11.300495, avg_reader_cost: 0.00010 sec, avg_batch_cost: 1.37611 sec, "
             b"avg_samples: 96.00000, ips: 69.75663 sequences/sec",
             step=90, throughput=69.75663,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step: 20, epoch: 0, batch: 19, loss: 10.250000, avg_reader_cost: 0.00200 sec, "
+            b"avg_batch_cost: 0.25000 sec, avg_samples: 32.00000, ips: 128.00000 sequences/sec",
+            step=20, epoch=0, loss=10.25, reader_seconds=0.002, step_seconds=0.25, throughput=128.0,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step: 20, epoch: 0, batch: 19, loss: 10.250000, lr: 0.000100, "
+            b"avg_batch_cost: 0.25000 sec, avg_samples: 32.00000, ips: 128.00000 sequences/sec",
+            step=20, step_seconds=0.25, reader_seconds=float("nan"), throughput=128.0,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
+            b"avg_batch_cost: 0.25000 sec, avg_samples: 32.00000, ips: 128.00000 sequences/sec, max_mem_reserved: 9000 MB, max_mem_allocated: 8000 MB",
+            step=20, total_steps=1000, loss=0.25, step_seconds=0.25, throughput=128.0, memory=8000,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
+            b"avg_batch_cost: 0.25000 sec, avg_samples: 4.00000, ips: 16.00000 sample/sec",
+            step=20, step_seconds=0.25, throughput=16.0,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
+            b"avg_batch_cost: 0.25000 sec, avg_samples: 1500.00000, ips: 6400.00000 words/sec",
+            step=20, step_seconds=0.25, throughput=6400.0,
         ),
         NearMiss(
             b"global step 10, epoch: 1, batch: 9, loss: 0.69, speed: 4.10 step/s, ips: 120.00000 sequences/sec",

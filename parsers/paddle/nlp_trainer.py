@@ -8,6 +8,9 @@ planned, also of a run that stopped early.
 
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
 has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
+
+ERNIEKit, and the pre-training of ERNIE 4.5, print the same as `global_runtime` and `global_samples_per_second`. Their tokens per
+second of a card follow from the steps per second, which have four decimals: too few for slow steps.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocess
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
 _LINE = rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
 _WITH_RATE = _LINE.replace(rb"(?:(?!global_step: )", rb"(?:learning_rate: <_learning_rate>, )?+(?:(?!global_step: )")
-_FIELDS = rb"(?:(?!interval_|max_memory_allocated: )\w++: [^\s,]++, )*+"
+_FIELDS = rb"(?:(?!(?:interval|global)_|max_mem(?:ory)?+_allocated(?:_gb)?+: )\w++: [^\s,]++, )*+"
 
 #: Samples that a line counts are those of so many updates within this share, beyond its rounding.
 _SAME = 0.01
@@ -30,9 +33,11 @@ _ROUNDING = {"throughput": 1e-3, "duration": 1e-4}
 
 def _of_job(columns: Columns) -> Postprocessed:
     """Return all records, without the speeds of a release that counts one update of one device in an interval."""
+    of_ernie = np.isfinite(columns["_ernie_seconds"])
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        dropped = {"throughput"} if _counts_one_update(columns) else set()
+        dropped = {"throughput"} if not of_ernie.any() and _counts_one_update(columns) else set()
     made = {name: column for name, column in columns.items() if not name.startswith("_") and name not in dropped}
+    made["duration"] = np.where(of_ernie, columns["_ernie_seconds"], columns["duration"])
     return np.arange(len(columns["step"])), made
 
 
@@ -89,8 +94,8 @@ FORMAT = Format(
     readings=(
         Reading(
             _WITH_RATE + _FIELDS
-            + rb"(?:max_memory_allocated: <memory>, " + _FIELDS + rb")?+"
-            rb"interval_runtime: <duration>, interval_samples_per_second: <throughput>(?=,)"
+            + rb"(?:max_mem(?:ory)?+_allocated(?:_gb)?+: <memory>, " + _FIELDS + rb")?+"
+            rb"(?:interval_runtime: <duration>|global_runtime: <_ernie_seconds>), (?:interval|global)_samples_per_second: <throughput>(?=,)"
             rb"(?:, (?!interval_steps_per_second: )\w++: [^\s,]++)*+(?:, interval_steps_per_second: <_steps_per_second>(?=,))?+",
             unit="samples/s",
             counts="update",
@@ -150,6 +155,12 @@ FORMAT = Format(
             b"[2026-11-20 11:35:31,558] [    INFO] - loss: 2.5, learning_rate: 3e-05, global_step: 20, interval_runtime: 8.0, "
             b"interval_tokens_per_second_per_device: 8192.0, interval_hardware_tflops_per_device: 2.75, progress_or_epoch: 0.02",
             loss=2.5, step=20, throughput=8192,
+        ),
+        Sample(
+            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 2.5, loss_cur_dp: 2.25, learning_rate: 3e-05, global_step: 20, mem_allocated_gb: 20.250000, "
+            b"max_mem_allocated_gb: 40.500000, mem_reserved_gb: 41.000000, global_runtime: 80.000000, global_samples_per_second: 1.600000, "
+            b"global_steps_per_second: 0.025000, tokens_trained_current_step: 524288, tokens_per_sec_per_card: 1638.400000, progress_or_epoch: 0.020000",
+            loss=2.5, step=20, memory=41472, _ernie_seconds=80.0, throughput=1.6,
         ),
         Sample(
             b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "

@@ -6,7 +6,7 @@ the throughput of one device over the interval; it varies with the length of the
 number is `tokens`. The record of step 0 prints no speed. Some logs print the command at the very end.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
 
 FORMAT = Format(
@@ -22,6 +22,10 @@ FORMAT = Format(
             unit="words/s",
             scope="device",
             epoch_end=True,
+            pauses=(
+                # The timer begins anew behind the validation and the checkpoint that follows it.
+                Pause("evaluation", rb"validation, step_idx: ", b"validation, step_idx: 100, avg loss: 4.2, normalized loss: 2.8, ppl: 65.9", inside="none"),
+            ),
         ),
     ),
     facts=(

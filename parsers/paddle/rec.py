@@ -9,6 +9,7 @@ the print interval, also for the first batch of an epoch, whose line is left out
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.paddle import FLEET
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
 _JOB = rb"--%s_bench(?:ma|am)rk_"
@@ -56,7 +57,12 @@ FORMAT = Format(
         Fact("model", _JOB % rb"(?i:(W2V|Word2Vec))", lambda _: "Word2Vec"),
         Fact("model", rb"ips:? [\d.]++ (word)/sec", words={b"word": "Word2Vec"}),
         Fact("nodes", rb"communicator\.h:\d++\] trainers: (\d++)$", int),
-        Fact("batch_size", rb"avg_samples: (\d++)\.0++, ips: ", int),
+        Fact("devices", rb"init nccl context nranks: (\d++)", int),
+        FLEET,
+        # The trainers divide the first batch of an epoch by the print interval.
+        Fact("batch_size", rb" - INFO - use_gpu: " + up_to(rb" train_batch_size: ", rb" - INFO - ") + rb"(\d++),", int),
+        Fact("batch_size", rb"batch_id: (?!0,)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
+        Fact("batch_size", rb"Batch: \d++, " + up_to(rb" avg_samples: ", rb"Batch: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
         # The first letter is cut off in the logs of some releases.

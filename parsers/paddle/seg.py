@@ -6,7 +6,7 @@ lie outside `batch_cost`, and so does the moving average of the weights (`--use_
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Trap
-from parsers.paddle import MEMORY
+from parsers.paddle import LAUNCHER, MEMORY
 
 _PAUSES = (
     Pause(
@@ -53,6 +53,7 @@ FORMAT = Format(
         Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)"),
         Fact("devices", rb"init nccl context nranks: (\d++)", int),
         Fact("devices", rb"^GPUs used: (\d++)", int),
+        *LAUNCHER,
         Fact("gpu", rb"^GPU: \['GPU 0: ([^'(]++)"),
         Fact("framework_version", rb"^PaddlePaddle: (?!0\.0\.0)(\S++)"),
         Fact("precision", rb"\[INFO\]\t(use amp to train|use AMP to train[^\n]*+)", lambda _: "amp"),

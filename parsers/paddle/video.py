@@ -1,11 +1,46 @@
 """PaddleVideo: a line per logging interval with the clips per second of one device, of the last batch alone.
 
-`batch_cost` is that of the last batch too. The first batch of an epoch waits for the workers of the loader to start, and
-stands for none of the others: its line is left out. The line at the end of an epoch states the mean of all its batches;
-it is read where epochs are too short for another line. Validations print lines of the same form.
+`batch_cost` is that of the last batch too, so that batches that wait between two lines are in none. The line at the end of
+an epoch states the seconds of all its batches: where it is there, it stands for the epoch, but for the first batch, which
+waits for the workers of the loader to start and stands for none of the others. Validations print lines of the same form.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from parsers.paddle import LAUNCHER
+
+_BEGINS = rb"epoch:\["
+_PLACE = rb"\bepoch:\[ *+%s/ *+%s *+\] train step:"
+_END = (
+    rb"\bEND epoch:%s ++train " + up_to(rb"\bbatch_cost_sum: ", rb"END epoch:") + rb"%s sec, avg_ips: %s instance/sec"
+)  # fmt: skip
+
+
+def _whole_epochs(columns: Columns) -> Postprocessed:
+    """Return a record per epoch whose end is printed; where none is, the lines of batches."""
+    line, ended = np.isfinite(columns["step"]), np.isfinite(columns["_ended"])
+    made = {name: column for name, column in columns.items() if not name.startswith("_")}
+    if not (line.any() and ended.any()):
+        rows = np.flatnonzero(line)
+        return rows, {name: column[rows] for name, column in made.items()}
+    batch = np.median((columns["throughput"] * columns["step_seconds"])[line])
+    rows, first = np.flatnonzero(ended), np.flatnonzero(np.isfinite(columns["_first"]))
+    seconds = columns["_sum"][rows]
+    step = np.round(seconds * columns["_mean"][rows] / batch)
+    # The line of the first batch of each epoch, if it is there, lies behind the end of the epoch before.
+    of_first = np.append(first, -1)[np.searchsorted(first, rows) - 1]
+    known = of_first > np.concatenate([[-1], rows[:-1]])
+    seconds = seconds - np.where(known, columns["_first"][of_first], 0.0)
+    batches = step - known
+    of_epochs = {
+        "epoch": columns["_ended"][rows], "step": step, "steps": batches,
+        "step_seconds": seconds / batches, "throughput": batch * batches / seconds,
+    }  # fmt: skip
+    return rows, {name: column[rows] for name, column in made.items()} | of_epochs
+
 
 FORMAT = Format(
     title="PaddleVideo",
@@ -14,22 +49,21 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\bepoch:\[ *+<epoch>/ *+<total_epochs> *+\] train step:(?!0 )<step> ++(?:loss: <loss>,? )?+" + up_to(rb"\bbatch_cost: ", rb"epoch:\[")
-            + rb"<step_seconds> sec, reader_cost: <reader_seconds> sec, ips: <throughput> instance/sec",
+            _PLACE % (rb"<epoch>", rb"<total_epochs>") + rb"(?!0 )<step> ++(?:loss: <loss>,? )?+" + up_to(rb"\bbatch_cost: ", _BEGINS)
+            + rb"<step_seconds> sec, reader_cost: <reader_seconds> sec, ips: <throughput> instance/sec"
+            + rb"|" + _PLACE % (rb"[0-9]++", rb"[0-9]++") + rb"0 " + up_to(rb"\bbatch_cost: ", _BEGINS) + rb"<_first> sec, "
+            + rb"|" + _END % (rb"<_ended>", rb"<_sum>", rb"<_mean>"),
             unit="clips/s",
             scope="device",
             span="step",
+            postprocess=_whole_epochs,
         ),
-        Reading(
-            rb"\bEND epoch:<epoch> ++train " + up_to(rb"\bbatch_cost_sum: ", rb"END epoch:") + rb"<duration> sec, avg_ips: <throughput> instance/sec",
-            unit="clips/s",
-            scope="device",
-            span="epoch",
-        ),
+        Reading(_END % (rb"<epoch>", rb"<duration>", rb"<throughput>"), unit="clips/s", scope="device", span="epoch"),
     ),
     facts=(
         Fact("batch_size", rb"^[^\n]{0,60}?\bbatch_size ?: ([0-9]++)$", int),
         Fact("model", rb"^[^\n]{0,60}?\bmodel_name ?: (\w++)$"),
+        *LAUNCHER,
     ),
     samples=(
         Sample(
@@ -40,11 +74,11 @@ FORMAT = Format(
         Sample(
             b"[11/20 10:00:00] END epoch:1   train loss_avg: 1.25000  top1_avg: 0.25000 avg_batch_cost: 0.50000 sec, avg_reader_cost: 0.01000 sec, "
             b"batch_cost_sum: 20.00000 sec, avg_ips: 32.00000 instance/sec.\n",
-            epoch=1, duration=20, throughput=32,
+            _ended=1, _sum=20, _mean=32,
         ),
-        NearMiss(
+        Sample(
             b"[11/20 10:00:00] epoch:[  1/50 ] train step:0    loss: 1.25000 batch_cost: 5.00000 sec, reader_cost: 4.01000 sec, ips: 3.20000 instance/sec.\n",
-            "the first batch of an epoch",
+            _first=5.0, step=float("nan"), throughput=float("nan"),
         ),
         NearMiss(
             b"[11/20 10:00:00] epoch:[  1/50 ] val step:10   loss: 1.25000 top1: 0.25000 batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 32.00000 instance/sec.\n",

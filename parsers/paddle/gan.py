@@ -1,0 +1,89 @@
+"""PaddleGAN (`tools/main.py`): a record per `log_config.interval` iterations, with the images per second of one device.
+
+`batch_cost` holds the wait for data, and `ips` the images of one device over it; both are means since the last line.
+Pictures that are saved, validations and checkpoints lie outside. Some releases count one image per iteration in `ips`,
+whatever the batch: where the configuration says otherwise, or nothing, only the seconds are read. The last iteration of
+an epoch is printed as its iteration 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.paddle import LAUNCHER
+
+_BEGINS = rb"INFO: (?:Epoch: |Iter: )"
+_PAUSES = (
+    Pause("evaluation", rb"INFO: Test iter: ", b"[11/20 13:14:40] ppgan.engine.trainer INFO: Test iter: [0/100]", inside="none"),
+    Pause("evaluation", rb"INFO: Metric ", b"[11/20 13:14:40] ppgan.engine.trainer INFO: Metric psnr: 25.5000", inside="none"),
+)  # fmt: skip
+#: A product of two printed figures is one within this.
+_ONE = 0.01
+
+
+def _of_batches(columns: Columns) -> Postprocessed:
+    """Return all records; without speeds that count one image per iteration, where a batch is not known to be one."""
+    made = {name: column for name, column in columns.items() if name != "_batch_size"}
+    step, total = columns["step"], columns["total_steps"]
+    made["step"] = np.where((step == 0) & np.isfinite(columns["epoch"]), total, step)
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        one = bool((np.abs(columns["throughput"] * columns["step_seconds"] - 1) <= _ONE).all())
+    if one and len(step) and columns["_batch_size"][0] != 1:
+        del made["throughput"]
+    return np.arange(len(step)), made
+
+
+def _configured(section: bytes, key: bytes) -> bytes:
+    """Return a pattern up to the next `key` of a section of the configuration, which is printed in one line."""
+    begin = rb"INFO: Configs: "
+    return begin + up_to(section, begin) + (up_to(key, begin) if key else b"")
+
+
+FORMAT = Format(
+    title="PaddleGAN",
+    framework="PaddlePaddle",
+    marker=b" images/s",
+    start=rb"ppgan[\w.]*+ INFO: Configs: ",
+    unproven=True,
+    readings=(
+        Reading(
+            rb"ppgan[\w.]*+ INFO: (?:Epoch: <epoch>(?:/<total_epochs>)?+, iters?+: |Iter: )<step>(?:/<total_steps>)?+ "
+            + up_to(rb"\bbatch_cost: ", _BEGINS)
+            + rb"<step_seconds> sec reader_cost: <reader_seconds> sec ips: <throughput> images/s",
+            unit="images/s",
+            scope="device",
+            postprocess=_of_batches,
+            facts=("batch_size",),
+            pauses=_PAUSES,
+        ),
+    ),
+    facts=(
+        Fact("batch_size", _configured(rb"'train': \{", rb"'test': \{|'batch_size': ") + rb"(?<='batch_size': )(\d++)", int),
+        Fact("model", _configured(rb"'model': \{", rb"'name': ") + rb"'(\w++)'"),
+        Fact("total_steps", _configured(rb"'total_iters': ", rb"") + rb"(\d++)", int),
+        *LAUNCHER,
+    ),
+    samples=(
+        Sample(
+            b"[11/20 13:14:40] ppgan.engine.trainer INFO: Iter: 200/3000 lr: 1.000e-04 loss_pixel: 0.125 batch_cost: 0.50000 sec "
+            b"reader_cost: 0.01000 sec ips: 32.00000 images/s eta: 0:23:20",
+            step=200, total_steps=3000, step_seconds=0.5, reader_seconds=0.01, throughput=32, epoch=float("nan"),
+        ),
+        Sample(
+            b"[11/20 13:14:40] ppgan.engine.trainer INFO: Epoch: 3/200, iter: 100/1334 lr: 2.000e-04 D_A: 0.250 G_A: 0.500 batch_cost: 0.25000 sec "
+            b"reader_cost: 0.01000 sec ips: 4.00000 images/s eta: 18:23:20",
+            epoch=3, total_epochs=200, step=100, total_steps=1334, step_seconds=0.25, throughput=4,
+        ),
+        Sample(
+            b"[11/20 13:14:40] ppgan.engine.trainer INFO: Epoch: 3, iters: 100 lr: 0.000200 D_A: 0.250 batch_cost: 0.25000 sec "
+            b"reader_cost: 0.01000 sec ips: 4.00000 images/s",
+            epoch=3, step=100, throughput=4,
+        ),
+        NearMiss(
+            b"[11/20 13:14:40] ppgan.engine.trainer INFO: Iter: 200/3000 lr: 1.000e-04 loss_pixel: 0.125 batch_cost: 0.50000 sec reader_cost: 0.01000 sec ips: 32.0",
+            "cut inside the number",
+        ),
+        NearMiss(b"[11/20 13:14:40] ppgan.engine.trainer INFO: Test iter: [0/100]", "a validation"),
+    ),
+)  # fmt: skip

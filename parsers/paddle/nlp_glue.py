@@ -1,0 +1,49 @@
+"""PaddleNLP, fine-tuning (`run_glue.py` and the scripts made after it): steps per second since the last line.
+
+A step is a batch of each device, and every rank prints its line. An evaluation lies in the record that follows it.
+Scripts that print the same without a `rank_id` divide by numbers of their own, and are not read.
+"""
+
+from __future__ import annotations
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.paddle import LAUNCHER
+
+
+def _argument(name: bytes, value: bytes) -> bytes:
+    """Return a pattern for an argument: on a line of its own, in columns, or in a `Namespace`."""
+    return rb"(?:(?:^|\] - )%s *+: ?|\b%s=)%s" % (name, name, value)
+
+
+FORMAT = Format(
+    title="PaddleNLP fine-tuning",
+    framework="PaddlePaddle",
+    marker=b", rank_id: ",
+    unproven=True,
+    readings=(
+        Reading(
+            rb"\bglobal step <step>/<total_steps>, epoch: <epoch>, batch: [0-9]++, rank_id: [0-9]++, loss: <loss>, lr: [0-9.e-]++, "
+            rb"speed: <steps_per_second> step/s",
+            unit="samples/s",
+            repeated=True,
+            pauses=(Pause("evaluation", rb"eval done total : ", b"eval done total : 12.5 s"),),
+        ),
+    ),
+    facts=(
+        Fact("batch_size", _argument(rb"batch_size", rb"(\d++)$"), int),
+        Fact("batch_size", _argument(rb"batch_size", rb"(\d++)[,)]"), int),
+        Fact("model", _argument(rb"model_name_or_path", rb"'?([^'\s,]++)")),
+        Fact("sequence_length", _argument(rb"max_seq_length", rb"(\d++)\b"), int),
+        Fact("precision", _argument(rb"use_amp", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
+        *LAUNCHER,
+    ),
+    samples=(
+        Sample(
+            b"global step 100/6315, epoch: 0, batch: 99, rank_id: 0, loss: 0.625000, lr: 0.0000100000, speed: 12.5000 step/s\n",
+            step=100, total_steps=6315, epoch=0, loss=0.625, steps_per_second=12.5,
+        ),
+        NearMiss(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, acc: 0.50000, speed: 12.50 step/s\n", "divided by numbers of its own"),
+        NearMiss(b"global step 100/6315, epoch: 0, batch: 99, rank_id: 0, loss: 0.625000, lr: 0.0000100000, speed: 12.5", "cut inside the number"),
+        NearMiss(b"eval done total : 12.5 s\n", "an evaluation"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,67 @@
+"""Paddle3D (`tools/train.py`): a record per `log_interval` iterations, with means of one device since the program started.
+
+The timer starts behind the first iteration, but its seconds are divided by all; it runs on during evaluations and
+checkpoints. A resumed run goes on with its iterations, not with its timer. Both are undone here. The batch is
+`ips` over those seconds. The first releases print no speed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.paddle import LAUNCHER
+
+_BEGINS = rb"\[TRAIN\] epoch="
+
+
+def _since_last(columns: Columns) -> Postprocessed:
+    """Return what each record adds: its steps, their seconds and samples per step."""
+    made = {name: column for name, column in columns.items() if name not in ("_mean", "_ips", "_resumed_from")}
+    step, resumed = columns["step"], columns["_resumed_from"]
+    seen = step - (resumed[0] if len(resumed) and np.isfinite(resumed[0]) else 0)
+    elapsed = columns["_mean"] * seen
+    again = np.diff(seen, prepend=np.inf) <= 0  # The first record, and where the program was started again.
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        made["steps"] = np.where(again, seen - 1, np.diff(seen, prepend=0))
+        made["step_seconds"] = np.where(again, elapsed, np.diff(elapsed, prepend=0)) / made["steps"]
+        made["batch"] = np.round(columns["_ips"] * elapsed / (seen - 1))
+        made["throughput"] = made["batch"] / made["step_seconds"]
+    rows = np.flatnonzero(seen > 1)
+    return rows, {name: column[rows] for name, column in made.items()}
+
+
+FORMAT = Format(
+    title="Paddle3D",
+    framework="PaddlePaddle",
+    marker=b"[TRAIN] epoch=",
+    unproven=True,
+    readings=(
+        Reading(
+            _BEGINS + rb"<epoch>/<total_epochs>, iter=<step>/<total_steps> " + up_to(rb", batch_cost: ", _BEGINS)
+            + rb"<_mean> sec, ips: <_ips> images/s \| ETA ",
+            unit="images/s",
+            scope="device",
+            postprocess=_since_last,
+            facts=("resumed_from",),
+            pauses=(
+                Pause("evaluation", rb"evaluate on validate dataset", b"2026-11-20 10:00:00,000 -     INFO - evaluate on validate dataset"),
+                Pause("checkpoint", rb"Push model to checkpoint ", b"2026-11-20 10:00:00,000 -     INFO - Push model to checkpoint output/epoch_5"),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("resumed_from", rb"Resume model from " + up_to(rb", current iter set to ", rb"Resume model from ") + rb"(\d++)", int),
+        *LAUNCHER,
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 10:00:00,000 -     INFO - [TRAIN] epoch=1/80, iter=10/9000 , total_loss=1.250000, loss_cls=0.750000, lr=0.001000, "
+            b"batch_cost: 0.450000 sec, ips: 8.000000 images/s | ETA 01:02:03",
+            epoch=1, total_epochs=80, step=10, total_steps=9000, _mean=0.45, _ips=8,
+        ),
+        NearMiss(
+            b"2026-11-20 10:00:00,000 -     INFO - [TRAIN] epoch=1/80, iter=10/9000, loss=1.250000, lr=0.001000 | ETA 01:02:03", "without a speed",
+        ),
+    ),
+)  # fmt: skip

@@ -84,7 +84,7 @@ _TIMES = (
 #: A batch of the job is a whole number of batches of a device up to this.
 _WHOLE = 0.01
 #: Iterations take the same time where both ways to the batch agree up to this.
-_EVEN = 0.05
+EVEN = 0.05
 
 
 def _batches(columns: Columns) -> Column | None:
@@ -98,12 +98,12 @@ def _batches(columns: Columns) -> Column | None:
     return np.stack([columns["throughput"] * (columns["_waits"] + computes), columns["_compute_speed"] * computes])
 
 
-def _even(columns: Columns) -> Postprocessed:
+def even(columns: Columns) -> Postprocessed:
     """Return the mean speeds of epochs and runs, other than those to which the times say no."""
     kept = {name: each for name, each in columns.items() if not name.startswith("_")}
     batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
     if batches is not None:
-        rows = rows[~(np.abs(batches[0] - batches[1]) > _EVEN * batches[1])]
+        rows = rows[~(np.abs(batches[0] - batches[1]) > EVEN * batches[1])]
     return rows, {name: each[rows] for name, each in kept.items()}
 
 
@@ -143,7 +143,7 @@ def _reading(unit: str, span: Span) -> Reading:
     return Reading(
         _line(span) + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
         unit=unit, span=span, facts=("batch_size",), pauses=_EPOCH_ENDS if span == "interval" else (),
-        postprocess=_by_times if span == "interval" else _even,
+        postprocess=_by_times if span == "interval" else even,
     )  # fmt: skip
 
 

@@ -5,12 +5,13 @@ Lines are made up after theirs; figures are worked out by hand.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of, value
+from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
@@ -158,3 +159,55 @@ def test_dllogger_text_of_efficientdet_has_its_step_last(tmp_path: Path) -> None
     found = measured(session, facts_of(session) | {"batch_size": 4, "devices": 8}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(320 / 8.09)
+
+
+def convnets(epochs: Sequence[Sequence[float]], interval: int = 10, devices: int | None = 8) -> list[str]:
+    """Return the console of the ConvNets: iterations of 256 images that compute for 0.24 s and wait before."""
+
+    def line(step: str, waits: Sequence[float]) -> str:
+        speed = sum(256 / (0.24 + each) for each in waits) / len(waits)
+        stamp = (dt.datetime(2026, 11, 20) + dt.timedelta(seconds=clock)).isoformat(" ", "microseconds")
+        return (
+            f"DLL {stamp} - {step} train.loss : 6.5 None train.compute_ips : {256 / 0.24:.2f} images/s "
+            f"train.total_ips : {speed:.2f} images/s train.lr : 0.1"
+        )
+
+    def times(step: str, waits: Sequence[float]) -> str:
+        mean = f"train.data_time : {sum(waits) / len(waits):.5f} s train.compute_time : 0.24000 s"
+        return f"DLL 2026-11-20 23:59:59.500000 - {step} {mean}"
+
+    clock, lines = 10.5, []
+    if devices:
+        lines.append(
+            f"DLL 2026-11-20 00:00:10.500000 - PARAMETER arch : resnet50  batch_size : 32  world_size : {devices} "
+        )
+    for epoch, waits in enumerate(epochs):
+        for done, wait in enumerate(waits, 1):
+            clock += 0.24 + wait
+            if done % interval == 0:
+                lines.append(line(f"Epoch: {epoch} Iteration: {done} ", waits[done - interval : done]))
+        clock += 30
+        lines += [line(f"Epoch: {epoch} ", waits), times(f"Epoch: {epoch} ", waits)]
+    run = [one for each in epochs for one in each]
+    return [*lines, line("Summary:", run), times("Summary:", run)]
+
+
+def test_convnets_console_hides_what_several_iterations_wait_for(tmp_path: Path) -> None:
+    # Of ten iterations nine take 0.25 s and one 3.24 s: 2560 images in 5.49 s; the mean speed is that of 2.75 s.
+    epochs = [([0.01] * 9 + [3.0]) * 10] * 3
+    session = session_of(convnets(epochs), tmp_path, "ngc.pytorch_resnet50")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2560 / 5.49, rel=1e-4)
+    # Where the devices are unknown, so is the batch: this mean fits one of 510 images as well.
+    session = session_of(convnets(epochs, devices=None), tmp_path, "ngc.pytorch_resnet50")
+    assert reason(session) == "no_devices"
+    # Each epoch begins with a wait of 10 s: 25600 images in 34.99 s, of which the first ten iterations take 12.49 s.
+    session = session_of(convnets([[10.0] + [0.01] * 99] * 10), tmp_path, "ngc.pytorch_resnet50")
+    assert value(session) == pytest.approx((10 * 25600 - 2560) / (10 * 34.99 - 12.49), rel=1e-4)
+    # Lines of one iteration hide nothing, nor do waits that are all alike.
+    session = session_of(convnets(epochs, interval=1), tmp_path, "ngc.pytorch_resnet50")
+    assert value(session) == pytest.approx(2560 / 5.49, rel=1e-4)
+    session = session_of(convnets([[0.26] * 100] * 3), tmp_path, "ngc.pytorch_resnet50")
+    assert value(session) == pytest.approx(512)
+    assert value(session, "reported") == pytest.approx(512)

@@ -35,6 +35,7 @@ from ingest.compute.series import (
 )
 from ingest.compute.window import too_few
 from ingest.read.facts import CUTS, shares_samples
+from parsers.contract import Trap
 from parsers.contract.statistics import median
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
@@ -521,6 +522,8 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         return _epochs(session, case, given) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
+    if given.clocked and reported.value > headline.value and (trap := _trap_of_summary(session)):
+        raise NoFigureError(Reason(trap.code))
     speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
@@ -535,6 +538,12 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
     return replace(found, verdict="agrees") if within else found
+
+
+def _trap_of_summary(session: Session) -> Trap | None:
+    """Return what is known to be wrong with the trainer's own figure, which the clock shows."""
+    of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
+    return next((each.reading.trap for each in of_run), None)
 
 
 def _counts_more(session: Session, case: Facts) -> Reason | None:
@@ -603,7 +612,7 @@ def _faster_summary(session: Session, case: Facts, given: ThroughputSeries) -> W
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure) or (reported.scope, reported.unit) != (given.scope, given.unit):
         return None
-    if _counts_more(session, case):
+    if _counts_more(session, case) or (given.clocked and _trap_of_summary(session)):
         return None
     if given.records.reading.span == "run" or not np.isfinite(given.values).any():
         return None

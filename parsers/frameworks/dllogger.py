@@ -12,6 +12,9 @@ that waits, the mean is nine tenths. Their next line has the mean times, which s
 are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the mean of
 speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of the
 epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
+
+FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines are
+further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the samples.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from parsers.contract import (
     Reading,
     Sample,
     Span,
+    Trap,
     up_to,
 )
 from parsers.frameworks import PYTORCH_JOB
@@ -77,9 +81,9 @@ _EPOCH_ENDS = (
 
 #: The times that the programs for images print on the line after the speeds.
 _COMPUTE_SPEED = rb'(?:(?=[^\n{}]*?"train\.compute_ips": ?+(?P<_compute_speed>' + NUMBER + rb")[,}])|)"
+_NEXT_LINE = rb'[^\n{}]*+\}\}[ \t\r]*+\n[^\n{}]{0,200}+\{(?:(?!"data": )[^\n{}]){0,300}+"data": ?+\{'
 _TIMES = (
-    rb'[^\n{}]*+\}\}[ \t\r]*+\n[^\n{}]{0,200}+\{(?:(?!"data": )[^\n{}]){0,300}+"data": ?+\{"train\.data_time": ?+'
-    rb"(?P<_waits>" + NUMBER + rb'), ?+"train\.compute_time": ?+(?P<_computes>' + NUMBER + rb")[,}]"
+    _NEXT_LINE + rb'"train\.data_time": ?+(?P<_waits>' + NUMBER + rb'), ?+"train\.compute_time": ?+(?P<_computes>' + NUMBER + rb")[,}]"
 )  # fmt: skip
 #: A batch of the job is a whole number of batches of a device up to this.
 _WHOLE = 0.01
@@ -123,6 +127,41 @@ def _by_times(columns: Columns) -> Postprocessed:
     return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
 
 
+#: The mean of the speeds of iterations whose timers leave the wait for data out.
+WAITS = Trap("clock", "outside_step_time", most=np.inf)
+#: Time that lines may leave out unexplained, as a share.
+_UNSAID = 0.02
+_HUNDREDTH, _EXACT = 0.01, 1e-9
+
+
+def _waited(columns: Columns) -> tuple[bool, Column]:
+    """Return whether the clocks show time between the iterations, and the iterations since the line before each."""
+    steps = np.diff(columns["step"], prepend=np.nan)
+    told = columns["duration"]
+    # Bars print hundredths.
+    most = told + (
+        0.5 * _HUNDREDTH if (np.abs(np.round(told / _HUNDREDTH) * _HUNDREDTH - told) < _EXACT).all() else 0.0
+    )
+    took, claimed = np.diff(columns["clock"], prepend=np.nan), most * steps
+    inside = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (steps > 0) & (took > 0) & np.isfinite(claimed)
+    return bool(took[inside].sum() > (1 + _UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
+
+
+def as_timed(columns: Columns) -> Postprocessed:
+    """Return the lines of iterations with their seconds, unless the program waited for data between them."""
+    rows = np.arange(0 if _waited(columns)[0] else len(columns["clock"]))
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
+def by_the_clock(columns: Columns) -> Postprocessed:
+    """Return the clocks of these lines and the samples between them if the program waited for data."""
+    waited, steps = _waited(columns)
+    rows = np.arange(len(steps) if waited else 0)
+    samples = columns["throughput"] * columns["duration"] * steps
+    kept = {name: each for name, each in columns.items() if name not in ("throughput", "duration")}
+    return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}
+
+
 _HEAD = rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+"step": ?+'
 
 
@@ -139,7 +178,8 @@ def _reading(unit: str, span: Span) -> Reading:
     value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     if unit != "images/s":
-        return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
+        trap = WAITS if (unit, span) == ("items/s", "run") else None
+        return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span, trap=trap)
     return Reading(
         _line(span) + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
         unit=unit, span=span, facts=("batch_size",), pauses=_EPOCH_ENDS if span == "interval" else (),
@@ -147,12 +187,37 @@ def _reading(unit: str, span: Span) -> Reading:
     )  # fmt: skip
 
 
+#: The seconds of an iteration, on its own line or on the next one.
+_TOOK = (
+    rb'(?:[^\n{}]*?"(?:train_)?+took": ?+|' + _NEXT_LINE + rb'"train_iter_time": ?+)(?P<duration>' + NUMBER + rb")[,}]"
+)  # fmt: skip
+_TIMED = _line("interval") + rb'[^\n{}]*?"' + _PREFIX + _COUNTED["items/s"] + rb'": ?+<throughput>(?=[,}])' + _TOOK
+
 FORMAT = Format(
     title="DLLogger JSON",
     marker=b'"LOG"',
     end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
-        *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
+        _reading("images/s", "interval"),
+        Reading(_TIMED, unit="items/s", span="step", postprocess=as_timed),
+        Reading(
+            _TIMED,
+            unit="items/s",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"',
+                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"val_loss": 6.5, "val_took": 12.5}}',
+                ),
+            ),
+            postprocess=by_the_clock,
+        ),
+        *(
+            _reading(unit, span)
+            for span in ("interval", "epoch", "run")
+            for unit in _COUNTED
+            if (unit, span) != ("images/s", "interval")
+        ),
         Reading(
             _HEAD + rb"(?=" + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
             rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
@@ -197,7 +262,12 @@ FORMAT = Format(
         Sample(
             b'{"timestamp": "1795169472.5", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", "type": "LOG", '
             b'"step": [1, 7, 90], "data": {"frames/s": 125000.5, "train_loss": 2.25, "took": 0.5}}',
-            epoch=1, step=7, throughput=125000.5, loss=2.25,
+            epoch=1, step=7, throughput=125000.5, loss=2.25, duration=0.5,
+        ),
+        Sample(
+            b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_items_per_sec": 125000.5}}\n'
+            b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_iter_time": 0.5}}\n',
+            epoch=1, step=7, throughput=125000.5, duration=0.5,
         ),
         Sample(
             b'{"timestamp":"1795169472.5","elapsedtime":"12.5","type":"LOG","step":700,"data":{"training_sequences_per_second":512.5}}',

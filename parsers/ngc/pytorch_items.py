@@ -1,22 +1,29 @@
 """NGC DeepLearningExamples, PyTorch, DLLogger's text (since 2020): Tacotron 2, WaveGlow, NCF and SSD300.
 
 Tacotron 2 and WaveGlow print `train_items_per_sec` of an iteration of the whole job, with its seconds on the next line;
-an item is a frame of a spectrogram, or a sample of audio. The wait for data lies outside. Their own figure is the mean
-of the speeds of the last epoch's iterations. NCF prints an epoch, of which two are usual: the first holds the start, and
-the trainer's own figure is the best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size`
-is that of the job. SSD300 prints one figure for the run, of which the median is quoted: every rank prints that of the
-job, or before units were printed (2022) its own. `Training performance` adds what each
-has counted in full, and is not read. Keys of validation and evaluation are spelled alike.
+an item is a frame of a spectrogram, or a sample of audio. The wait for data lies outside: where the lines are further
+apart than these seconds explain, the clocks count. Their own figure is the mean of the speeds of the last epoch's
+iterations. NCF prints an epoch, of which two are usual: the first holds the start, and the trainer's own figure is the
+best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size` is that of the job. SSD300
+prints one figure for the run, of which the median is quoted: every rank prints that of the job, or before units were
+printed (2022) its own. `Training performance` adds what each has counted in full, and is not read. Keys of validation and
+evaluation are spelled alike.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
 _PARAMETER = rb" - PARAMETER "
 _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
 _LINE = rb"DLL [\d .:-]{26} - "
 _SPEED = rb"<throughput>(?: ++(?:items/s|samples/s|None))?+[\t \r]*+"
+
+_ITERATION = (
+    DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_items_per_sec : " + _SPEED
+    + rb"\n(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+"
+)  # fmt: skip
 
 
 def _of_ncf(key: bytes) -> bytes:
@@ -35,12 +42,19 @@ FORMAT = Format(
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
     readings=(
+        Reading(_ITERATION, unit="items/s", span="step", marker=b" train_items_per_sec : ", postprocess=as_timed),
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_items_per_sec : " + _SPEED
-            + rb"\n(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+",
+            _ITERATION,
             unit="items/s",
-            span="step",
             marker=b" train_items_per_sec : ",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb",\) train_epoch_time : ",
+                    b"DLL 2026-11-20 08:31:05.500000 - (0,) train_epoch_time : 52.5 s\n",
+                ),
+            ),
+            postprocess=by_the_clock,
         ),
         Reading(
             DLLOGGER_CLOCK + rb"\(<epoch>,\) train_throughput : " + _SPEED
@@ -50,7 +64,7 @@ FORMAT = Format(
             marker=b" train_throughput : ",
         ),
         Reading(
-            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run",
+            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", trap=WAITS,
             marker=b"() train_items_per_sec : ",
         ),
         Reading(

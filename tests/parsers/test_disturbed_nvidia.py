@@ -211,3 +211,93 @@ def test_convnets_console_hides_what_several_iterations_wait_for(tmp_path: Path)
     session = session_of(convnets([[0.26] * 100] * 3), tmp_path, "ngc.pytorch_resnet50")
     assert value(session) == pytest.approx(512)
     assert value(session, "reported") == pytest.approx(512)
+
+
+def stamp(seconds: float) -> str:
+    return (dt.datetime(2026, 11, 20) + dt.timedelta(seconds=seconds)).isoformat(" ", "microseconds")
+
+
+def iterations(count: int, epochs: int) -> Iterator[tuple[int, int, float]]:
+    """Yield epoch, iteration and clock: 0.5 s each and 0.01 s for its data, of every tenth 3 s; 10 s between epochs."""
+    clock = 0.5
+    for epoch in range(1, epochs + 1):
+        for iteration in range(1, count + 1):
+            clock += 0.5 + (3.0 if iteration % 10 == 5 else 0.01)
+            yield epoch, iteration, clock
+        clock += 10
+
+
+#: Items of ten iterations of 20,000 items over their seconds with the wait for data.
+TRUE = 200_000 / (10 * 0.5 + 9 * 0.01 + 3)
+
+
+def fastpitch(epochs: int) -> Iterator[str]:
+    for epoch, iteration, clock in iterations(50, epochs):
+        yield (
+            f"DLL {stamp(clock)} - epoch {epoch:>4} | iter {iteration:>3}/50 | loss 30.25 | mel loss 28.50 | "
+            "  40000.00 frames/s | took 0.50 s | lrate 1.00e-03"
+        )
+        if iteration == 50:
+            yield (
+                f"DLL {stamp(clock)} - epoch {epoch:>4} | avg train loss 30.25 | avg train mel loss 28.50 | "
+                "  24000.00 frames/s | took 40.45 s"
+            )
+
+
+def tacotron(epochs: int) -> Iterator[str]:
+    for epoch, iteration, clock in iterations(50, epochs):
+        yield f"DLL {stamp(clock)} - ({epoch}, {iteration}) train_items_per_sec : 40000.0 items/s"
+        yield f"DLL {stamp(clock)} - ({epoch}, {iteration}) train_iter_time : 0.5 s"
+        if iteration == 50:
+            yield f"DLL {stamp(clock)} - ({epoch},) train_epoch_time : 40.45 s"
+    yield f"DLL {stamp(clock)} - () train_items_per_sec : 40000.0 items/s"
+
+
+def speech_json(epochs: int) -> Iterator[str]:
+    for epoch, iteration, clock in iterations(50, epochs):
+        data = {"train_loss": 30.25, "train_frames/s": 40000.0, "train_took": 0.5}
+        yield dllogger(1795169472 + clock, [epoch, iteration, 50], data)
+        if iteration == 50:
+            yield dllogger(1795169472 + clock, [epoch], {"train_avg_loss": 30.25, "train_avg_took": 40.45})
+
+
+@pytest.mark.parametrize(
+    ("format_id", "lines"),
+    [
+        ("frameworks.dllogger_text", fastpitch(4)),
+        ("frameworks.dllogger", speech_json(4)),
+        ("ngc.pytorch_items", tacotron(4)),
+    ],
+)
+def test_speech_waits_for_data_between_its_timers(format_id: str, lines: Iterator[str], tmp_path: Path) -> None:
+    session = session_of(list(lines), tmp_path, format_id)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    # The window begins within the ten, and leaves out what lies between epochs.
+    assert found.value == pytest.approx(TRUE, rel=0.02)
+
+
+def test_speech_that_hardly_waits_keeps_its_own_seconds(tmp_path: Path) -> None:
+    # 0.1 s is printed for 0.104 s.
+    bar = "epoch    1 | iter {:>3}/90 | loss 30.25 |   40000.00 frames/s | took 0.10 s"
+    lines = [f"DLL {stamp(0.1041 * each)} - {bar.format(each)}" for each in range(1, 91)]
+    assert value(session_of(lines, tmp_path, "frameworks.dllogger_text")) == pytest.approx(40000)
+
+
+def test_jasper_prints_one_step_of_many_and_evaluates_between(tmp_path: Path) -> None:
+    # 128 utterances per step of 0.5 s; every fifth step waits for 1 s. A line per 25 steps, none of which has waited.
+    lines, clock = [], 0.5
+    for step in range(1, 1001):
+        clock += 1.5 if step % 5 == 3 else 0.5
+        if step % 25 == 0:
+            bar = f"epoch    1 | iter {step:>4}/1000 | loss  100.25 | wer  50.25 % | utts/s   256 samples/s | took  0.50 s"
+            lines.append(f"DLL {stamp(clock)} - {bar}")
+        if step % 200 == 0:
+            clock += 30
+            lines.append(
+                f"DLL {stamp(clock)} - epoch    1 |   avg dev loss  100.25 |   avg dev wer  50.25 % | took 30.00 s"
+            )
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(5 * 128 / 3.5)

@@ -290,7 +290,7 @@ def test_jasper_prints_one_step_of_many_and_evaluates_between(tmp_path: Path) ->
     for step in range(1, 1001):
         clock += 1.5 if step % 5 == 3 else 0.5
         if step % 25 == 0:
-            bar = f"epoch    1 | iter {step:>4}/1000 | loss  100.25 | wer  50.25 % | utts/s   256 samples/s | took  0.50 s"
+            bar = f"epoch    1 | iter {step:>4}/1000 | loss  100.25 | utts/s   256 samples/s | took  0.50 s"
             lines.append(f"DLL {stamp(clock)} - {bar}")
         if step % 200 == 0:
             clock += 30

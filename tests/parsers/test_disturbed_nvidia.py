@@ -301,3 +301,26 @@ def test_jasper_prints_one_step_of_many_and_evaluates_between(tmp_path: Path) ->
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(5 * 128 / 3.5)
+
+
+def test_mask_rcnn_saves_and_evaluates_while_its_timer_runs(tmp_path: Path) -> None:
+    # 16 images per iteration of 0.25 s; every 100 a checkpoint of 5 s, every 200 an evaluation of 60 s.
+    lines = ["2026-11-20 00:00:00,500 maskrcnn_benchmark INFO: Using 8 GPUs", "SOLVER:", "  IMS_PER_BATCH: 16"]
+    clock = 0.0
+    for step in range(20, 1001, 20):
+        clock += 0.25 * 20
+        at = stamp(clock)[:-3].replace(".", ",")
+        mean = f"loss: 6.5 (6.75)  time: 0.2500 ({clock / step:.4f})  data: 0.0100 (0.0100)"
+        lines.append(
+            f"{at} maskrcnn_benchmark.trainer INFO: eta: 0:07:21  iter: {step}  {mean}  lr: 0.02  max mem: 7000"
+        )
+        if step % 100 == 0:
+            lines.append(f"{at} maskrcnn_benchmark.utils.checkpoint INFO: Saving checkpoint to out/model_{step:07}.pth")
+            clock += 5
+        if step % 200 == 0:
+            lines.append(
+                f"{at} maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images)."
+            )
+            clock += 60
+    session = session_of(lines, tmp_path, "ngc.pytorch_maskrcnn")
+    assert value(session, "sustained") == pytest.approx(64, rel=0.005)

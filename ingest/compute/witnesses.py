@@ -524,7 +524,12 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         raise no_figure("other_scope")
     if given.clocked and reported.value > headline.value and (trap := _trap_of_summary(session)):
         raise NoFigureError(Reason(trap.code))
-    speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
+    speeds = [
+        headline.value,
+        float(given.samples.sum() / given.seconds.sum()),
+        *_by_the_clock(given),
+        *_averaged(given),
+    ]
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
@@ -632,6 +637,18 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
     stamps = given.records.stamps()[given.rows]
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
     return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _averaged(given: ThroughputSeries) -> list[float]:
+    """Return the mean of the printed speeds, which trainers print for the whole run: a slow record weighs like others.
+
+    They leave out the first ones; so does the mean over the window.
+    """
+    import numpy as np
+
+    if given.column != "throughput":
+        return []
+    return [float(np.mean(given.values)), float(np.mean(given.values[rules.used_records(rules.HEADLINE, given)]))]
 
 
 def _since_the_start(given: ThroughputSeries) -> float:

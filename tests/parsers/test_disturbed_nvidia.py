@@ -324,3 +324,19 @@ def test_mask_rcnn_saves_and_evaluates_while_its_timer_runs(tmp_path: Path) -> N
             clock += 60
     session = session_of(lines, tmp_path, "ngc.pytorch_maskrcnn")
     assert value(session, "sustained") == pytest.approx(64, rel=0.005)
+
+
+def test_transformer_xl_averages_its_speeds_for_the_run(tmp_path: Path) -> None:
+    # 1000 tokens per step of 0.5 s; of every fourth interval of ten steps one takes 5 s more. The mean of the speeds is
+    # 1750, and 1600 tokens per second are the truth.
+    lines = [
+        f"| epoch   1 step {10 * n:>8} | batches {10 * n:>6} / 2585 | lr 1.000e-02 | ms/batch {ms:5.1f} | "
+        f"tok/s {1e6 / ms:7.0f} | loss  6.50 | ppl  665.00"
+        for n in range(1, 101)
+        for ms in [1000.0 if n % 4 == 2 else 500.0]
+    ]
+    lines.append("Training throughput: 1750.00 tok/s")
+    session = session_of(lines, tmp_path, "ngc.pytorch_transformer_xl")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(1600)

@@ -15,6 +15,8 @@ epoch: these count, and need the batch size and the devices. Its step is the las
 
 FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines are
 further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the samples.
+So does TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such speeds; its steps
+are lines with a clock, and need the batch size.
 """
 
 from __future__ import annotations
@@ -162,6 +164,24 @@ def by_the_clock(columns: Columns) -> Postprocessed:
     return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}
 
 
+def _of_batches(columns: Columns) -> Columns:
+    """Return the columns with the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
+    batch = columns["_batch_size"] * columns["_devices"]
+    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    return kept | {"epoch": np.zeros(len(batch)), "duration": batch / columns["throughput"]}
+
+
+def _batches_as_timed(columns: Columns) -> Postprocessed:
+    """Return the iterations with their speeds, unless the program waited for data between them."""
+    rows, kept = as_timed(_of_batches(columns))
+    return rows, {name: each for name, each in kept.items() if name != "duration"}
+
+
+def _batches_by_the_clock(columns: Columns) -> Postprocessed:
+    """Return the clocks of these lines and the samples between them if the program waited for data."""
+    return by_the_clock(_of_batches(columns))
+
+
 _HEAD = rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+"step": ?+'
 
 
@@ -175,6 +195,8 @@ def _reading(unit: str, span: Span) -> Reading:
     key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
+    if span == "epoch":
+        key = rb"(?!" + _SINCE_START + rb")" + key
     value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     if unit != "images/s":
@@ -192,6 +214,16 @@ _TOOK = (
     rb'(?:[^\n{}]*?"(?:train_)?+took": ?+|' + _NEXT_LINE + rb'"train_iter_time": ?+)(?P<duration>' + NUMBER + rb")[,}]"
 )  # fmt: skip
 _TIMED = _line("interval") + rb'[^\n{}]*?"' + _PREFIX + _COUNTED["items/s"] + rb'": ?+<throughput>(?=[,}])' + _TOOK
+_TFT = _line("interval") + rb'"P10": [^\n{}]*?"items/s": ?+<throughput>(?=[,}])'
+_AFTER_TFT = (
+    Pause(
+        "evaluation",
+        rb'"data": ?+\{"val_P10": ',
+        b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 9000.5}}',
+    ),
+)  # fmt: skip
+#: BART's mean of all speeds since the start.
+_SINCE_START = rb'"avg_train_throughput": '
 
 FORMAT = Format(
     title="DLLogger JSON",
@@ -199,6 +231,14 @@ FORMAT = Format(
     end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
         _reading("images/s", "interval"),
+        Reading(_TFT, unit="samples/s", span="step", postprocess=_batches_as_timed, facts=("batch_size", "devices")),
+        Reading(
+            _TFT, unit="samples/s", postprocess=_batches_by_the_clock, facts=("batch_size", "devices"), pauses=_AFTER_TFT,
+        ),
+        Reading(
+            _HEAD + rb'\[<step>\], ?+"data": ?+\{' + _SINCE_START + rb'[^\n{},]++, ?+"total_loss": ?+<loss>(?=[,}])',
+            unit="sequences/s", counts="update",
+        ),
         Reading(_TIMED, unit="items/s", span="step", postprocess=as_timed),
         Reading(
             _TIMED,
@@ -233,6 +273,11 @@ FORMAT = Format(
                     rb'"checkpoint_step": ',
                     b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": "PARAMETER", "data": {"checkpoint_step": 200}}',
                 ),
+                Pause(
+                    "epoch_end",
+                    rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{',
+                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"mAP": 0.25}}',
+                ),
             ),
         ),
     ),
@@ -240,11 +285,13 @@ FORMAT = Format(
         Fact("model", _PARAMETER + up_to(rb'"(?:arch|model_name|model)": "', _PARAMETER) + rb'([\w.+/-]++)"'),
         Fact("model", rb"[(, ]bert_model='([\w.+/-]++)'"),
         Fact("batch_size", rb'"(?:batch_size_per_gpu|per_gpu_batch_size|batch_size_per_device|local_batch_size)": ([0-9]++)\b', int),
+        Fact("batch_size", rb'"PARAMETER", "data": \{"dataset path": ' + up_to(rb'"batch size": ', rb'"dataset path": ') + rb"([0-9]++)\b", int),
+        Fact("batch_size", rb'"HPARAMS", "data": \{' + up_to(rb'"batch_size": ', rb'"HPARAMS"') + rb"([0-9]++)\b", int),
         Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"optimizer_batch_size": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
-        Fact("devices", rb'"world_size": ([0-9]++)\b', int),
+        Fact("devices", rb'"(?:distributed_)?+world_size": ([0-9]++)\b', int),
         *PYTORCH_JOB,
         Fact("num_classes", _PARAMETER + up_to(rb'"num_classes": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("data_format", _PARAMETER + up_to(rb'"memory_format": "', _PARAMETER) + rb'(nchw|nhwc)"', words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
@@ -328,6 +375,19 @@ FORMAT = Format(
             b'DLLL {"timestamp": "1795169472.500000", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", '
             b'"type": "LOG", "step": [0, 12], "data": {"average_loss": 3.625, "step_loss": 3.5, "learning_rate": 1.5e-05}}',
             clock=1795169472.5, epoch=0, step=12, loss=3.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"P10": 0.5, "P50": 0.5, "P90": 0.25, "loss": 1.25, '
+            b'"items/s": 10240.5}}',
+            step=400, loss=1.25, throughput=10240.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [400], "data": {"avg_train_throughput": 1024.5, "total_loss": 3.5}}',
+            step=400, loss=3.5,
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 9000.5}}',
+            "validation",
         ),
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"val.total_ips": 9000.5}}',

@@ -6,8 +6,8 @@ apart than these seconds explain, the clocks count. Their own figure is the mean
 iterations. NCF prints an epoch, of which two are usual: the first holds the start, and the trainer's own figure is the
 best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size` is that of the job. SSD300
 prints one figure for the run, of which the median is quoted: every rank prints that of the job, or before units were
-printed (2022) its own. `Training performance` adds what each has counted in full, and is not read. Keys of validation and
-evaluation are spelled alike.
+printed (2022) its own. `Training performance` adds what each has counted in full, and is not read. Where it trains and
+does not only measure it prints losses, whose clocks need the devices. Keys of validation and evaluation are spelled alike.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
@@ -40,7 +40,7 @@ FORMAT = Format(
     over=("frameworks.dllogger_text",),
     marker=b"",
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
-    end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
+    end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
         Reading(_ITERATION, unit="items/s", span="step", marker=b" train_items_per_sec : ", postprocess=as_timed),
         Reading(
@@ -62,6 +62,17 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             marker=b" train_throughput : ",
+        ),
+        # What SSD300 prints where it trains and does not only measure.
+        Reading(
+            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>(?=\s)",
+            unit="images/s",
+            marker=b" loss : ",
+            epoch_end=True,
+            pauses=(
+                Pause("evaluation", rb",\) mAP : ", b"DLL 2026-11-20 08:31:05.500000 - (21,) mAP : 0.125 \n"),
+                Pause("checkpoint", rb"saving model\.\.\.", b"saving model...\n"),
+            ),
         ),
         Reading(
             _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", trap=WAITS,
@@ -108,6 +119,7 @@ FORMAT = Format(
             b"DLL 2026-11-20 08:31:05.500250 - (0, 1) train_iter_time : 0.875250000 \n",
             clock=1795163465.5, epoch=0, step=1, throughput=867500.25, duration=0.87525,
         ),
+        Sample(b"DLL 2026-11-20 08:31:05.500000 - (2, 440) loss : 5.75 \n", epoch=2, step=440, loss=5.75),
         Sample(b"DLL 2021-11-20 08:31:05.500000 - (0, 1) train_items_per_sec : 867500.25 \n", throughput=867500.25),
         Sample(
             b"DLL 2026-11-20 23:23:13.500000 - (0,) train_throughput : 3.802e+07 samples/s hr@10 : 0.8225 None "

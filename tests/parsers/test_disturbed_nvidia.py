@@ -340,3 +340,51 @@ def test_transformer_xl_averages_its_speeds_for_the_run(tmp_path: Path) -> None:
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(1600)
+
+
+def test_tft_waits_for_data_between_its_timers(tmp_path: Path) -> None:
+    # 512 samples per step of 0.0625 s, and of every tenth 0.5 s for its data: 5120 samples in 1.125 s.
+    unix = 1795169472.5
+    lines = [dllogger(unix, "HPARAMS", {"batch_size": 64, "distributed_world_size": 8, "use_amp": True})]
+    for step in range(400):
+        unix += 0.5625 if step % 10 == 5 else 0.0625
+        lines.append(dllogger(unix, step, {"P10": 0.5, "P50": 0.5, "P90": 0.25, "loss": 1.25, "items/s": 8192.0}))
+        if step % 100 == 99:
+            unix += 20
+            lines.append(dllogger(unix, step + 1, {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 30000.0}))
+    lines.append(dllogger(unix, [], {"test_p10": 0.5, "average_ips": 8192.0, "convergence_step": 400}))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(5120 / 1.125, rel=0.01)
+
+
+def test_bart_prints_the_mean_of_speeds_since_its_start(tmp_path: Path) -> None:
+    # 256 sequences per step of 0.25 s, and 0.25 s for its data; the first step takes a minute.
+    lines = []
+    for step in range(10, 401, 10):
+        mean = {"avg_train_throughput": 1024.0 * (step - 1) / step, "total_loss": 3.5}
+        lines.append(dllogger(1795169532.5 + 0.5 * step, [step], mean))
+    lines.append(dllogger(1795169732.5, [], {**mean, "avg_train_time": 260.5}))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    assert reason(session) == "no_devices"
+    assert value(session, devices=8, batch_size=32, accumulation=1) == pytest.approx(512)
+
+
+def test_ssd_in_training_is_read_by_the_clocks_of_its_losses(tmp_path: Path) -> None:
+    # 32 images of each of 8 devices in 0.25 s; an epoch of 100 steps ends with an evaluation of 30 s.
+    parameters = (
+        "dataset path : /coco  epochs : 4  batch size : 32  eval batch size : 32  AMP : True  backbone : resnet50 "
+    )
+    lines, clock = [f"DLL {stamp(0.5)} - PARAMETER {parameters}"], 0.5
+    for step in range(400):
+        clock += 0.25
+        if step % 20 == 0:
+            lines.append(f"DLL {stamp(clock)} - ({step // 100}, {step}) loss : 5.75 ")
+        if step % 100 == 99:
+            lines.append(f"DLL {stamp(clock)} - ({step // 100},) time : 25.0 ")
+            clock += 30
+            lines.append(f"DLL {stamp(clock)} - ({step // 100},) mAP : 0.125 ")
+    session = session_of([*lines, f"DLL {stamp(clock)} - () total time : 100.0 "], tmp_path, "ngc.pytorch_items")
+    assert facts_of(session)["batch_size"] == 32
+    assert value(session, "sustained", devices=8) == pytest.approx(1024)

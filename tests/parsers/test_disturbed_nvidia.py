@@ -15,7 +15,7 @@ from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 
 def nemo(epoch: int, iteration: int, step: int, batch: str, seconds: str, consumed: int) -> str:
@@ -388,3 +388,24 @@ def test_ssd_in_training_is_read_by_the_clocks_of_its_losses(tmp_path: Path) -> 
     session = session_of([*lines, f"DLL {stamp(clock)} - () total time : 100.0 "], tmp_path, "ngc.pytorch_items")
     assert facts_of(session)["batch_size"] == 32
     assert value(session, "sustained", devices=8) == pytest.approx(1024)
+
+
+def test_nemo_bar_leaves_the_wait_for_data_out_of_its_timing(tmp_path: Path) -> None:
+    def bar(step: int, seconds: int) -> str:
+        return (
+            f"Epoch 0: :  10%|#         | {step}/2000 [{seconds // 60:02}:{seconds % 60:02}<10:00, v_num=, "
+            f"reduced_train_loss=10.40, global_step={step - 1}.000, consumed_samples={32.0 * step}, "
+            "train_step_timing in s=1.000]"
+        )
+
+    def bars(wait: float) -> list[str]:
+        return [bar(step, int(step * (1 + wait))) for step in range(1, 201)]
+
+    session = session_of(bars(0), tmp_path, "frameworks.nemo")
+    found = measured(session, facts_of(session) | {"batch_size_of_job": 32}).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(32)
+    session = session_of(bars(0.5), tmp_path, "frameworks.nemo")
+    found = measured(session, facts_of(session) | {"batch_size_of_job": 32}).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.args["witness"] == "clock"

@@ -409,3 +409,17 @@ def test_nemo_bar_leaves_the_wait_for_data_out_of_its_timing(tmp_path: Path) -> 
     found = measured(session, facts_of(session) | {"batch_size_of_job": 32}).headline
     assert isinstance(found, NoFigure)
     assert found.reason.args["witness"] == "clock"
+
+
+def test_the_speed_of_an_epoch_may_leave_out_what_follows_it(tmp_path: Path) -> None:
+    # The clocks of 100 iterations hold the 10 s between two epochs, whose own speeds do not.
+    lines = []
+    for epoch, iteration, clock in iterations(50, 2):
+        data = {"train_loss": 30.25, "train_frames/s": 40000.0, "train_took": 0.5}
+        lines.append(dllogger(1795169472 + clock, [epoch, iteration, 50], data))
+        if iteration == 50:
+            speed = {"train_avg_loss": 30.25, "train_avg_frames/s": TRUE}
+            lines.append(dllogger(1795169472 + clock, [epoch], speed))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found

@@ -522,7 +522,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         return _epochs(session, case, given) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
-    if given.clocked and reported.value > headline.value and (trap := _trap_of_summary(session)):
+    if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
         raise NoFigureError(Reason(trap.code))
     speeds = [
         headline.value,
@@ -546,7 +546,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
 
 
 def _trap_of_summary(session: Session) -> Trap | None:
-    """Return what is known to be wrong with the trainer's own figure, which the clock shows."""
+    """Return what is known to be wrong with the trainer's own figure, which the seconds of the records show."""
     of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
     return next((each.reading.trap for each in of_run), None)
 
@@ -617,7 +617,7 @@ def _faster_summary(session: Session, case: Facts, given: ThroughputSeries) -> W
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure) or (reported.scope, reported.unit) != (given.scope, given.unit):
         return None
-    if _counts_more(session, case) or (given.clocked and _trap_of_summary(session)):
+    if _counts_more(session, case) or (given.column != "throughput" and _trap_of_summary(session)):
         return None
     if given.records.reading.span == "run" or not np.isfinite(given.values).any():
         return None

@@ -26,6 +26,7 @@ from parsers.contract import (
     Reading,
     Rows,
     Sample,
+    Trap,
     Window,
     up_to,
 )
@@ -152,7 +153,9 @@ FORMAT = Format(
             facts=("batch_size", "devices"),
         ),
         Reading(_ITERATION, unit="images/s", postprocess=_by_seconds, facts=("batch_size", "devices")),
-        Reading(_RUN, unit="images/s", span="run", postprocess=_even_run),
+        Reading(
+            _RUN, unit="images/s", span="run", postprocess=_even_run, trap=Trap("clock", "mean_of_speeds", most=np.inf),
+        ),
         # Without the loading of data; what Lambda publishes.
         Reading(_LINE + rb"Summary: " + _TO_COMPUTE, unit="images/s", span="run", summary="compute"),
     ),

@@ -199,6 +199,12 @@ def test_convnets_console_hides_what_several_iterations_wait_for(tmp_path: Path)
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(2560 / 5.49, rel=1e-4)
+    # The mean speed of the run contradicts nothing, though a warning stands before its mean times.
+    lines = convnets(epochs)
+    session = session_of([*lines[:-1], "Warning: loss scale", lines[-1]], tmp_path, "ngc.pytorch_resnet50")
+    assert value(session, "reported") == pytest.approx(930.9, rel=0.01)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
     # Where the devices are unknown, so is the batch: this mean fits one of 510 images as well.
     session = session_of(convnets(epochs, devices=None), tmp_path, "ngc.pytorch_resnet50")
     assert reason(session) == "no_devices"

@@ -45,9 +45,12 @@ def _to(key: bytes) -> bytes:
     return rb"(?:[^\r\ntD]++|t(?!rain\.%s : )|D(?!LL ))*+train\.%s : " % (key, key)
 
 
-_TO_TOTAL = _to(rb"total_ips") + _SPEED % rb"throughput"
+#: Both speeds, of which older releases print one here.
+_SPEEDS = (
+    rb"(?:[^\r\ntD]++|t(?!rain\.(?:compute|total)_ips : )|D(?!LL ))*+(?:train\.compute_ips : " + _SPEED % rb"_compute_speed"
+    + rb" ++)?+train\.total_ips : " + _SPEED % rb"throughput"
+)  # fmt: skip
 _TO_COMPUTE = _to(rb"compute_ips") + _SPEED % rb"throughput" + rb"(?= ++train\.total_ips : )"
-_COMPUTE_SPEED = rb"(?:(?=" + _to(rb"compute_ips") + _SPEED % rb"_compute_speed" + rb")|)"
 
 
 #: Time that the speeds may leave out unexplained, as a share.
@@ -121,11 +124,11 @@ _TIMES = (
     _to(rb"data_time") + rb"(?P<_waits>" + NUMBER + rb") s ++train\.compute_time : (?P<_computes>" + NUMBER + rb") s"
 )  # fmt: skip
 _ITERATION = (
-    DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _COMPUTE_SPEED + _TO_TOTAL
-    + rb"|" + _LINE + rb"Epoch: (?P<_epoch>[0-9]++) ++(?!train\.loss)" + _TIMES
+    DLLOGGER_CLOCK + rb"Epoch: (?:<epoch> Iteration: <step> ++train\.loss : <loss>" + _SPEEDS
+    + rb"|(?P<_epoch>[0-9]++) ++(?!train\.loss)" + _TIMES + rb")"
 )  # fmt: skip
 _RUN = (
-    _LINE + rb"Summary: " + _COMPUTE_SPEED + _TO_TOTAL + rb"(?:[^\n]*+\n" + _LINE
+    _LINE + rb"Summary: " + _SPEEDS + rb"(?:[^\n]*+\n" + _LINE
     + rb"Summary: ++(?:(?=" + _to(rb"compute_ips") + _SPEED % rb"_compute_speed_later" + rb")|)" + _TIMES + rb")?+"
 )  # fmt: skip
 

@@ -86,6 +86,7 @@ def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
 FORMAT = Format(
     title="DLLogger",
     unproven=True,
+    over=("frameworks.lightning",),  # nnU-Net draws Lightning's bars as well.
     marker=b"DLL ",
     end=rb"DLL [\d .:-]{26} -  ?+\| avg train ",
     readings=(

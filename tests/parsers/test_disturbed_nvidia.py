@@ -429,3 +429,15 @@ def test_the_speed_of_an_epoch_may_leave_out_what_follows_it(tmp_path: Path) -> 
     session = session_of(lines, tmp_path, "frameworks.dllogger")
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure), found
+
+
+def test_nnunet_of_pytorch_is_no_tensorflow_program(tmp_path: Path) -> None:
+    lines = ["GPU available: True, used: True", "TPU available: False, using: 0 TPU cores"]
+    bar = "Epoch {}: 100%|##########| 150/150 [00:30<00:00,  5.00it/s, loss=0.5, v_num=]"
+    lines += [bar.format(0), bar.format(1)]
+    lines.append(
+        f"DLL {stamp(70.5)} - () throughput_train : 425.5  latency_train_mean : 37.603  latency_train_90 : 38.5 "
+    )
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    assert value(session, "reported") == pytest.approx(425.5)
+    assert session.format.framework == ""

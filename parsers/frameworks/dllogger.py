@@ -16,7 +16,8 @@ epoch: these count, and need the batch size and the devices. Its step is the las
 FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines are
 further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the samples.
 So does TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such speeds; its steps
-are lines with a clock, and need the batch size.
+are lines with a clock, and need the batch size. SE(3)-Transformer sums up a run by the mean of the speeds of its steps;
+the mean of their milliseconds counts.
 """
 
 from __future__ import annotations
@@ -185,6 +186,12 @@ def _batches_by_the_clock(columns: Columns) -> Postprocessed:
 _HEAD = rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+"step": ?+'
 
 
+#: What SE(3)-Transformer prints, or may have printed where the line is cut; nnU-Net goes on with other latencies.
+_MEAN_OF_SPEEDS = (
+    rb'"throughput_train": [^\n{},]++, ?+(?!"latency_train_mean": [^\n{},]++(?:\}|, ?+"latency_))'
+)  # fmt: skip
+
+
 def _line(span: Span) -> bytes:
     """Return a pattern for a line up to its data, with the loss where there is one."""
     return _HEAD + rb"(?!" + _IN_EPOCH + rb")" + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
@@ -198,6 +205,8 @@ def _reading(unit: str, span: Span) -> Reading:
     if span == "epoch":
         key = rb"(?!" + _SINCE_START + rb")" + key
     value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
+    if span == "run" and unit == "items/s":
+        trained += rb"(?!" + _MEAN_OF_SPEEDS + rb")"
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     if unit != "images/s":
         trap = WAITS if (unit, span) == ("items/s", "run") else None
@@ -224,6 +233,12 @@ _AFTER_TFT = (
 )  # fmt: skip
 #: BART's mean of all speeds since the start.
 _SINCE_START = rb'"avg_train_throughput": '
+
+
+def _by_latency(columns: Columns) -> Postprocessed:
+    """Return runs with the rate of steps by the mean of their milliseconds."""
+    return np.arange(len(columns["_latency"])), {"steps_per_second": 1e3 / columns["_latency"]}
+
 
 FORMAT = Format(
     title="DLLogger JSON",
@@ -259,6 +274,11 @@ FORMAT = Format(
             if (unit, span) != ("images/s", "interval")
         ),
         Reading(
+            _HEAD + rb'\[\], ?+"data": ?+\{"throughput_train": [^\n{},]++, ?+"latency_train_mean": ?+(?P<_latency>' + NUMBER
+            + rb'), ?+"total_time_train": ',
+            unit="samples/s", span="run", postprocess=_by_latency,
+        ),
+        Reading(
             _HEAD + rb"(?=" + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
             rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
             unit="images/s", cumulative_since=RESTART, postprocess=since_restart,
@@ -286,6 +306,7 @@ FORMAT = Format(
         Fact("model", rb"[(, ]bert_model='([\w.+/-]++)'"),
         Fact("batch_size", rb'"(?:batch_size_per_gpu|per_gpu_batch_size|batch_size_per_device|local_batch_size)": ([0-9]++)\b', int),
         Fact("batch_size", rb'"PARAMETER", "data": \{"dataset path": ' + up_to(rb'"batch size": ', rb'"dataset path": ') + rb"([0-9]++)\b", int),
+        Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"num_degrees": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("batch_size", rb'"HPARAMS", "data": \{' + up_to(rb'"batch_size": ', rb'"HPARAMS"') + rb"([0-9]++)\b", int),
         Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"optimizer_batch_size": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
@@ -384,6 +405,11 @@ FORMAT = Format(
         Sample(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [400], "data": {"avg_train_throughput": 1024.5, "total_loss": 3.5}}',
             step=400, loss=3.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"throughput_train": 7680.5, "latency_train_mean": 250.5, '
+            b'"total_time_train": 125000.5, "latency_train_90": 275.5}}',
+            _latency=250.5,
         ),
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 9000.5}}',

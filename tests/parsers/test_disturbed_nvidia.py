@@ -441,3 +441,21 @@ def test_nnunet_of_pytorch_is_no_tensorflow_program(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "frameworks.dllogger_text")
     assert value(session, "reported") == pytest.approx(425.5)
     assert session.format.framework == ""
+
+
+def test_se3_transformer_averages_the_speeds_of_its_steps(tmp_path: Path) -> None:
+    # 1920 samples per step; every second step takes 0.25 s, the others 0.5 s: 5760 is the mean speed, 5120 the truth.
+    lines = [dllogger(1795169472.5, "PARAMETER", {"epochs": 6, "batch_size": 240, "amp": True, "num_degrees": 4})]
+    run = {
+        "throughput_train": 5760.0,
+        "latency_train_mean": 375.0,
+        "total_time_train": 187500.0,
+        "latency_train_90": 500.0,
+    }
+    session = session_of([*lines, dllogger(1795169972.5, [], run)], tmp_path, "frameworks.dllogger")
+    assert reason(session, "reported") == "no_devices"
+    assert value(session, "reported", devices=8) == pytest.approx(5120)
+    # nnU-Net divides by the mean.
+    run = {"throughput_train": 425.5, "latency_train_mean": 37.603, "latency_train_90": 38.5}
+    session = session_of([dllogger(1795169972.5, [], run)], tmp_path, "frameworks.dllogger")
+    assert value(session, "reported") == pytest.approx(425.5)

@@ -160,7 +160,10 @@ def by_the_clock(columns: Columns) -> Postprocessed:
     """Return the clocks of these lines and the samples between them if the program waited for data."""
     waited, steps = _waited(columns)
     rows = np.arange(len(steps) if waited else 0)
-    samples = columns["throughput"] * columns["duration"] * steps
+    # The seconds of a line may be lost, such as those of the last one.
+    told = columns["duration"]
+    seconds = np.where(np.isnan(told), np.nanmedian(told), told) if waited else told
+    samples = columns["throughput"] * seconds * steps
     kept = {name: each for name, each in columns.items() if name not in ("throughput", "duration")}
     return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}
 
@@ -220,7 +223,8 @@ def _reading(unit: str, span: Span) -> Reading:
 
 #: The seconds of an iteration, on its own line or on the next one.
 _TOOK = (
-    rb'(?:[^\n{}]*?"(?:train_)?+took": ?+|' + _NEXT_LINE + rb'"train_iter_time": ?+)(?P<duration>' + NUMBER + rb")[,}]"
+    rb'(?:[^\n{}]*?"(?:train_)?+took": ?+|(?:' + _NEXT_LINE + rb'"train_iter_stop": ?+[0-9.]++)?+'
+    + _NEXT_LINE + rb'"train_iter_time": ?+)(?P<duration>' + NUMBER + rb")[,}]"
 )  # fmt: skip
 _TIMED = _line("interval") + rb'[^\n{}]*?"' + _PREFIX + _COUNTED["items/s"] + rb'": ?+<throughput>(?=[,}])' + _TOOK
 _TFT = _line("interval") + rb'"P10": [^\n{}]*?"items/s": ?+<throughput>(?=[,}])'
@@ -334,6 +338,7 @@ FORMAT = Format(
         ),
         Sample(
             b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_items_per_sec": 125000.5}}\n'
+            b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_iter_stop": 1795169472.5}}\n'
             b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_iter_time": 0.5}}\n',
             epoch=1, step=7, throughput=125000.5, duration=0.5,
         ),

@@ -20,9 +20,11 @@ _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
 _LINE = rb"DLL [\d .:-]{26} - "
 _SPEED = rb"<throughput>(?: ++(?:items/s|samples/s|None))?+[\t \r]*+"
 
+#: Releases of 2020 print the time of day between the two.
+_STOP = _LINE + rb"\([0-9]++, [0-9]++\) train_iter_stop : \S++[\t \r]*+"
 _ITERATION = (
-    DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_items_per_sec : " + _SPEED
-    + rb"\n(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+"
+    DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_(?:items_per_|iter_items/)sec : " + _SPEED
+    + rb"\n(?:" + _STOP + rb"\n)?+(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+"
 )  # fmt: skip
 
 
@@ -42,15 +44,15 @@ FORMAT = Format(
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
-        Reading(_ITERATION, unit="items/s", span="step", marker=b" train_items_per_sec : ", postprocess=as_timed),
+        Reading(_ITERATION, unit="items/s", span="step", marker=b" train_ite", postprocess=as_timed),
         Reading(
             _ITERATION,
             unit="items/s",
-            marker=b" train_items_per_sec : ",
+            marker=b" train_ite",
             pauses=(
                 Pause(
                     "evaluation",
-                    rb",\) train_epoch_time : ",
+                    rb",\) train_epoch_",
                     b"DLL 2026-11-20 08:31:05.500000 - (0,) train_epoch_time : 52.5 s\n",
                 ),
             ),
@@ -120,6 +122,12 @@ FORMAT = Format(
             clock=1795163465.5, epoch=0, step=1, throughput=867500.25, duration=0.87525,
         ),
         Sample(b"DLL 2026-11-20 08:31:05.500000 - (2, 440) loss : 5.75 \n", epoch=2, step=440, loss=5.75),
+        Sample(
+            b"DLL 2020-02-20 08:31:05.500000 - (0, 1) train_iter_items/sec : 867500.25 \n"
+            b"DLL 2020-02-20 08:31:05.500250 - (0, 1) train_iter_stop : 1795163465.5 \n"
+            b"DLL 2020-02-20 08:31:05.500500 - (0, 1) train_iter_time : 0.875250000 \n",
+            epoch=0, step=1, throughput=867500.25, duration=0.87525,
+        ),
         Sample(b"DLL 2021-11-20 08:31:05.500000 - (0, 1) train_items_per_sec : 867500.25 \n", throughput=867500.25),
         Sample(
             b"DLL 2026-11-20 23:23:13.500000 - (0,) train_throughput : 3.802e+07 samples/s hr@10 : 0.8225 None "

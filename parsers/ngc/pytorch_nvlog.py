@@ -2,9 +2,9 @@
 
 A figure is spread over several lines, of which others may stand between. Tacotron 2 and WaveGlow print the speed of an
 iteration of the whole job, in frames of a spectrogram or samples of audio; the wait for data lies outside, and where the
-lines are further apart than the seconds of an iteration explain, the clocks count. Their own
-figure is the mean of these speeds in the last epoch. NCF prints an epoch, of which the first holds the start; its own
-figure is the best. NCF's `batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
+lines are further apart than the seconds of an iteration explain, the clocks count. Their own figure is the mean of these
+speeds in the last epoch. NCF prints an epoch, of which the first holds the start; its own figure is the best. NCF's
+`batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to

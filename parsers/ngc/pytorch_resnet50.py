@@ -72,7 +72,8 @@ def _seconds(columns: Columns, lines: Rows) -> tuple[Column, Column]:
     first = np.diff(epoch, prepend=np.nan) != 0
     steps = np.where(first, step, np.diff(step, prepend=0.0))
     took = np.where(first, np.nan, np.diff(clock, prepend=np.nan))
-    means = dict(zip(columns["_epoch"], columns["_waits"] + columns["_computes"], strict=True))
+    told = np.isfinite(columns["_epoch"])
+    means = dict(zip(columns["_epoch"][told], (columns["_waits"] + columns["_computes"])[told], strict=True))
     for begin, end in itertools.pairwise([*np.flatnonzero(first), len(lines)]):
         mean, others = means.get(epoch[begin], np.nan), np.nansum(took[begin:end])
         if others > mean * (step[end - 1] + np.median(steps)):
@@ -125,7 +126,7 @@ _TIMES = (
 )  # fmt: skip
 _ITERATION = (
     DLLOGGER_CLOCK + rb"Epoch: (?:<epoch> Iteration: <step> ++train\.loss : <loss>" + _SPEEDS
-    + rb"|(?P<_epoch>[0-9]++) ++(?!train\.loss)" + _TIMES + rb")"
+    + rb"|(?P<_epoch>[0-9]++) ++(?!train\.loss|Iteration)" + _TIMES + rb")"
 )  # fmt: skip
 _RUN = (
     _LINE + rb"Summary: " + _SPEEDS + rb"(?:[^\n]*+\n" + _LINE
@@ -202,6 +203,8 @@ FORMAT = Format(
                  "an epoch's average"),
         Sample(b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479 None train.compute_ips : 21332.24 images/s "
                b"train.total_ips : 21259.81 images/s train.lr : 0.1", throughput=21259.81),
+        NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Epoch: 0 Iteration: 20  train.data_time : 0.00132 s train.compute_time : 0.47581 s",
+                 "mean times of some iterations"),
         NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Summary: lr : 0.1  train.compute_ips : 21332.24 img/s "
                  b"train.data_time : 0.00132 s train.compute_time : 0.47581 s", "no total_ips"),
     ),

@@ -35,6 +35,7 @@ from ingest.compute.series import (
 )
 from ingest.compute.window import too_few
 from ingest.read.facts import CUTS, shares_samples
+from parsers.contract import Trap
 from parsers.contract.statistics import median
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
@@ -521,7 +522,14 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         return _epochs(session, case, given) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
-    speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
+    if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
+        raise NoFigureError(Reason(trap.code))
+    speeds = [
+        headline.value,
+        float(given.samples.sum() / given.seconds.sum()),
+        *_by_the_clock(given),
+        *_averaged(given),
+    ]
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
@@ -535,6 +543,12 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
     return replace(found, verdict="agrees") if within else found
+
+
+def _trap_of_summary(session: Session) -> Trap | None:
+    """Return what is known to be wrong with the trainer's own figure, which the seconds of the records show."""
+    of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
+    return next((each.reading.trap for each in of_run), None)
 
 
 def _counts_more(session: Session, case: Facts) -> Reason | None:
@@ -603,7 +617,7 @@ def _faster_summary(session: Session, case: Facts, given: ThroughputSeries) -> W
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure) or (reported.scope, reported.unit) != (given.scope, given.unit):
         return None
-    if _counts_more(session, case):
+    if _counts_more(session, case) or (given.column != "throughput" and _trap_of_summary(session)):
         return None
     if given.records.reading.span == "run" or not np.isfinite(given.values).any():
         return None
@@ -623,6 +637,18 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
     stamps = given.records.stamps()[given.rows]
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
     return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _averaged(given: ThroughputSeries) -> list[float]:
+    """Return the mean of the printed speeds, which trainers print for the whole run: a slow record weighs like others.
+
+    They leave out the first ones; so does the mean over the window.
+    """
+    import numpy as np
+
+    if given.column != "throughput":
+        return []
+    return [float(np.mean(given.values)), float(np.mean(given.values[rules.used_records(rules.HEADLINE, given)]))]
 
 
 def _since_the_start(given: ThroughputSeries) -> float:
@@ -650,8 +676,11 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
             multiplier, scope = scoped(records.reading, case)
             told = multiplier / float(np.mean(1 / records["throughput"]))
             if scope == given.scope:
-                whole = float(given.samples.sum() / given.seconds.sum())
-                return _compared(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
+                # An epoch's time may hold what takes time between its records, or not.
+                held = (np.ones(len(given), dtype=np.bool_), given.pauses == 0)
+                speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in held if each.any()]
+                nearest = min(speeds, key=lambda each: abs(each - told))
+                return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records)
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(_claimed(given))
             if records.reading.exact and (found := _exact_epochs(records, given, claimed)):

@@ -205,7 +205,8 @@ class Reading:
             tell them apart. What it needs besides COLUMNS it captures as private columns, such as `_epoch_start`.
         facts: numbers that the session states, which the `postprocess` gets as private columns of one value each, such
             as `_batch_size_of_job`; NaN where the session does not state them.
-        trap: what is known to be wrong with the printed speeds, and the witness that is right.
+        trap: what is known to be wrong with the printed speeds, and the witness that is right. A summary with a trap says
+            nothing against slower records that do not go by printed speeds.
         summary: of a further figure for the whole run, which others publish, the name of its rule behind `reported-`.
     """
 

@@ -12,6 +12,12 @@ that waits, the mean is nine tenths. Their next line has the mean times, which s
 are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the mean of
 speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of the
 epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
+
+FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines are
+further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the samples.
+So does TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such speeds; its steps
+are lines with a clock, and need the batch size. SE(3)-Transformer sums up a run by the mean of the speeds of its steps;
+the mean of their milliseconds counts.
 """
 
 from __future__ import annotations
@@ -30,6 +36,7 @@ from parsers.contract import (
     Reading,
     Sample,
     Span,
+    Trap,
     up_to,
 )
 from parsers.frameworks import PYTORCH_JOB
@@ -77,14 +84,14 @@ _EPOCH_ENDS = (
 
 #: The times that the programs for images print on the line after the speeds.
 _COMPUTE_SPEED = rb'(?:(?=[^\n{}]*?"train\.compute_ips": ?+(?P<_compute_speed>' + NUMBER + rb")[,}])|)"
+_NEXT_LINE = rb'[^\n{}]*+\}\}[ \t\r]*+\n[^\n{}]{0,200}+\{(?:(?!"data": )[^\n{}]){0,300}+"data": ?+\{'
 _TIMES = (
-    rb'[^\n{}]*+\}\}[ \t\r]*+\n[^\n{}]{0,200}+\{(?:(?!"data": )[^\n{}]){0,300}+"data": ?+\{"train\.data_time": ?+'
-    rb"(?P<_waits>" + NUMBER + rb'), ?+"train\.compute_time": ?+(?P<_computes>' + NUMBER + rb")[,}]"
+    _NEXT_LINE + rb'"train\.data_time": ?+(?P<_waits>' + NUMBER + rb'), ?+"train\.compute_time": ?+(?P<_computes>' + NUMBER + rb")[,}]"
 )  # fmt: skip
 #: A batch of the job is a whole number of batches of a device up to this.
 _WHOLE = 0.01
 #: Iterations take the same time where both ways to the batch agree up to this.
-_EVEN = 0.05
+EVEN = 0.05
 
 
 def _batches(columns: Columns) -> Column | None:
@@ -98,12 +105,12 @@ def _batches(columns: Columns) -> Column | None:
     return np.stack([columns["throughput"] * (columns["_waits"] + computes), columns["_compute_speed"] * computes])
 
 
-def _even(columns: Columns) -> Postprocessed:
+def even(columns: Columns) -> Postprocessed:
     """Return the mean speeds of epochs and runs, other than those to which the times say no."""
     kept = {name: each for name, each in columns.items() if not name.startswith("_")}
     batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
     if batches is not None:
-        rows = rows[~(np.abs(batches[0] - batches[1]) > _EVEN * batches[1])]
+        rows = rows[~(np.abs(batches[0] - batches[1]) > EVEN * batches[1])]
     return rows, {name: each[rows] for name, each in kept.items()}
 
 
@@ -123,7 +130,69 @@ def _by_times(columns: Columns) -> Postprocessed:
     return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
 
 
+#: The mean of the speeds of iterations whose timers leave the wait for data out.
+WAITS = Trap("clock", "outside_step_time", most=np.inf)
+#: Time that lines may leave out unexplained, as a share.
+_UNSAID = 0.02
+_HUNDREDTH, _EXACT = 0.01, 1e-9
+
+
+def _waited(columns: Columns) -> tuple[bool, Column]:
+    """Return whether the clocks show time between the iterations, and the iterations since the line before each."""
+    steps = np.diff(columns["step"], prepend=np.nan)
+    told = columns["duration"]
+    # Bars print hundredths.
+    most = told + (
+        0.5 * _HUNDREDTH if (np.abs(np.round(told / _HUNDREDTH) * _HUNDREDTH - told) < _EXACT).all() else 0.0
+    )
+    took, claimed = np.diff(columns["clock"], prepend=np.nan), most * steps
+    inside = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (steps > 0) & (took > 0) & np.isfinite(claimed)
+    return bool(took[inside].sum() > (1 + _UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
+
+
+def as_timed(columns: Columns) -> Postprocessed:
+    """Return the lines of iterations with their seconds, unless the program waited for data between them."""
+    rows = np.arange(0 if _waited(columns)[0] else len(columns["clock"]))
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
+def by_the_clock(columns: Columns) -> Postprocessed:
+    """Return the clocks of these lines and the samples between them if the program waited for data."""
+    waited, steps = _waited(columns)
+    rows = np.arange(len(steps) if waited else 0)
+    # The seconds of a line may be lost, such as those of the last one.
+    told = columns["duration"]
+    seconds = np.where(np.isnan(told), np.nanmedian(told), told) if waited else told
+    samples = columns["throughput"] * seconds * steps
+    kept = {name: each for name, each in columns.items() if name not in ("throughput", "duration")}
+    return rows, {name: each[rows] for name, each in {**kept, "samples": samples}.items()}
+
+
+def _of_batches(columns: Columns) -> Columns:
+    """Return the columns with the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
+    batch = columns["_batch_size"] * columns["_devices"]
+    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    return kept | {"epoch": np.zeros(len(batch)), "duration": batch / columns["throughput"]}
+
+
+def _batches_as_timed(columns: Columns) -> Postprocessed:
+    """Return the iterations with their speeds, unless the program waited for data between them."""
+    rows, kept = as_timed(_of_batches(columns))
+    return rows, {name: each for name, each in kept.items() if name != "duration"}
+
+
+def _batches_by_the_clock(columns: Columns) -> Postprocessed:
+    """Return the clocks of these lines and the samples between them if the program waited for data."""
+    return by_the_clock(_of_batches(columns))
+
+
 _HEAD = rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+"step": ?+'
+
+
+#: What SE(3)-Transformer prints, or may have printed where the line is cut; nnU-Net goes on with other latencies.
+_MEAN_OF_SPEEDS = (
+    rb'"throughput_train": [^\n{},]++, ?+(?!"latency_train_mean": [^\n{},]++(?:\}|, ?+"latency_))'
+)  # fmt: skip
 
 
 def _line(span: Span) -> bytes:
@@ -136,15 +205,43 @@ def _reading(unit: str, span: Span) -> Reading:
     key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
+    if span == "epoch":
+        key = rb"(?!" + _SINCE_START + rb")" + key
     value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
+    if span == "run" and unit == "items/s":
+        trained += rb"(?!" + _MEAN_OF_SPEEDS + rb")"
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     if unit != "images/s":
-        return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
+        trap = WAITS if (unit, span) == ("items/s", "run") else None
+        return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span, trap=trap)
     return Reading(
         _line(span) + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
         unit=unit, span=span, facts=("batch_size",), pauses=_EPOCH_ENDS if span == "interval" else (),
-        postprocess=_by_times if span == "interval" else _even,
+        postprocess=_by_times if span == "interval" else even,
     )  # fmt: skip
+
+
+#: The seconds of an iteration, on its own line or on the next one.
+_TOOK = (
+    rb'(?:[^\n{}]*?"(?:train_)?+took": ?+|(?:' + _NEXT_LINE + rb'"train_iter_stop": ?+[0-9.]++)?+'
+    + _NEXT_LINE + rb'"train_iter_time": ?+)(?P<duration>' + NUMBER + rb")[,}]"
+)  # fmt: skip
+_TIMED = _line("interval") + rb'[^\n{}]*?"' + _PREFIX + _COUNTED["items/s"] + rb'": ?+<throughput>(?=[,}])' + _TOOK
+_TFT = _line("interval") + rb'"P10": [^\n{}]*?"items/s": ?+<throughput>(?=[,}])'
+_AFTER_TFT = (
+    Pause(
+        "evaluation",
+        rb'"data": ?+\{"val_P10": ',
+        b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 9000.5}}',
+    ),
+)  # fmt: skip
+#: BART's mean of all speeds since the start.
+_SINCE_START = rb'"avg_train_throughput": '
+
+
+def _by_latency(columns: Columns) -> Postprocessed:
+    """Return runs with the rate of steps by the mean of their milliseconds."""
+    return np.arange(len(columns["_latency"])), {"steps_per_second": 1e3 / columns["_latency"]}
 
 
 FORMAT = Format(
@@ -152,7 +249,39 @@ FORMAT = Format(
     marker=b'"LOG"',
     end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
-        *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
+        _reading("images/s", "interval"),
+        Reading(_TFT, unit="samples/s", span="step", postprocess=_batches_as_timed, facts=("batch_size", "devices")),
+        Reading(
+            _TFT, unit="samples/s", postprocess=_batches_by_the_clock, facts=("batch_size", "devices"), pauses=_AFTER_TFT,
+        ),
+        Reading(
+            _HEAD + rb'\[<step>\], ?+"data": ?+\{' + _SINCE_START + rb'[^\n{},]++, ?+"total_loss": ?+<loss>(?=[,}])',
+            unit="sequences/s", counts="update",
+        ),
+        Reading(_TIMED, unit="items/s", span="step", postprocess=as_timed),
+        Reading(
+            _TIMED,
+            unit="items/s",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"',
+                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"val_loss": 6.5, "val_took": 12.5}}',
+                ),
+            ),
+            postprocess=by_the_clock,
+        ),
+        *(
+            _reading(unit, span)
+            for span in ("interval", "epoch", "run")
+            for unit in _COUNTED
+            if (unit, span) != ("images/s", "interval")
+        ),
+        Reading(
+            _HEAD + rb'\[\], ?+"data": ?+\{"throughput_train": [^\n{},]++, ?+"latency_train_mean": ?+(?P<_latency>' + NUMBER
+            + rb'), ?+"total_time_train": ',
+            unit="samples/s", span="run", postprocess=_by_latency,
+        ),
         Reading(
             _HEAD + rb"(?=" + _IN_EPOCH + rb")\[<epoch>, ?+<total_steps>, ?+<step>\], "
             rb'?+"data": ?+\{"train_batch_time": ?+<step_seconds>, ?+"train_loss": ?+<loss>, ?+"throughput": ',
@@ -168,6 +297,11 @@ FORMAT = Format(
                     rb'"checkpoint_step": ',
                     b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": "PARAMETER", "data": {"checkpoint_step": 200}}',
                 ),
+                Pause(
+                    "epoch_end",
+                    rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{',
+                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"mAP": 0.25}}',
+                ),
             ),
         ),
     ),
@@ -175,11 +309,14 @@ FORMAT = Format(
         Fact("model", _PARAMETER + up_to(rb'"(?:arch|model_name|model)": "', _PARAMETER) + rb'([\w.+/-]++)"'),
         Fact("model", rb"[(, ]bert_model='([\w.+/-]++)'"),
         Fact("batch_size", rb'"(?:batch_size_per_gpu|per_gpu_batch_size|batch_size_per_device|local_batch_size)": ([0-9]++)\b', int),
+        Fact("batch_size", rb'"PARAMETER", "data": \{"dataset path": ' + up_to(rb'"batch size": ', rb'"dataset path": ') + rb"([0-9]++)\b", int),
+        Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"num_degrees": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
+        Fact("batch_size", rb'"HPARAMS", "data": \{' + up_to(rb'"batch_size": ', rb'"HPARAMS"') + rb"([0-9]++)\b", int),
         Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"optimizer_batch_size": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
-        Fact("devices", rb'"world_size": ([0-9]++)\b', int),
+        Fact("devices", rb'"(?:distributed_)?+world_size": ([0-9]++)\b', int),
         *PYTORCH_JOB,
         Fact("num_classes", _PARAMETER + up_to(rb'"num_classes": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("data_format", _PARAMETER + up_to(rb'"memory_format": "', _PARAMETER) + rb'(nchw|nhwc)"', words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
@@ -197,7 +334,13 @@ FORMAT = Format(
         Sample(
             b'{"timestamp": "1795169472.5", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", "type": "LOG", '
             b'"step": [1, 7, 90], "data": {"frames/s": 125000.5, "train_loss": 2.25, "took": 0.5}}',
-            epoch=1, step=7, throughput=125000.5, loss=2.25,
+            epoch=1, step=7, throughput=125000.5, loss=2.25, duration=0.5,
+        ),
+        Sample(
+            b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_items_per_sec": 125000.5}}\n'
+            b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_iter_stop": 1795169472.5}}\n'
+            b'{"timestamp": "1795169472.5", "type": "LOG", "step": [1, 7], "data": {"train_iter_time": 0.5}}\n',
+            epoch=1, step=7, throughput=125000.5, duration=0.5,
         ),
         Sample(
             b'{"timestamp":"1795169472.5","elapsedtime":"12.5","type":"LOG","step":700,"data":{"training_sequences_per_second":512.5}}',
@@ -258,6 +401,24 @@ FORMAT = Format(
             b'DLLL {"timestamp": "1795169472.500000", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", '
             b'"type": "LOG", "step": [0, 12], "data": {"average_loss": 3.625, "step_loss": 3.5, "learning_rate": 1.5e-05}}',
             clock=1795169472.5, epoch=0, step=12, loss=3.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"P10": 0.5, "P50": 0.5, "P90": 0.25, "loss": 1.25, '
+            b'"items/s": 10240.5}}',
+            step=400, loss=1.25, throughput=10240.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [400], "data": {"avg_train_throughput": 1024.5, "total_loss": 3.5}}',
+            step=400, loss=3.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"throughput_train": 7680.5, "latency_train_mean": 250.5, '
+            b'"total_time_train": 125000.5, "latency_train_90": 275.5}}',
+            _latency=250.5,
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 9000.5}}',
+            "validation",
         ),
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"val.total_ips": 9000.5}}',

@@ -4,15 +4,16 @@ From the printers' sources; no real log has been read yet. The keys are those of
 DeepLearningExamples a speed is that of the job. `(0, 5)`, `Epoch: 0 Iteration: 5`, `5` and `epoch 1 | iter 5/90` are an
 iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit behind a number says what is counted;
 without one the key does, and otherwise it is items. Evaluation and inference have keys of their own, and the same units.
-FastPitch and Jasper print only the values, between bars. Of EfficientDet the mean seconds since step 10 of the epoch
+FastPitch and Jasper print only the values, between bars; their timer leaves the wait for data out, and where the lines are
+further apart than it explains, the clocks count. Of EfficientDet the mean seconds since step 10 of the epoch
 count, not the mean of speeds beside them.
 """
 
 from __future__ import annotations
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Span, up_to
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Span, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.dllogger import RESTART, since_restart
+from parsers.frameworks.dllogger import RESTART, as_timed, by_the_clock, since_restart
 
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
@@ -62,20 +63,32 @@ def _reading(unit: str, span: Span) -> Reading:
     )  # fmt: skip
 
 
-def _bars(unit: str, words: bytes) -> Reading:
-    """Return the reading of an iteration between bars."""
+_OF_EPOCH = (
+    Pause(
+        "evaluation",
+        rb"avg (?:train|val|dev) ",
+        b"DLL 2026-11-20 10:11:12.500000 - epoch    2 |   avg val loss 30.25 |   avg val mel loss 28.50 |  31250.50 frames/s | took 1.25 s\n",
+    ),
+)  # fmt: skip
+
+
+def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
+    """Return the reading of an iteration between bars, by its seconds or by the clocks of the lines."""
     return Reading(
         DLLOGGER_CLOCK + rb"epoch ++<epoch> \| iter ++<step>(?:/[0-9]++)?+ (?=\| loss ++<loss>)?+"
         rb"(?:\| (?!utts/s| *+[\d.]++ (?:frames|items|samples)/s)(?:[^|\nD]|D(?!LL ))++)*+\| (?:utts/s)?+ *+<throughput> " + words +
         rb" \| (?:took|elapsed) ++<duration> s\b",
-        unit=unit, span="step", weak=True,
+        unit=unit, span="interval" if clocked else "step", weak=True,
+        pauses=_OF_EPOCH if clocked else (), postprocess=by_the_clock if clocked else as_timed,
     )  # fmt: skip
 
 
 FORMAT = Format(
     title="DLLogger",
     unproven=True,
+    over=("frameworks.lightning",),  # nnU-Net draws Lightning's bars as well.
     marker=b"DLL ",
+    end=rb"DLL [\d .:-]{26} -  ?+\| avg train ",
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _KEYS),
         Reading(
@@ -83,8 +96,11 @@ FORMAT = Format(
             rb"train_loss : <loss> ++throughput : ",
             unit="images/s", cumulative_since=RESTART, postprocess=since_restart, weak=True,
         ),
-        _bars("items/s", rb"(?:frames|items)/s"),
-        _bars("samples/s", rb"samples/s"),
+        *(
+            _bars(unit, words, clocked)
+            for unit, words in (("items/s", rb"(?:frames|items)/s"), ("samples/s", rb"samples/s"))
+            for clocked in (False, True)
+        ),
     ),
     facts=(
         Fact("model", _PARAMETER + up_to(rb"\b(?:arch|model_name) : ++", _PARAMETER) + rb"([\w.+/-]++)"),

@@ -1,22 +1,31 @@
 """NGC DeepLearningExamples, PyTorch, DLLogger's text (since 2020): Tacotron 2, WaveGlow, NCF and SSD300.
 
 Tacotron 2 and WaveGlow print `train_items_per_sec` of an iteration of the whole job, with its seconds on the next line;
-an item is a frame of a spectrogram, or a sample of audio. The wait for data lies outside. Their own figure is the mean
-of the speeds of the last epoch's iterations. NCF prints an epoch, of which two are usual: the first holds the start, and
-the trainer's own figure is the best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size`
-is that of the job. SSD300 prints one figure for the run, of which the median is quoted: every rank prints that of the
-job, or before units were printed (2022) its own. `Training performance` adds what each
-has counted in full, and is not read. Keys of validation and evaluation are spelled alike.
+an item is a frame of a spectrogram, or a sample of audio. The wait for data lies outside: where the lines are further
+apart than these seconds explain, the clocks count. Their own figure is the mean of the speeds of the last epoch's
+iterations. NCF prints an epoch, of which two are usual: the first holds the start, and the trainer's own figure is the
+best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size` is that of the job. SSD300
+prints one figure for the run, of which the median is quoted: every rank prints that of the job, or before units were
+printed (2022) its own. `Training performance` adds what each has counted in full, and is not read. Where it trains and
+does not only measure it prints losses, whose clocks need the devices. Keys of validation and evaluation are spelled alike.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
 _PARAMETER = rb" - PARAMETER "
 _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
 _LINE = rb"DLL [\d .:-]{26} - "
 _SPEED = rb"<throughput>(?: ++(?:items/s|samples/s|None))?+[\t \r]*+"
+
+#: Releases of 2020 print the time of day between the two.
+_STOP = _LINE + rb"\([0-9]++, [0-9]++\) train_iter_stop : \S++[\t \r]*+"
+_ITERATION = (
+    DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_(?:items_per_|iter_items/)sec : " + _SPEED
+    + rb"\n(?:" + _STOP + rb"\n)?+(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+"
+)  # fmt: skip
 
 
 def _of_ncf(key: bytes) -> bytes:
@@ -33,14 +42,21 @@ FORMAT = Format(
     over=("frameworks.dllogger_text",),
     marker=b"",
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
-    end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
+    end=rb" - \(\) (?:run_time|total time|best_train_throughput|avg_img/sec) : ",
     readings=(
+        Reading(_ITERATION, unit="items/s", span="step", marker=b" train_ite", postprocess=as_timed),
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_items_per_sec : " + _SPEED
-            + rb"\n(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+",
+            _ITERATION,
             unit="items/s",
-            span="step",
-            marker=b" train_items_per_sec : ",
+            marker=b" train_ite",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb",\) train_epoch_",
+                    b"DLL 2026-11-20 08:31:05.500000 - (0,) train_epoch_time : 52.5 s\n",
+                ),
+            ),
+            postprocess=by_the_clock,
         ),
         Reading(
             DLLOGGER_CLOCK + rb"\(<epoch>,\) train_throughput : " + _SPEED
@@ -49,8 +65,19 @@ FORMAT = Format(
             span="epoch",
             marker=b" train_throughput : ",
         ),
+        # What SSD300 prints where it trains and does not only measure.
         Reading(
-            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run",
+            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>(?=\s)",
+            unit="images/s",
+            marker=b" loss : ",
+            epoch_end=True,
+            pauses=(
+                Pause("evaluation", rb",\) mAP : ", b"DLL 2026-11-20 08:31:05.500000 - (21,) mAP : 0.125 \n"),
+                Pause("checkpoint", rb"saving model\.\.\.", b"saving model...\n"),
+            ),
+        ),
+        Reading(
+            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", trap=WAITS,
             marker=b"() train_items_per_sec : ",
         ),
         Reading(
@@ -93,6 +120,13 @@ FORMAT = Format(
             b"DLL 2026-11-20 08:31:05.500000 - (0, 1) train_items_per_sec : 867500.25 items/s\n"
             b"DLL 2026-11-20 08:31:05.500250 - (0, 1) train_iter_time : 0.875250000 \n",
             clock=1795163465.5, epoch=0, step=1, throughput=867500.25, duration=0.87525,
+        ),
+        Sample(b"DLL 2026-11-20 08:31:05.500000 - (2, 440) loss : 5.75 \n", epoch=2, step=440, loss=5.75),
+        Sample(
+            b"DLL 2020-02-20 08:31:05.500000 - (0, 1) train_iter_items/sec : 867500.25 \n"
+            b"DLL 2020-02-20 08:31:05.500250 - (0, 1) train_iter_stop : 1795163465.5 \n"
+            b"DLL 2020-02-20 08:31:05.500500 - (0, 1) train_iter_time : 0.875250000 \n",
+            epoch=0, step=1, throughput=867500.25, duration=0.87525,
         ),
         Sample(b"DLL 2021-11-20 08:31:05.500000 - (0, 1) train_items_per_sec : 867500.25 \n", throughput=867500.25),
         Sample(

@@ -1,11 +1,11 @@
 """NGC DeepLearningExamples, PyTorch Mask R-CNN: a record per 20 iterations, in DLLogger's text or a plain logger's.
 
 `time` is the median of the last 20 iterations; the number in brackets is the mean since the start, of which the
-difference from line to line is used. `IMS_PER_BATCH` of the solver is that of the job; the same key states the batch of
+difference from line to line is used. It holds evaluations and checkpoints, since its timer runs on. `IMS_PER_BATCH` of the solver is that of the job; the same key states the batch of
 the test. `train_perf_fps` is the whole run with its start, in images per second of the job. `float16` is Apex's O1.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 from parsers.ngc import DRAWN, TF32
 
@@ -15,6 +15,19 @@ _SOLVER = rb"^SOLVER:"
 def _of_solver(key: bytes) -> bytes:
     return _SOLVER + up_to(rb"\n" + DRAWN + rb" *+" + key + rb": ", rb"SOLVER:|\nTEST:", rb"[\s\S]")
 
+
+_PAUSES = (
+    Pause(
+        "checkpoint",
+        rb"Saving checkpoint to ",
+        b"2026-11-20 17:37:24,500 maskrcnn_benchmark.utils.checkpoint INFO: Saving checkpoint to out/model_0002500.pth\n",
+    ),
+    Pause(
+        "evaluation",
+        rb"Start(?:ing)? evaluation",
+        b"2026-11-20 17:37:24,500 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images).\n",
+    ),
+)  # fmt: skip
 
 FORMAT = Format(
     title="NGC PyTorch Mask R-CNN",
@@ -29,6 +42,7 @@ FORMAT = Format(
             + up_to(rb" time : ", rb"DLL ") + rb"[\d.]++ \(<step_seconds>\)",
             unit="images/s",
             cumulative_since=1,
+            pauses=_PAUSES,
             marker=b" eta : ",
         ),
         Reading(
@@ -37,6 +51,7 @@ FORMAT = Format(
             + up_to(rb" time: ", rb"maskrcnn_benchmark\.trainer") + rb"[\d.]++ \(<step_seconds>\)",
             unit="images/s",
             cumulative_since=1,
+            pauses=_PAUSES,
             marker=b"maskrcnn_benchmark.trainer INFO: eta: ",
         ),
         Reading(

@@ -1,12 +1,14 @@
 """NGC DeepLearningExamples, PyTorch, DLLogger's text until 2020 (`:::NVLOGv0`): Tacotron 2, WaveGlow and NCF.
 
 A figure is spread over several lines, of which others may stand between. Tacotron 2 and WaveGlow print the speed of an
-iteration of the whole job, in frames of a spectrogram or samples of audio; the wait for data lies outside. Their own
-figure is the mean of these speeds in the last epoch. NCF prints an epoch, of which the first holds the start; its own
-figure is the best. NCF's `batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
+iteration of the whole job, in frames of a spectrogram or samples of audio; the wait for data lies outside, and where the
+lines are further apart than the seconds of an iteration explain, the clocks count. Their own figure is the mean of these
+speeds in the last epoch. NCF prints an epoch, of which the first holds the start; its own figure is the best. NCF's
+`batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
 from parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"
@@ -22,6 +24,13 @@ def _of_ncf(key: bytes) -> bytes:
     return rb":::NVLOGv[\d.]++ ncf [\d.]++ \(\S++ args: \{" + up_to(rb'"' + key + rb'": ', _ARGUMENTS)
 
 
+_ITERATION = (
+    rb"(?<=[\r\n])Batch: [0-9]++/[0-9]++ epoch <epoch>\s"
+    + up_to(rb"NVLOGv[\d.]{1,9} \w{1,40} (?=[\d.]++ \(\S++ train_iter_stop: )", _BATCH, _ANY)
+    + rb"(?P<unix>[0-9.]++) \(\S++ train_iter_stop: <step>\s" + up_to(rb"train_iter_items/sec: ", _BATCH, _ANY)
+    + rb"<throughput>\s" + up_to(rb"\) iter_time: ", _BATCH, _ANY) + rb"<duration>(?=\s)"
+)  # fmt: skip
+
 FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF (NVLOG)",
     framework="NGC PyTorch",
@@ -30,13 +39,18 @@ FORMAT = Format(
     before_start=rb"^:::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ run_start$",
     end=rb"\) run_final\b",
     readings=(
+        Reading(_ITERATION, unit="items/s", span="step", postprocess=as_timed),
         Reading(
-            rb"(?<=[\r\n])Batch: [0-9]++/[0-9]++ epoch <epoch>\s"
-            + up_to(rb"NVLOGv[\d.]{1,9} \w{1,40} (?=[\d.]++ \(\S++ train_iter_stop: )", _BATCH, _ANY)
-            + rb"(?P<unix>[0-9.]++) \(\S++ train_iter_stop: <step>\s" + up_to(rb"train_iter_items/sec: ", _BATCH, _ANY)
-            + rb"<throughput>\s" + up_to(rb"\) iter_time: ", _BATCH, _ANY) + rb"<duration>(?=\s)",
+            _ITERATION,
             unit="items/s",
-            span="step",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"\) train_epoch_items/sec: ",
+                    b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.599601507 (/workspace/logger.py:251) train_epoch_items/sec: 36815.25\n",
+                ),
+            ),
+            postprocess=by_the_clock,
         ),
         Reading(
             rb":::NVLOGv[\d.]++ ncf (?P<unix>[0-9.]++) \(\S++ train_throughput: <throughput>\s"
@@ -45,7 +59,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
         ),
-        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run"),
+        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run", trap=WAITS),
         Reading(rb"\) best_train_throughput: <throughput>(?=\s)", unit="samples/s", span="run"),
     ),
     facts=(

@@ -3,42 +3,165 @@
 `total_ips` includes the time spent waiting for data, `compute_ips` does not; both are of the whole job. Epoch and
 `Summary` lines have the same keys; the word `None` is printed as a unit; the last iteration of an epoch can be very
 slow.
+
+A line of several iterations prints the means of their speeds, which hide a stall: of nine iterations at full speed and
+one that waits, the mean is nine tenths. Where such lines take longer than they say, the seconds between them count, and
+need the devices; the mean times of an epoch tell those of its first line. The means of the run are then no figures.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+import itertools
+
+import numpy as np
+
+from parsers.contract import (
+    DLLOGGER_CLOCK,
+    NUMBER,
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    Trap,
+    Window,
+    up_to,
+)
+from parsers.frameworks.dllogger import EVEN, even
 from parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "
 
-_TO_TOTAL = rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : <throughput> (?:images|img)/s"
+_LINE = rb"DLL [\d .:-]{26} - "
+_SPEED = rb"(?P<%s>" + NUMBER + rb") (?:images|img)/s"
 
-_TO_COMPUTE = rb"(?:[^\r\ntD]++|t(?!rain\.compute_ips : )|D(?!LL ))*+train\.compute_ips : <throughput> (?:images|img)/s(?= ++train\.total_ips : )"
+
+def _to(key: bytes) -> bytes:
+    """Return a pattern for the rest of a line up to a key of training."""
+    return rb"(?:[^\r\ntD]++|t(?!rain\.%s : )|D(?!LL ))*+train\.%s : " % (key, key)
+
+
+#: Both speeds, of which older releases print one here.
+_SPEEDS = (
+    rb"(?:[^\r\ntD]++|t(?!rain\.(?:compute|total)_ips : )|D(?!LL ))*+(?:train\.compute_ips : " + _SPEED % rb"_compute_speed"
+    + rb" ++)?+train\.total_ips : " + _SPEED % rb"throughput"
+)  # fmt: skip
+_TO_COMPUTE = _to(rb"compute_ips") + _SPEED % rb"throughput" + rb"(?= ++train\.total_ips : )"
+
+
+#: Time that the speeds may leave out unexplained, as a share.
+_UNSAID = 0.02
+
+
+def _even_run(columns: Columns) -> Postprocessed:
+    """Return the mean speeds of runs, other than those to which the mean times behind them say no."""
+    speed, later = columns["_compute_speed"], columns["_compute_speed_later"]
+    return even({**columns, "_compute_speed": np.where(np.isnan(speed), later, speed)})
+
+
+def _seconds(columns: Columns, lines: Rows) -> tuple[Column, Column]:
+    """Return the iterations of each line and their seconds; NaN for the first line of an epoch that was not finished.
+
+    Of an epoch that is finished the mean times count all its iterations; against them no clock is right that was set.
+    """
+    epoch, step, clock = (columns[name][lines] for name in ("epoch", "step", "clock"))
+    first = np.diff(epoch, prepend=np.nan) != 0
+    steps = np.where(first, step, np.diff(step, prepend=0.0))
+    took = np.where(first, np.nan, np.diff(clock, prepend=np.nan))
+    told = np.isfinite(columns["_epoch"])
+    means = dict(zip(columns["_epoch"][told], (columns["_waits"] + columns["_computes"])[told], strict=True))
+    for begin, end in itertools.pairwise([*np.flatnonzero(first), len(lines)]):
+        mean, others = means.get(epoch[begin], np.nan), np.nansum(took[begin:end])
+        if others > mean * (step[end - 1] + np.median(steps)):
+            took[begin:end] = mean * steps[begin:end]
+        elif others < mean * step[end - 1]:
+            took[begin] = mean * step[end - 1] - others
+    return steps, took
+
+
+def _held(columns: Columns) -> tuple[Rows, Columns | None]:
+    """Return the lines of iterations, and the seconds of these where their speeds hide what they waited for.
+
+    Where the devices are not stated, the line that hides least tells the batch of the job; where all have waited, none
+    does.
+    """
+    lines = np.flatnonzero(np.isfinite(columns["step"]))
+    speed, batch = columns["throughput"][lines], columns["_batch_size"][lines] * columns["_devices"][lines]
+    steps, took = _seconds(columns, lines)
+    timed = (took > 0) & (steps > 0)
+    # The first line holds the start of the program.
+    timed[:1] = False
+    if not timed.any() or np.median(steps) <= 1:
+        return lines, None
+    claims, known = steps / speed, bool(np.isfinite(batch[0]))
+    told = float(batch[0] if known else np.min((took / claims)[timed]))
+    waited = np.median(speed / columns["_compute_speed"][lines]) < 1 - EVEN
+    if not took[timed].sum() > (1 + _UNSAID) * told * claims[timed].sum() and (known or not waited):
+        return lines, None
+    counted = {"duration": took[timed], "steps": steps[timed]} | ({"batch": batch[timed]} if known else {})
+    return lines[timed], counted
+
+
+def _as_printed(columns: Columns) -> Postprocessed:
+    """Return the lines of iterations, unless their speeds hide what they waited for."""
+    lines, counted = _held(columns)
+    lines = lines if counted is None else lines[:0]
+    return lines, {name: each[lines] for name, each in columns.items() if not name.startswith("_")}
+
+
+def _by_seconds(columns: Columns) -> Postprocessed:
+    """Return the seconds between these lines if their speeds hide what they waited for."""
+    lines, counted = _held(columns)
+    lines = lines if counted else lines[:0]
+    kept = {name: columns[name][lines] for name in ("epoch", "step", "clock", "loss")}
+    return lines, {**kept, **(counted or {})}
+
+
+_TIMES = (
+    _to(rb"data_time") + rb"(?P<_waits>" + NUMBER + rb") s ++train\.compute_time : (?P<_computes>" + NUMBER + rb") s"
+)  # fmt: skip
+_ITERATION = (
+    DLLOGGER_CLOCK + rb"Epoch: (?:<epoch> Iteration: <step> ++train\.loss : <loss>" + _SPEEDS
+    + rb"|(?P<_epoch>[0-9]++) ++(?!train\.loss|Iteration)" + _TIMES + rb")"
+)  # fmt: skip
+_RUN = (
+    _LINE + rb"Summary: " + _SPEEDS + rb"(?:[^\n]*+\n" + _LINE
+    + rb"Summary: ++(?:(?=" + _to(rb"compute_ips") + _SPEED % rb"_compute_speed_later" + rb")|)" + _TIMES + rb")?+"
+)  # fmt: skip
 
 FORMAT = Format(
     title="NGC PyTorch ResNet-50",
     framework="NGC PyTorch",
     over=("frameworks.dllogger_text",),
-    marker=b"train.total_ips : ",
+    marker=b" train.",
     start=rb" - PARAMETER (?:data|data_backend) : (?=(?:[^\r\nbfP]++|b(?!atch_size : )|f(?!eature_spec_file : )|P(?!ARAMETER ))*+batch_size : )",
     end=rb" - Summary: ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _TO_TOTAL,
+            _ITERATION,
             unit="images/s",
             span="step",
             pauses=(
                 Pause(
                     "epoch_end",
-                    rb" - Epoch: [0-9]++ ++train\.",
+                    rb" - Epoch: [0-9]++ ++train\.(?!data_time)",
                     b"DLL 2026-11-20 10:55:30.379795 - Epoch: 0  train.loss : 6.67479  train.total_ips : 21259.81 img/s",
                     inside="last",
                 ),
             ),
+            postprocess=_as_printed,
+            facts=("batch_size", "devices"),
         ),
-        Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
+        Reading(_ITERATION, unit="images/s", postprocess=_by_seconds, facts=("batch_size", "devices")),
+        Reading(
+            _RUN, unit="images/s", span="run", postprocess=_even_run, trap=Trap("clock", "mean_of_speeds", most=np.inf),
+        ),
         # Without the loading of data; what Lambda publishes.
-        Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_COMPUTE, unit="images/s", span="run", summary="compute"),
+        Reading(_LINE + rb"Summary: " + _TO_COMPUTE, unit="images/s", span="run", summary="compute"),
     ),
     facts=(
         *TF32,
@@ -61,6 +184,17 @@ FORMAT = Format(
             b"4684.38 images/s train.total_ips : 4661.71 images/s train.lr : 0.1  train.grad_scale : 256.00000 None",
             clock=1795153806.5, epoch=0, step=2, loss=5.83243, throughput=4661.71,
         ),
+        Sample(
+            b"DLL 2026-11-20 10:55:30.379937 - Epoch: 0  lr : 0.1  train.compute_ips : 1066.67 img/s train.data_time : 0.01000 s "
+            b"train.compute_time : 0.24000 s",
+            _epoch=0, _waits=0.01, _computes=0.24,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479  train.total_ips : 1024.25 img/s\n"
+            b"DLL 2026-11-20 10:55:30.379937 - Summary: lr : 0.1  train.compute_ips : 1066.67 img/s "
+            b"train.data_time : 0.01000 s train.compute_time : 0.24000 s",
+            _compute_speed_later=1066.67, throughput=1024.25, _waits=0.01, _computes=0.24,
+        ),
         Sample(b"DLL 2026-11-20 14:29:14.427490 - Epoch: 0 Iteration: 3  train.loss : 6.93504  train.total_ips : 4294.91 img/s",
                step=3, throughput=4294.91),
         Sample(b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479  train.total_ips : 21259.81 img/s",
@@ -69,6 +203,8 @@ FORMAT = Format(
                  "an epoch's average"),
         Sample(b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479 None train.compute_ips : 21332.24 images/s "
                b"train.total_ips : 21259.81 images/s train.lr : 0.1", throughput=21259.81),
+        NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Epoch: 0 Iteration: 20  train.data_time : 0.00132 s train.compute_time : 0.47581 s",
+                 "mean times of some iterations"),
         NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Summary: lr : 0.1  train.compute_ips : 21332.24 img/s "
                  b"train.data_time : 0.00132 s train.compute_time : 0.47581 s", "no total_ips"),
     ),

@@ -48,7 +48,6 @@ FORMAT = Format(
         ),
         Reading(_run(rb"average_train_throughput", rb" samples/s"), unit="samples/s", span="run"),
         Reading(_run(rb"throughput_train", _IMAGES), unit="images/s", span="run"),
-        Reading(_run(rb"throughput_train", rb"  latency_train_mean : "), unit="samples/s", span="run"),
         Reading(
             _LINE + rb"\d++ average_throughput_train : <throughput>(?=\s)", unit="samples/s", span="run",
         ),
@@ -89,9 +88,9 @@ FORMAT = Format(
             b"DLL 2026-11-20 08:31:05.500000 - () throughput_train : 102.25 images/s latency_train_mean : 78.25 \n",
             throughput=102.25,
         ),
-        Sample(
+        NearMiss(
             b"DLL 2026-11-20 08:31:05.500000 - () throughput_train : 11.25  latency_train_mean : 178.25  latency_train_90 : 181.5 \n",
-            throughput=11.25,
+            "PyTorch's nnU-Net prints it as well",
         ),
         Sample(b"DLL 2026-11-20 08:31:05.500000 - 400 average_throughput_train : 14.25 \n", throughput=14.25),
         Sample(b"DLL 2026-11-20 08:31:05.500000 -  train.avg_ips : 415.250 imgs/s\n", throughput=415.25),

@@ -5,16 +5,17 @@ Lines are made up after theirs; figures are worked out by hand.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of, value
+from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 
 def nemo(epoch: int, iteration: int, step: int, batch: str, seconds: str, consumed: int) -> str:
@@ -158,3 +159,304 @@ def test_dllogger_text_of_efficientdet_has_its_step_last(tmp_path: Path) -> None
     found = measured(session, facts_of(session) | {"batch_size": 4, "devices": 8}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(320 / 8.09)
+
+
+def convnets(epochs: Sequence[Sequence[float]], interval: int = 10, devices: int | None = 8) -> list[str]:
+    """Return the console of the ConvNets: iterations of 256 images that compute for 0.24 s and wait before."""
+
+    def line(step: str, waits: Sequence[float]) -> str:
+        speed = sum(256 / (0.24 + each) for each in waits) / len(waits)
+        stamp = (dt.datetime(2026, 11, 20) + dt.timedelta(seconds=clock)).isoformat(" ", "microseconds")
+        return (
+            f"DLL {stamp} - {step} train.loss : 6.5 None train.compute_ips : {256 / 0.24:.2f} images/s "
+            f"train.total_ips : {speed:.2f} images/s train.lr : 0.1"
+        )
+
+    def times(step: str, waits: Sequence[float]) -> str:
+        mean = f"train.data_time : {sum(waits) / len(waits):.5f} s train.compute_time : 0.24000 s"
+        return f"DLL 2026-11-20 23:59:59.500000 - {step} {mean}"
+
+    clock, lines = 10.5, []
+    if devices:
+        lines.append(
+            f"DLL 2026-11-20 00:00:10.500000 - PARAMETER arch : resnet50  batch_size : 32  world_size : {devices} "
+        )
+    for epoch, waits in enumerate(epochs):
+        for done, wait in enumerate(waits, 1):
+            clock += 0.24 + wait
+            if done % interval == 0:
+                lines.append(line(f"Epoch: {epoch} Iteration: {done} ", waits[done - interval : done]))
+        clock += 30
+        lines += [line(f"Epoch: {epoch} ", waits), times(f"Epoch: {epoch} ", waits)]
+    run = [one for each in epochs for one in each]
+    return [*lines, line("Summary:", run), times("Summary:", run)]
+
+
+def test_convnets_console_hides_what_several_iterations_wait_for(tmp_path: Path) -> None:
+    # Of ten iterations nine take 0.25 s and one 3.24 s: 2560 images in 5.49 s; the mean speed is that of 2.75 s.
+    epochs = [([0.01] * 9 + [3.0]) * 10] * 3
+    session = session_of(convnets(epochs), tmp_path, "ngc.pytorch_resnet50")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2560 / 5.49, rel=1e-4)
+    # The mean speed of the run contradicts nothing, though a warning stands before its mean times.
+    lines = convnets(epochs)
+    session = session_of([*lines[:-1], "Warning: loss scale", lines[-1]], tmp_path, "ngc.pytorch_resnet50")
+    assert value(session, "reported") == pytest.approx(930.9, rel=0.01)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    # Where the devices are unknown, so is the batch: this mean fits one of 510 images as well.
+    session = session_of(convnets(epochs, devices=None), tmp_path, "ngc.pytorch_resnet50")
+    assert reason(session) == "no_devices"
+    # Each epoch begins with a wait of 10 s: 25600 images in 34.99 s, of which the first ten iterations take 12.49 s.
+    session = session_of(convnets([[10.0] + [0.01] * 99] * 10), tmp_path, "ngc.pytorch_resnet50")
+    assert value(session) == pytest.approx((10 * 25600 - 2560) / (10 * 34.99 - 12.49), rel=1e-4)
+    # Lines of one iteration hide nothing, nor do waits that are all alike.
+    session = session_of(convnets(epochs, interval=1), tmp_path, "ngc.pytorch_resnet50")
+    assert value(session) == pytest.approx(2560 / 5.49, rel=1e-4)
+    session = session_of(convnets([[0.26] * 100] * 3), tmp_path, "ngc.pytorch_resnet50")
+    assert value(session) == pytest.approx(512)
+    assert value(session, "reported") == pytest.approx(512)
+
+
+def stamp(seconds: float) -> str:
+    return (dt.datetime(2026, 11, 20) + dt.timedelta(seconds=seconds)).isoformat(" ", "microseconds")
+
+
+def iterations(count: int, epochs: int) -> Iterator[tuple[int, int, float]]:
+    """Yield epoch, iteration and clock: 0.5 s each and 0.01 s for its data, of every tenth 3 s; 10 s between epochs."""
+    clock = 0.5
+    for epoch in range(1, epochs + 1):
+        for iteration in range(1, count + 1):
+            clock += 0.5 + (3.0 if iteration % 10 == 5 else 0.01)
+            yield epoch, iteration, clock
+        clock += 10
+
+
+#: Items of ten iterations of 20,000 items over their seconds with the wait for data.
+TRUE = 200_000 / (10 * 0.5 + 9 * 0.01 + 3)
+
+
+def fastpitch(epochs: int) -> Iterator[str]:
+    for epoch, iteration, clock in iterations(50, epochs):
+        yield (
+            f"DLL {stamp(clock)} - epoch {epoch:>4} | iter {iteration:>3}/50 | loss 30.25 | mel loss 28.50 | "
+            "  40000.00 frames/s | took 0.50 s | lrate 1.00e-03"
+        )
+        if iteration == 50:
+            yield (
+                f"DLL {stamp(clock)} - epoch {epoch:>4} | avg train loss 30.25 | avg train mel loss 28.50 | "
+                "  24000.00 frames/s | took 40.45 s"
+            )
+
+
+def tacotron(epochs: int) -> Iterator[str]:
+    for epoch, iteration, clock in iterations(50, epochs):
+        yield f"DLL {stamp(clock)} - ({epoch}, {iteration}) train_items_per_sec : 40000.0 items/s"
+        yield f"DLL {stamp(clock)} - ({epoch}, {iteration}) train_iter_time : 0.5 s"
+        if iteration == 50:
+            yield f"DLL {stamp(clock)} - ({epoch},) train_epoch_time : 40.45 s"
+    yield f"DLL {stamp(clock)} - () train_items_per_sec : 40000.0 items/s"
+
+
+def speech_json(epochs: int) -> Iterator[str]:
+    for epoch, iteration, clock in iterations(50, epochs):
+        data = {"train_loss": 30.25, "train_frames/s": 40000.0, "train_took": 0.5}
+        yield dllogger(1795169472 + clock, [epoch, iteration, 50], data)
+        if iteration == 50:
+            yield dllogger(1795169472 + clock, [epoch], {"train_avg_loss": 30.25, "train_avg_took": 40.45})
+
+
+@pytest.mark.parametrize(
+    ("format_id", "lines"),
+    [
+        ("frameworks.dllogger_text", fastpitch(4)),
+        ("frameworks.dllogger", speech_json(4)),
+        ("ngc.pytorch_items", tacotron(4)),
+        ("ngc.pytorch_items", [each for n, each in enumerate(tacotron(4)) if n not in (150, 301)]),
+    ],
+)
+def test_speech_waits_for_data_between_its_timers(format_id: str, lines: Iterable[str], tmp_path: Path) -> None:
+    session = session_of(list(lines), tmp_path, format_id)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    # The window begins within the ten, and leaves out what lies between epochs.
+    assert found.value == pytest.approx(TRUE, rel=0.02)
+
+
+def test_speech_that_hardly_waits_keeps_its_own_seconds(tmp_path: Path) -> None:
+    # 0.1 s is printed for 0.104 s.
+    bar = "epoch    1 | iter {:>3}/90 | loss 30.25 |   40000.00 frames/s | took 0.10 s"
+    lines = [f"DLL {stamp(0.1041 * each)} - {bar.format(each)}" for each in range(1, 91)]
+    assert value(session_of(lines, tmp_path, "frameworks.dllogger_text")) == pytest.approx(40000)
+
+
+def test_jasper_prints_one_step_of_many_and_evaluates_between(tmp_path: Path) -> None:
+    # 128 utterances per step of 0.5 s; every fifth step waits for 1 s. A line per 25 steps, none of which has waited.
+    lines, clock = [], 0.5
+    for step in range(1, 1001):
+        clock += 1.5 if step % 5 == 3 else 0.5
+        if step % 25 == 0:
+            bar = f"epoch    1 | iter {step:>4}/1000 | loss  100.25 | utts/s   256 samples/s | took  0.50 s"
+            lines.append(f"DLL {stamp(clock)} - {bar}")
+        if step % 200 == 0:
+            clock += 30
+            lines.append(
+                f"DLL {stamp(clock)} - epoch    1 |   avg dev loss  100.25 |   avg dev wer  50.25 % | took 30.00 s"
+            )
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(5 * 128 / 3.5)
+
+
+def test_mask_rcnn_saves_and_evaluates_while_its_timer_runs(tmp_path: Path) -> None:
+    # 16 images per iteration of 0.25 s; every 100 a checkpoint of 5 s, every 200 an evaluation of 60 s.
+    lines = ["2026-11-20 00:00:00,500 maskrcnn_benchmark INFO: Using 8 GPUs", "SOLVER:", "  IMS_PER_BATCH: 16"]
+    clock = 0.0
+    for step in range(20, 1001, 20):
+        clock += 0.25 * 20
+        at = stamp(clock)[:-3].replace(".", ",")
+        mean = f"loss: 6.5 (6.75)  time: 0.2500 ({clock / step:.4f})  data: 0.0100 (0.0100)"
+        lines.append(
+            f"{at} maskrcnn_benchmark.trainer INFO: eta: 0:07:21  iter: {step}  {mean}  lr: 0.02  max mem: 7000"
+        )
+        if step % 100 == 0:
+            lines.append(f"{at} maskrcnn_benchmark.utils.checkpoint INFO: Saving checkpoint to out/model_{step:07}.pth")
+            clock += 5
+        if step % 200 == 0:
+            lines.append(
+                f"{at} maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images)."
+            )
+            clock += 60
+    session = session_of(lines, tmp_path, "ngc.pytorch_maskrcnn")
+    assert value(session, "sustained") == pytest.approx(64, rel=0.005)
+
+
+def test_transformer_xl_averages_its_speeds_for_the_run(tmp_path: Path) -> None:
+    # 1000 tokens per step of 0.5 s; of every fourth interval of ten steps one takes 5 s more. The mean of the speeds is
+    # 1750, and 1600 tokens per second are the truth.
+    lines = [
+        f"| epoch   1 step {10 * n:>8} | batches {10 * n:>6} / 2585 | lr 1.000e-02 | ms/batch {ms:5.1f} | "
+        f"tok/s {1e6 / ms:7.0f} | loss  6.50 | ppl  665.00"
+        for n in range(1, 101)
+        for ms in [1000.0 if n % 4 == 2 else 500.0]
+    ]
+    lines.append("Training throughput: 1750.00 tok/s")
+    session = session_of(lines, tmp_path, "ngc.pytorch_transformer_xl")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(1600)
+
+
+def test_tft_waits_for_data_between_its_timers(tmp_path: Path) -> None:
+    # 512 samples per step of 0.0625 s, and of every tenth 0.5 s for its data: 5120 samples in 1.125 s.
+    unix = 1795169472.5
+    lines = [dllogger(unix, "HPARAMS", {"batch_size": 64, "distributed_world_size": 8, "use_amp": True})]
+    for step in range(400):
+        unix += 0.5625 if step % 10 == 5 else 0.0625
+        lines.append(dllogger(unix, step, {"P10": 0.5, "P50": 0.5, "P90": 0.25, "loss": 1.25, "items/s": 8192.0}))
+        if step % 100 == 99:
+            unix += 20
+            lines.append(dllogger(unix, step + 1, {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 30000.0}))
+    lines.append(dllogger(unix, [], {"test_p10": 0.5, "average_ips": 8192.0, "convergence_step": 400}))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(5120 / 1.125, rel=0.01)
+
+
+def test_bart_prints_the_mean_of_speeds_since_its_start(tmp_path: Path) -> None:
+    # 256 sequences per step of 0.25 s, and 0.25 s for its data; the first step takes a minute.
+    lines = []
+    for step in range(10, 401, 10):
+        mean = {"avg_train_throughput": 1024.0 * (step - 1) / step, "total_loss": 3.5}
+        lines.append(dllogger(1795169532.5 + 0.5 * step, [step], mean))
+    lines.append(dllogger(1795169732.5, [], {**mean, "avg_train_time": 260.5}))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    assert reason(session) == "no_devices"
+    assert value(session, devices=8, batch_size=32, accumulation=1) == pytest.approx(512)
+
+
+def test_ssd_in_training_is_read_by_the_clocks_of_its_losses(tmp_path: Path) -> None:
+    # 32 images of each of 8 devices in 0.25 s; an epoch of 100 steps ends with an evaluation of 30 s.
+    parameters = (
+        "dataset path : /coco  epochs : 4  batch size : 32  eval batch size : 32  AMP : True  backbone : resnet50 "
+    )
+    lines, clock = [f"DLL {stamp(0.5)} - PARAMETER {parameters}"], 0.5
+    for step in range(400):
+        clock += 0.25
+        if step % 20 == 0:
+            lines.append(f"DLL {stamp(clock)} - ({step // 100}, {step}) loss : 5.75 ")
+        if step % 100 == 99:
+            lines.append(f"DLL {stamp(clock)} - ({step // 100},) time : 25.0 ")
+            clock += 30
+            lines.append(f"DLL {stamp(clock)} - ({step // 100},) mAP : 0.125 ")
+    session = session_of([*lines, f"DLL {stamp(clock)} - () total time : 100.0 "], tmp_path, "ngc.pytorch_items")
+    assert facts_of(session)["batch_size"] == 32
+    assert value(session, "sustained", devices=8) == pytest.approx(1024)
+
+
+def test_nemo_bar_leaves_the_wait_for_data_out_of_its_timing(tmp_path: Path) -> None:
+    def bar(step: int, seconds: int) -> str:
+        return (
+            f"Epoch 0: :  10%|#         | {step}/2000 [{seconds // 60:02}:{seconds % 60:02}<10:00, v_num=, "
+            f"reduced_train_loss=10.40, global_step={step - 1}.000, consumed_samples={32.0 * step}, "
+            "train_step_timing in s=1.000]"
+        )
+
+    def bars(wait: float) -> list[str]:
+        return [bar(step, int(step * (1 + wait))) for step in range(1, 201)]
+
+    session = session_of(bars(0), tmp_path, "frameworks.nemo")
+    found = measured(session, facts_of(session) | {"batch_size_of_job": 32}).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(32)
+    session = session_of(bars(0.5), tmp_path, "frameworks.nemo")
+    found = measured(session, facts_of(session) | {"batch_size_of_job": 32}).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.args["witness"] == "clock"
+
+
+def test_the_speed_of_an_epoch_may_leave_out_what_follows_it(tmp_path: Path) -> None:
+    # The clocks of 100 iterations hold the 10 s between two epochs, whose own speeds do not.
+    lines = []
+    for epoch, iteration, clock in iterations(50, 2):
+        data = {"train_loss": 30.25, "train_frames/s": 40000.0, "train_took": 0.5}
+        lines.append(dllogger(1795169472 + clock, [epoch, iteration, 50], data))
+        if iteration == 50:
+            speed = {"train_avg_loss": 30.25, "train_avg_frames/s": TRUE}
+            lines.append(dllogger(1795169472 + clock, [epoch], speed))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+
+
+def test_nnunet_of_pytorch_is_no_tensorflow_program(tmp_path: Path) -> None:
+    lines = ["GPU available: True, used: True", "TPU available: False, using: 0 TPU cores"]
+    bar = "Epoch {}: 100%|##########| 150/150 [00:30<00:00,  5.00it/s, loss=0.5, v_num=]"
+    lines += [bar.format(0), bar.format(1)]
+    lines.append(
+        f"DLL {stamp(70.5)} - () throughput_train : 425.5  latency_train_mean : 37.603  latency_train_90 : 38.5 "
+    )
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    assert value(session, "reported") == pytest.approx(425.5)
+    assert session.format.framework == ""
+
+
+def test_se3_transformer_averages_the_speeds_of_its_steps(tmp_path: Path) -> None:
+    # 1920 samples per step; every second step takes 0.25 s, the others 0.5 s: 5760 is the mean speed, 5120 the truth.
+    lines = [dllogger(1795169472.5, "PARAMETER", {"epochs": 6, "batch_size": 240, "amp": True, "num_degrees": 4})]
+    run = {
+        "throughput_train": 5760.0,
+        "latency_train_mean": 375.0,
+        "total_time_train": 187500.0,
+        "latency_train_90": 500.0,
+    }
+    session = session_of([*lines, dllogger(1795169972.5, [], run)], tmp_path, "frameworks.dllogger")
+    assert reason(session, "reported") == "no_devices"
+    assert value(session, "reported", devices=8) == pytest.approx(5120)
+    # nnU-Net divides by the mean.
+    run = {"throughput_train": 425.5, "latency_train_mean": 37.603, "latency_train_90": 38.5}
+    session = session_of([dllogger(1795169972.5, [], run)], tmp_path, "frameworks.dllogger")
+    assert value(session, "reported") == pytest.approx(425.5)

@@ -1,0 +1,64 @@
+"""NGC DeepLearningExamples, PyTorch DLRM (`dlrm.scripts.main`): a line per `--print_freq` steps.
+
+From the printer's source; no real log has been read yet. `step_time` is that of the one step that is printed, with the
+wait for its data; what the others took shows in the seconds of the epoch alone, which hold the evaluations and are
+whole numbers. `batch_size` is that of the job. `average_train_throughput` is the speed of the last step that is printed.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import ONE_NODE, TF32
+
+_PARAMETER = rb" - PARAMETER "
+
+
+def _parameter(key: bytes) -> bytes:
+    return _PARAMETER + up_to(rb"\b" + key + rb" : ", _PARAMETER)
+
+
+FORMAT = Format(
+    title="NGC PyTorch DLRM",
+    framework="NGC PyTorch",
+    unproven=True,
+    over=("frameworks.dllogger_text",),
+    marker=b"  step_time: ",
+    start=_parameter(rb"embedding_dim"),
+    end=rb" - \(\) best_auc : ",
+    readings=(
+        Reading(
+            rb"Epoch:\[<epoch>/<total_epochs>\] \[<step>/<total_steps>\]  eta: (?:[0-9]++ days?, )?+[0-9:]++  loss: <loss>  "
+            rb"step_time: <step_seconds>(?=  lr: )",
+            unit="samples/s",
+            span="step",
+        ),
+        Reading(
+            rb"Finished epoch <epoch> in (?P<duration>(?:[0-9]++ days?, )?+[0-9]++:[0-9]{2}:[0-9]{2})\. ",
+            unit="samples/s", span="epoch", weak=True, marker=b"Finished epoch ",
+        ),
+        Reading(
+            rb" - \(\) best_auc : \S++ ++best_epoch : \S++ ++average_train_throughput : <throughput>(?=\s)",
+            unit="samples/s", span="run", weak=True, marker=b" average_train_throughput : ", summary="last_step",
+        ),
+    ),
+    facts=(
+        *TF32,
+        Fact("model", rb"(?:^| )(embedding_dim : )", lambda _: "DLRM"),
+        Fact("batch_size_of_job", _parameter(rb"batch_size") + rb"(\d++)", int),
+        Fact("precision", _parameter(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        *PYTORCH_JOB,
+        ONE_NODE,
+    ),
+    samples=(
+        Sample(
+            b"Epoch:[0/1] [2000/128026]  eta: 0:10:30  loss: 0.13562500  step_time: 0.005125  lr: 24.0000\n",
+            epoch=0, total_epochs=1, step=2000, total_steps=128026, loss=0.135625, step_seconds=0.005125,
+        ),
+        Sample(b"Finished epoch 0 in 0:11:25. \n", epoch=0, duration=685),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - () best_auc : 0.80250  best_epoch : 1.00  average_train_throughput : 1.28e+07 \n",
+            throughput=1.28e7,
+        ),
+        NearMiss(b"Test: [400/1360]  loss: 0.1312  step_time: 0.0125\n", "an evaluation"),
+        NearMiss(b"Epoch:[0/1] [2000/128026]  eta: 0:10:30  loss: 0.13562500  step_time: nan", "before the warm-up is over"),
+    ),
+)  # fmt: skip

@@ -31,7 +31,7 @@ class MeasuredScale:
 MEASURED = (
     MeasuredScale(1_000, 6.1, 0.2, 2.6, 11.6, 269, 4.5),
     MeasuredScale(10_000, 57.8, 0.3, 9.3, 21.1, 377, 2.8),
-    MeasuredScale(100_000, 636.5, 1.2, 60.6, 90.4, 1_087, 21.6),
+    MeasuredScale(100_000, 623.8, 1.3, 66.5, 103.3, 977, 21.6),
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
 SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300

@@ -23,10 +23,11 @@ batch of the job, and are not read; nor is `submission_org`, which may be a plac
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from math import isfinite, nan
 
 import numpy as np
@@ -67,6 +68,8 @@ _RUN: Mapping[str, bytes] = {
     "_run_stop": rb"run_stop" + _ENDS + rb"(?=" + _LATER + rb"\n)",
 }  # fmt: skip
 _RUN_ENDS = _RUN.keys() - {"_run_start"}
+#: What is logged before training begins.
+_BEGINNINGS = frozenset({"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch"})
 #: In 2018 runs end without a word on success; what they are judged by tells it.
 _JUDGED: Mapping[str, bytes] = {
     "_aim": rb"eval_target: (?=[0-9.]++\s)",
@@ -94,6 +97,7 @@ _EVENTS: Mapping[str, bytes] = {
     "_loss": rb'train_loss"',
     "_step_done": rb"tracked_stats" + _VALUE + rb'\{"(?!valid)(?=' + _LATER + rb'"step": ?+[0-9])(?=' + _LATER + rb'"samples_count": ?+[0-9])',
     "_data_set": rb"(?:train_samples|input_size|preproc_num_train_examples)" + _ENDS,
+    "_of_epoch": rb'samples_per_epoch"',
     "_detection": rb"submission_benchmark" + _VALUE + rb'"(?:retinanet|ssd)"',
 }  # fmt: skip
 #: What the metadata of an event tell, by the column that captures it.
@@ -110,6 +114,8 @@ _AGREES = 0.05
 _MOST = 0.5
 #: Ranks of one run, which print side by side, begin it within so many seconds; a later beginning is that of another run.
 _BEGINS = 10.0
+#: A line is printed next to another within so many seconds; no evaluation takes less.
+_NEXT = 0.1
 #: Stamps go back by less where several ranks write one log.
 _BACK = 1.0
 
@@ -192,12 +198,16 @@ def _goes_back(inside: Sequence[_Event]) -> tuple[int, float] | None:
 
 @dataclass(frozen=True)
 class _Point:
-    """A place in a run: its event, the samples until it, the seconds of training, and what is lost until then."""
+    """A place in a run: its event, the samples until it, the seconds of training, and what is lost until then.
+
+    `evaluated`: the evaluations within these seconds.
+    """
 
     event: _Event
     samples: float
     seconds: float
     lost: int
+    evaluated: int
 
 
 @dataclass(frozen=True)
@@ -221,7 +231,8 @@ def _course(events: Sequence[_Event], batch: float) -> _Course | None:
     for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
         trained, lost = _trained(told), _lost(told)
         samples, last = _positions(told, _data_set(events, batch), batch)
-        points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, strict=True)])
+        evaluated = _evaluated(told, trained)
+        points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, evaluated, strict=True)])
         if len(points) > 1 and _tells_most(told, trained[-1]):
             rows = (each.row for each in told)
             return _Course(points, dict(zip(rows, zip(trained, lost, strict=True), strict=True)), last)
@@ -235,6 +246,8 @@ def _stated(columns: Columns, fact: str) -> float:
 
 def _data_set(events: Sequence[_Event], batch: float) -> float:
     """Return the samples of an epoch; NaN where they are not known."""
+    if padded := [each.value for each in events if each.kind == "_of_epoch"]:
+        return padded[-1]
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [each.row for each in _of_run(events)[-1:]]
     size = next((each.value for each in events if each.kind == "_data_set" and each.row < ends[0]), nan)
     batches = size < _IMAGES and any(each.kind == "_detection" for each in events)
@@ -291,6 +304,22 @@ def _lost(events: Sequence[_Event]) -> list[int]:
     return list(accumulate(unknown))
 
 
+def _evaluated(events: Sequence[_Event], trained: Sequence[float]) -> list[int]:
+    """Return how many evaluations lie within the seconds of training until each event.
+
+    Where no line begins an evaluation, its accuracy is all that tells of it. The block that ended just before holds it:
+    of an evaluation behind the block some time has passed.
+    """
+    inside = [0] * len(events)
+    if not any(each.kind == "_eval_start" for each in events):
+        rises = [at for at, (before, after) in enumerate(pairwise(trained), 1) if after > before]
+        for at, each in enumerate(events):
+            last = rises[bisect_right(rises, at) - 1] if each.kind == "_judged" and rises[:1] and rises[0] <= at else 0
+            if last and each.time - events[last].time <= _NEXT:
+                inside[last] += 1
+    return list(accumulate(inside))
+
+
 def _tells(event: _Event) -> str:
     """Return what a line tells besides its time, in a form in which what is not told is equal, too."""
     return repr((event.value, event.samples, event.number, event.step, event.count, event.first))
@@ -334,27 +363,60 @@ def _rising(points: Sequence[_Point]) -> list[_Point]:
 def _positions(events: Sequence[_Event], data_set: float, batch: float) -> tuple[list[float], bool]:
     """Return the samples until each event, NaN where it does not tell, and whether the last of them counts."""
     if any(isfinite(each.samples) for each in events):
-        return [_counted(each, batch) for each in events], True
+        in_steps = any(each.kind.startswith("_block") and isfinite(each.step) for each in events)
+        return [_counted(each, batch if in_steps else nan) for each in _without_accuracy(events)], True
     numbers = [each.number for each in events if each.number > 0]
-    if numbers and min(numbers) >= batch:
-        return [each.number for each in events], True
+    others = [each.number for each in events if each.number > 0 and not each.kind.startswith("_epoch")]
+    if _are_samples(others or numbers, events, batch):
+        return [_number_of_samples(each, batch) for each in _without_accuracy(events)], True
     if any(number % 1 for number in numbers):
-        return [_part(each) * data_set for each in events], True
+        return [_part(each, _first(events)) * data_set for each in events], True
     return _whole_epochs(events, data_set)
 
 
+def _without_accuracy(events: Sequence[_Event]) -> list[_Event]:
+    """Return the events, accuracies without a place where evaluations tell it: they may count in another unit."""
+    told = any(each.kind in ("_eval_start", "_eval_stop") and isfinite(each.place) for each in events)
+    return [replace(each, samples=nan, number=nan) if told and each.kind == "_judged" else each for each in events]
+
+
+def _are_samples(numbers: Sequence[float], events: Sequence[_Event], batch: float) -> bool:
+    """Return whether numbers of epochs count samples: in batches, and not as blocks of fewer epochs add up to them."""
+    if not numbers or min(numbers) < batch or any(number % batch for number in numbers):
+        return False
+    counts = [each.count for each in events if each.kind == "_block_start" and each.count < batch]
+    return batch > 1 and sum(counts) < min(numbers)
+
+
+def _number_of_samples(event: _Event, batch: float) -> float:
+    """Return the samples until an event whose number counts them, though that of an epoch may count epochs."""
+    if event.kind.startswith("_epoch") and event.number < batch:
+        return _part(event, 0.0) if event.kind == "_epoch_start" else nan
+    return event.number
+
+
 def _counted(event: _Event, batch: float) -> float:
-    """Return the samples until an event; those of a block are its size where its step is told."""
-    if event.kind.startswith("_block") and isfinite(event.step):
+    """Return the samples until an event, by its step in a log whose blocks count steps.
+
+    The count is then the size of a block, or of the data that an evaluation sees. `batch` is NaN in other logs.
+    """
+    if isfinite(event.step) and isfinite(batch) and event.kind.startswith(("_block", "_eval", "_judged", *_RUN)):
         return event.step * batch
     return event.samples
 
 
-def _part(event: _Event) -> float:
+def _first(events: Sequence[_Event]) -> float:
+    """Return what the first epoch is called, 0 or 1, where evaluations count on from it; 0 where they count from 0."""
+    begun = [each.number for each in events if each.kind == "_epoch_start" and each.number <= 1]
+    parts = [each.number for each in events if isfinite(each.number) and each.number % 1]
+    return 1.0 if begun[:1] == [1.0] and min(parts) > 1 else 0.0
+
+
+def _part(event: _Event, first: float) -> float:
     """Return how many epochs were done at an event; the first one may be called 0 or 1."""
     if event.kind == "_epoch_start":
         return 0.0 if event.number <= 1 else nan
-    return event.number
+    return event.number - first
 
 
 def _whole_epochs(events: Sequence[_Event], data_set: float) -> tuple[list[float], bool]:
@@ -379,11 +441,17 @@ def _epoch(event: _Event) -> float:
 
 def _blocks(events: Sequence[_Event], data_set: float) -> list[float]:
     """Return the samples at the beginnings and ends of blocks of epochs; where a beginning tells its epoch, by that."""
-    first = next((each.first for each in events if each.kind == "_block_start"), nan)
+    firsts = [each.first for each in events if each.kind == "_block_start"]
+    first = firsts[0] if firsts else nan
+    if len(firsts) > 1 and max(firsts) == first:
+        # Each of the blocks is a part of that epoch.
+        return [nan] * len(events)
     found, done, count = [], 0.0, nan
     for each in events:
         if each.kind == "_block_start":
-            done, count = each.first - first if isfinite(each.first - first) else done, each.count
+            # The second block may begin with the number of the last epoch of the first one.
+            known = done if isfinite(done) else 0.0
+            done, count = max(known, each.first - first) if isfinite(each.first - first) else done, each.count
             found.append(done * data_set if done == 0 or isfinite(each.first - first) else nan)
         elif each.kind == "_block_stop":
             done, count = done + count, nan
@@ -403,7 +471,7 @@ def _records(columns: Columns, unit: str = "samples") -> Postprocessed:
     found = _of_speeds(events, course, (batch, length), each)
     if not found and course:
         found = list(_of_course(course, batch, each))
-    return _table(found or _of_whole_run(events))
+    return _table(found or _of_whole_run(events, each))
 
 
 _Record = dict[str, float]
@@ -424,7 +492,8 @@ def _of_course(course: _Course, batch: float, length: float) -> Iterator[tuple[i
             continue
         samples, seconds = after.samples - before.samples, after.seconds - before.seconds
         step = after.samples / batch if isfinite(batch) else number
-        yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step}
+        evaluated = float(after.evaluated > before.evaluated)
+        yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step, "evaluated": evaluated}
 
 
 def _of_speeds(
@@ -487,14 +556,14 @@ def _unit(printed: Sequence[_Event], told: Sequence[tuple[float, float]], units:
     return next((each for each in units if each > 1 and abs(ratio / each - 1) <= _AGREES), 1.0)
 
 
-def _of_whole_run(events: Sequence[_Event]) -> list[tuple[int, _Record]]:
+def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _Record]]:
     """Return the whole run as a record, where the samples that it has processed are logged at its end."""
     inside = _of_run(events)
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
     first = next((each for each in events if each.kind == "_data_set"), None)
     if first is None or first.row < ends[0] or not _is_whole(inside):
         return []
-    record = {"samples": first.value, "duration": inside[-1].time - inside[0].time}
+    record = {"samples": first.value * length, "duration": inside[-1].time - inside[0].time}
     return [(inside[-1].row, record)] if record["duration"] > 0 else []
 
 
@@ -559,7 +628,15 @@ def _target_samples(columns: Columns) -> Postprocessed:
     samples, _ = _positions(inside, _data_set(events, batch), batch)
     # Where epochs have no end, nothing counts the last one.
     told = [number for number, each in zip(samples, inside, strict=True) if number > 0 and each.kind != "_epoch_start"]
-    return _table([(inside[-1].row, {"target_samples": max(told)})] if told else [])
+    if not told or max(told) <= (before := _before_training(inside, samples)):
+        return _table([])
+    return _table([(inside[-1].row, {"target_samples": max(told) - before})])
+
+
+def _before_training(inside: Sequence[_Event], samples: Sequence[float]) -> float:
+    """Return the samples that a resumed run counts at its beginning, 0 where it tells none."""
+    begun = takewhile(lambda each: each[0].kind in _BEGINNINGS, zip(inside, samples, strict=True))
+    return next((number for _, number in begun if number > 0), 0.0)
 
 
 #: What NVIDIA's launch scripts say of the machines.

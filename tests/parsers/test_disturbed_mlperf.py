@@ -1,0 +1,198 @@
+"""What submitters' harnesses log of MLPerf Training under adverse conditions, as measured with a clock of our own.
+
+Lines are made up after the harnesses' code; figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_dialects import facts_of, session_of, value
+
+from ingest.compute import rules
+from ingest.compute.metrics import metrics
+from ingest.compute.witnesses import measured
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+
+def mllog(at: float, key: str, told: object = None, **metadata: object) -> str:
+    """Return a line of MLPerf, `at` seconds after some time in 2026."""
+    event = {"namespace": "", "time_ms": 1795169472500 + round(1000 * at), "event_type": "POINT_IN_TIME", "key": key}
+    return f":::MLLOG {json.dumps(event | {'value': told, 'metadata': metadata})}"
+
+
+def run_of(benchmark: str, batch: int, lines: Sequence[str], end: float, **more: object) -> list[str]:
+    """Return a log: its head, with what else is stated, and a run that meets its target at the end."""
+    stated = {"submission_benchmark": benchmark, "global_batch_size": batch} | more
+    head = [mllog(-9, key, each) for key, each in stated.items()]
+    return [*head, mllog(0, "run_start"), *lines, mllog(end, "run_stop", status="success")]
+
+
+def read(lines: Sequence[str], folder: Path) -> Session:
+    return session_of(lines, folder, "frameworks.mlperf")
+
+
+def samples_to_train(session: Session) -> float | None:
+    case: dict[str, Any] = facts_of(session)
+    found = metrics(session, case, rules.figure("sustained", session, case)).get("samples_to_train")
+    return found.value if found else None
+
+
+def finetuned(each: int, logged: int) -> Iterator[str]:
+    """Hugging Face's Trainer: blocks of `each` batches of 8 in 4 s, with an evaluation of 60 s that nothing begins.
+
+    The count at the beginning of a block is one of steps, and the first block has no beginning.
+    """
+    at = 0.0
+    for block in range(8):
+        for step in range(logged, each, logged):
+            yield mllog(at + 4 * step, "train_loss", 1.25, samples_count=8 * (each * block + step))
+        at += 4 * each + 60
+        done = each * (block + 1)
+        yield mllog(at, "block_stop", "", samples_count=8 * done)
+        yield mllog(at, "eval_accuracy", 0.94, samples_count=8 * done)
+        yield mllog(at, "block_start", "", samples_count=done)
+
+
+def test_a_stretch_with_an_evaluation_that_nothing_begins_is_no_training(tmp_path: Path) -> None:
+    # 8 samples in 4 s; with the evaluation, half of the stretches are slower by a third.
+    session = read(run_of("llama2_70b_lora", 8, list(finetuned(48, 24)), 8 * 252), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert (found.value, found.used) == (pytest.approx(2), 6)
+    assert samples_to_train(session) == 8 * 48 * 8
+    # Where the loss is logged with the evaluation only, each stretch holds one.
+    session = read(run_of("llama2_70b_lora", 8, list(finetuned(48, 48)), 8 * 252), tmp_path)
+    withheld = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(withheld, NoFigure)
+    assert withheld.reason.code == "only_pauses"
+
+
+def test_a_block_that_ends_after_its_evaluation_is_no_training(tmp_path: Path) -> None:
+    # MaxText: a count at the beginning is the size of the block, and none stands at its end.
+    lines = [mllog(0, "block_start", epoch_count=640, first_epoch_num=0)]
+    for block in range(1, 7):
+        lines.append(mllog(130 * block, "block_stop", first_epoch_num=640 * (block - 1)))
+        lines.append(mllog(130 * block, "eval_accuracy", 5.75, samples_count=640 * block))
+        lines.append(mllog(130 * block, "block_start", samples_count=640, first_epoch_num=640 * block))
+    session = read(run_of("llama31_405b", 64, lines[:-1], 780, max_sequence_length=8192), tmp_path)
+    withheld = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(withheld, NoFigure)
+    assert withheld.reason.code == "only_pauses"
+    assert samples_to_train(session) == 3840
+
+
+def test_an_evaluation_behind_its_block_is_not_in_it(tmp_path: Path) -> None:
+    # 640 samples in 100 s, and 30 s until the accuracy, in which nobody trains.
+    lines = []
+    for block in range(6):
+        lines.append(mllog(130 * block, "block_start", samples_count=640 * block))
+        lines.append(mllog(130 * block + 100, "block_stop", samples_count=640 * (block + 1)))
+        lines.append(mllog(130 * block + 130, "eval_accuracy", 5.75, samples_count=640 * (block + 1)))
+    assert value(read(run_of("made_up", 64, lines, 780), tmp_path)) == pytest.approx(6.4)
+
+
+def volumes(padded: bool, printed: bool) -> list[str]:
+    """Return U-Net3D's blocks of 20 epochs of 160 volumes in 16 s; evaluations of 5 s from the third block on.
+
+    The first block begins with epoch 1, the others with the last epoch of the one before.
+    """
+    lines, at = [mllog(0, "samples_per_epoch", 160)] if padded else [], 0.0
+    for block in range(10):
+        first, last = 20 * block or 1, 20 * (block + 1)
+        lines.append(mllog(at, "block_start", first_epoch_num=first, epoch_count=20))
+        at += 16
+        if printed:
+            lines.append(mllog(at, "tracked_stats", {"throughput": 200.0, "loss_scale": 1024.0}, step=first))
+        lines.append(mllog(at, "block_stop", first_epoch_num=first, epoch_count=20))
+        if block > 1:
+            lines += [mllog(at, "eval_start", last, epoch_num=last), mllog(at + 5, "eval_stop", last, epoch_num=last)]
+            at += 5
+    return run_of("unet3d", 40, lines, at, train_samples=100 if padded else 160)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("printed", [False, True])
+def test_epochs_beyond_the_batch_size_are_no_samples(padded: bool, printed: bool, tmp_path: Path) -> None:
+    # Epoch 60 is more than the batch of 40; 3200 volumes in 16 s. Batches fill up an epoch of 100 volumes to 160.
+    session = read(volumes(padded, printed), tmp_path)
+    found = measured(session, facts_of(session))
+    sustained = found.figures["sustained"]
+    assert isinstance(sustained, Figure)
+    assert sustained.value == pytest.approx(200)
+    assert samples_to_train(session) == 32000
+
+
+def test_count_of_an_evaluation_may_be_the_size_of_its_data(tmp_path: Path) -> None:
+    # NeMo: blocks of 10 steps of 64, evaluated on 5000 samples, of which no run has trained as many.
+    lines = []
+    for block in range(6):
+        at, step = 15 * block, 10 * block
+        lines += [mllog(at, "block_start", samples_count=640, step=step)]
+        lines += [mllog(at + 10, "block_stop", samples_count=640, step=step + 10)]
+        for after, key in ((10, "eval_start"), (15, "eval_accuracy"), (15, "eval_stop")):
+            lines.append(mllog(at + after, key, samples_count=5000, step=step + 10))
+    session = read(run_of("flux1", 64, lines, 90), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), 3840)
+
+
+def pretrained(first: int, blocks: int = 6) -> list[str]:
+    """Return blocks of 640 sequences in 10 s, counted by their number; the accuracy counts their tokens."""
+    lines = [mllog(0, "epoch_start", epoch_num=first), mllog(0, "block_start", epoch_num=first)]
+    for block in range(1, blocks + 1):
+        at, done = 15 * block, first + 640 * block
+        lines += [mllog(at - 5, "block_stop", epoch_num=done), mllog(at - 5, "eval_start", epoch_num=done)]
+        lines += [
+            mllog(at, "eval_accuracy", 5.75, epoch_num=640 * block * 8192),
+            mllog(at, "eval_stop", epoch_num=done),
+        ]
+        lines += [mllog(at, "block_start", epoch_num=done)]
+    return run_of("llama31_405b", 64, lines[:-1], 15 * blocks, max_sequence_length=8192)
+
+
+@pytest.mark.parametrize("first", [0, 64, 6400])
+def test_samples_until_the_target_are_of_this_run_and_in_one_unit(first: int, tmp_path: Path) -> None:
+    # A run that was resumed counts on from the samples of the one before; others begin with the first batch.
+    session = read(pretrained(first), tmp_path)
+    assert value(session) == pytest.approx(64 * 8192)
+    assert samples_to_train(session) == 3840
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_parts_of_epochs_count_on_from_the_name_of_the_first_one(first: int, tmp_path: Path) -> None:
+    # HugeCTR: evaluations of 5 s after every tenth of 6400 samples, which take 10 s.
+    lines = [mllog(0, "epoch_start", epoch_num=first)]
+    for each in range(1, 7):
+        lines.append(mllog(15 * each - 5, "eval_start", epoch_num=first + 0.1 * each))
+        lines.append(mllog(15 * each, "eval_stop", epoch_num=first + 0.1 * each))
+    lines.append(mllog(90, "epoch_stop", epoch_num=first))
+    session = read(run_of("dlrm_dcnv2", 64, lines, 90, train_samples=6400), tmp_path)
+    assert value(session) == pytest.approx(64)
+    assert samples_to_train(session) == pytest.approx(3840)
+
+
+def test_samples_until_the_target_where_the_epoch_has_a_number_of_its_own(tmp_path: Path) -> None:
+    # BERT: evaluations are numbered by samples, the only epoch is the first.
+    lines = [mllog(0, "block_start", first_epoch_num=1, epoch_count=1), mllog(0, "epoch_start", epoch_num=1)]
+    for each in range(1, 7):
+        lines += [mllog(15 * each - 5, "eval_start", 640 * each, epoch_num=640 * each)]
+        lines += [mllog(15 * each, "eval_stop", 640 * each, epoch_num=640 * each)]
+    lines += [mllog(90, "block_stop", first_epoch_num=1), mllog(90, "epoch_stop", epoch_num=1)]
+    session = read(run_of("bert", 64, lines, 90), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), 3840)
+
+
+def test_blocks_of_one_epoch_tell_no_samples(tmp_path: Path) -> None:
+    # Stable Diffusion's reference: a block is a step that is logged, and all of them begin with epoch 0.
+    lines = []
+    for step in range(0, 600, 50):
+        lines.append(mllog(step, "block_start", "training_step", first_epoch_num=0, epoch_count=1, step_num=step))
+        lines.append(mllog(step + 1, "block_stop", "training_step", first_epoch_num=0, step_num=step))
+    session = read(run_of("stable_diffusion", 64, lines, 600, train_samples=6400), tmp_path)
+    assert samples_to_train(session) is None
+    assert isinstance(measured(session, facts_of(session)).figures["sustained"], NoFigure)

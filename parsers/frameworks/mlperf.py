@@ -76,7 +76,8 @@ _JUDGED: Mapping[str, bytes] = {
     "_judged": rb"eval_accuracy" + _ENDS,
 }
 _PRINTED: Mapping[str, bytes] = {"_printed": _THROUGHPUT + _NUMBER + rb"[,}]"}
-_COUNTED = rb'(?:block|eval|run)_(?:start|stop)"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
+#: What is counted at the beginning of a block may be its size.
+_COUNTED = rb'(?:block_stop|(?:eval|run)_(?:start|stop))"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
 _SPEEDS: Mapping[str, bytes] = {**_PRINTED, "_counted": _COUNTED}
 #: The mean over a block, by the callbacks of NVIDIA's NeMo: the line of a single step has a step.
 _BLOCK_MEAN = (
@@ -108,6 +109,8 @@ _TOLD: Mapping[str, bytes] = {
 _FACTS = ("batch_size_of_job", "sequence_length")
 #: A data set of images for detection has more images than this, and fewer batches.
 _IMAGES = 100_000
+#: Of fewer blocks the usual size is not known.
+_FEW_BLOCKS = 3
 #: Two ways to a speed agree up to this.
 _AGREES = 0.05
 #: Share of a run's seconds, without evaluations, that the events must tell.
@@ -363,8 +366,8 @@ def _rising(points: Sequence[_Point]) -> list[_Point]:
 def _positions(events: Sequence[_Event], data_set: float, batch: float) -> tuple[list[float], bool]:
     """Return the samples until each event, NaN where it does not tell, and whether the last of them counts."""
     if any(isfinite(each.samples) for each in events):
-        in_steps = any(each.kind.startswith("_block") and isfinite(each.step) for each in events)
-        return [_counted(each, batch if in_steps else nan) for each in _without_accuracy(events)], True
+        of_step = _batch_of_blocks(events, batch)
+        return [_counted(each, of_step) for each in _without_accuracy(events)], True
     numbers = [each.number for each in events if each.number > 0]
     others = [each.number for each in events if each.number > 0 and not each.kind.startswith("_epoch")]
     if _are_samples(others or numbers, events, batch):
@@ -393,6 +396,22 @@ def _number_of_samples(event: _Event, batch: float) -> float:
     if event.kind.startswith("_epoch") and event.number < batch:
         return _part(event, 0.0) if event.kind == "_epoch_start" else nan
     return event.number
+
+
+def _batch_of_blocks(events: Sequence[_Event], batch: float) -> float:
+    """Return the samples of a step by the blocks that tell both, or else the batch of the job; NaN without such blocks.
+
+    The first block may be longer than it says, and the last one shorter.
+    """
+    blocks = [each for each in events if each.kind.startswith("_block") and isfinite(each.step)]
+    told = [
+        after.samples / (after.step - before.step)
+        for before, after in pairwise(blocks)
+        if after.kind == "_block_stop" and after.step > before.step
+    ]
+    if len(told) < _FEW_BLOCKS:
+        return batch if blocks else nan
+    return float(np.median(told))
 
 
 def _counted(event: _Event, batch: float) -> float:
@@ -464,17 +483,45 @@ def _blocks(events: Sequence[_Event], data_set: float) -> list[float]:
 def _records(columns: Columns, unit: str = "samples") -> Postprocessed:
     """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = _events(columns), (_stated(columns, each) for each in _FACTS)
+    counts = _Counts(unit, batch, length)
     if back := _goes_back(_of_run(events)):
         # A record that is no training, and that is refused with its line.
         return _table([(back[0], {"samples": 1.0, "duration": back[1]})])
-    course, each = _course(events, batch), length if unit == "sequences" else 1.0
-    found = _of_speeds(events, course, (batch, length), each)
+    course = _course(events, batch)
+    found = _of_speeds(events, course, counts)
     if not found and course:
-        found = list(_of_course(course, batch, each))
-    return _table(found or _of_whole_run(events, each))
+        found = list(_of_course(course, batch, counts.of_event))
+    return _table(found or _of_whole_run(events, counts.of_event))
 
 
 _Record = dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What the events of a log count: `samples`, which the figure counts too; `sequences` or `tokens` of a figure in tokens."""
+
+    unit: str
+    batch: float
+    length: float
+
+    @property
+    def of_event(self) -> float:
+        """Return how much of the figure's unit one of the events counts."""
+        return self.length if self.unit == "sequences" else 1.0
+
+    def units(self, ratio: float) -> tuple[float, float]:
+        """Return how much of the figure's unit one of a logged speed counts, and one of the events beside it.
+
+        Args:
+            ratio: logged speed over that which the events tell: 1, or a batch, or the tokens of a sequence.
+        """
+        in_batches, in_tokens = (each > 1 and abs(ratio / each - 1) <= _AGREES for each in (self.batch, self.length))
+        if in_batches == in_tokens:
+            return self.of_event, self.of_event
+        if in_batches:
+            return self.of_event, self.batch * self.of_event
+        return (1 / self.length, 1.0) if self.unit == "samples" else (1.0, self.length)
 
 
 def _table(records: Sequence[tuple[int, _Record]]) -> Postprocessed:
@@ -496,36 +543,43 @@ def _of_course(course: _Course, batch: float, length: float) -> Iterator[tuple[i
         yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step, "evaluated": evaluated}
 
 
-def _of_speeds(
-    events: Sequence[_Event], course: _Course | None, units: Sequence[float], length: float
-) -> list[tuple[int, _Record]]:
+def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts) -> list[tuple[int, _Record]]:
     """Return the logged speeds of a run, none where one only is logged, or where they hold evaluations as well.
 
     They come with the samples and seconds that the events tell, where these tell them for half of them; the others are
-    left out then, most often the first one, at which the events begin to tell.
+    left out then, most often the first one, at which the events begin to tell. Where the events do not, nothing tells
+    sequences from tokens.
     """
     printed = [each for each in _of_run(events) if each.kind == "_printed"]
     places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
     if len(set(places)) < 2:
         return []
-    found: list[_Record] = [
-        {"throughput": each.throughput * length, "step": place} for each, place in zip(printed, places, strict=True)
-    ]
     told = _between(printed, places, course) if course else {}
     # Before the first point, behind the last, and where a line was lost, the events tell nothing of a speed.
-    if 2 * len(told) >= len(set(places)):
-        known = [at for at, place in enumerate(places) if place in told]
-        printed, found, spans = (
-            [printed[at] for at in known],
-            [found[at] for at in known],
-            [told[places[at]] for at in known],
-        )
-        unit = _unit(printed, spans, units)
-        if _speed(printed, spans, unit) < 1 - _AGREES:
+    if 2 * len(told) < len(set(places)):
+        if counts.unit == "sequences":
             return []
-        for record, (samples, seconds) in zip(found, spans, strict=True):
-            record |= {"samples": samples * unit * length, "duration": seconds}
-    return [(each.row, record) for each, record in zip(printed, found, strict=True)]
+        return [
+            (each.row, {"throughput": each.throughput, "step": place})
+            for each, place in zip(printed, places, strict=True)
+        ]
+    known = [(each, place, *told[place]) for each, place in zip(printed, places, strict=True) if place in told]
+    ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
+    of_speed, of_event = counts.units(ratio)
+    if ratio * of_speed / of_event < 1 - _AGREES:
+        return []
+    return [
+        (
+            each.row,
+            {
+                "throughput": each.throughput * of_speed,
+                "step": place,
+                "samples": samples * of_event,
+                "duration": seconds,
+            },
+        )
+        for each, place, samples, seconds in known
+    ]
 
 
 def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course) -> dict[float, tuple[float, float]]:
@@ -543,17 +597,6 @@ def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course
             found[place] = (float(done[1] - done[0]), now - before)
         before, lost = max(before, now), lost_now
     return found
-
-
-def _speed(printed: Sequence[_Event], told: Sequence[tuple[float, float]], unit: float) -> float:
-    """Return logged speed over that which the events tell, as the median."""
-    return float(np.median([each.throughput * s / (n * unit) for each, (n, s) in zip(printed, told, strict=True)]))
-
-
-def _unit(printed: Sequence[_Event], told: Sequence[tuple[float, float]], units: Sequence[float]) -> float:
-    """Return how many samples of the logged speed one of the events counts: 1, or a batch, or the tokens of a sequence."""
-    ratio = _speed(printed, told, 1.0)
-    return next((each for each in units if each > 1 and abs(ratio / each - 1) <= _AGREES), 1.0)
 
 
 def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _Record]]:
@@ -651,6 +694,13 @@ _IN_SEQUENCES = (
 _IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
 
 
+#: What every run states since the round v6.1.
+_PRECISIONS: Mapping[bytes, str] = {
+    b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"nvfp4": "nvfp4", b"int8": "int8",
+}  # fmt: skip
+_SPLIT = ("tensor", "pipeline", "context", "expert")
+
+
 def _benchmark(printed: bytes) -> str:
     """Return the network of a benchmark: by the rules of every round, `bert` is BERT-large."""
     return {b"bert": "BERT-large"}.get(printed) or text(printed)
@@ -684,7 +734,7 @@ FORMAT = Format(
     end=rb'"key": ?+"run_stop"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: ',
     readings=(
         _stretches("samples/s", _IN_SAMPLES),
-        _stretches("tokens/s", _IN_TOKENS),
+        _stretches("tokens/s", _IN_TOKENS, "tokens"),
         _stretches("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         _means("samples/s", _IN_SAMPLES),
         _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
@@ -722,6 +772,9 @@ FORMAT = Format(
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("precision", rb'"lowest_numerical_precision_in_linear' + _VALUE + rb'"(\w++)"', words=_PRECISIONS),
+        *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + _VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
+        Fact("micro_batch", rb'"micro_batch_size' + _VALUE + rb"([0-9]++)\b", int),
         Fact("seed", rb'"seed' + _VALUE + rb"([0-9]++)\b"),
         Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{\"value\": )([0-9]++)"),
     ),

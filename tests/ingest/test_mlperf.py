@@ -365,6 +365,21 @@ def test_a_log_of_nothing_but_the_run_is_understood(tmp_path: Path) -> None:
     assert "unread" not in {each.code for each in run.problems}
 
 
+@pytest.mark.parametrize(("status", "outcome"), [("success", "completed"), ("aborted", "missed")])
+def test_a_trainer_may_plan_more_steps_than_the_target_takes(status: str, outcome: str, tmp_path: Path) -> None:
+    """Megatron-LM's lines give the figure, and count up to steps that the run need not take."""
+    steps = [
+        f" iteration {step:8d}/    5000 | consumed samples: {64 * step:12d} | elapsed time per iteration (ms): 500.0 | "
+        "learning rate: 1.0E-05 | global batch size:    64 | lm loss: 3.0E+00 | number of skipped iterations:   0 |"
+        for step in range(1, 41)
+    ]
+    (tmp_path / "logs").mkdir()
+    log = [*head("gpt3"), *whole(steps, 60, status)]
+    (tmp_path / "logs" / "train.log").write_text("".join(f"{each}\n" for each in log))
+    (run,) = read_round(tmp_path / "logs")
+    assert (run.format, run.outcome) == ("dlperf.megatron", outcome)
+
+
 def test_lines_of_2018_that_a_logger_prints_again_are_of_one_run(tmp_path: Path) -> None:
     lines = []
     for at, key in [(0, "run_start"), (500, "eval_start"), (600, 'run_stop: {"success": true}'), (601, "run_final")]:

@@ -196,3 +196,82 @@ def test_blocks_of_one_epoch_tell_no_samples(tmp_path: Path) -> None:
     session = read(run_of("stable_diffusion", 64, lines, 600, train_samples=6400), tmp_path)
     assert samples_to_train(session) is None
     assert isinstance(measured(session, facts_of(session)).figures["sustained"], NoFigure)
+
+
+def blocks_with_speeds(speed: float) -> list[str]:
+    """Return blocks of 640 samples in 10 s, each with the speed that the program logs."""
+    lines = []
+    for block in range(6):
+        at, done = 15 * block, 640 * (block + 1)
+        lines += [mllog(at, "block_start", samples_count=done - 640)]
+        lines += [mllog(at + 10, "tracked_stats", {"throughput": speed}, step=done)]
+        lines += [mllog(at + 10, "block_stop", samples_count=done), mllog(at + 10, "eval_start", samples_count=done)]
+        lines += [mllog(at + 15, "eval_stop", samples_count=done)]
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "unit", "expected"), [("llama31_8b", "tokens/s", 64 * 8192), ("made_up", "samples/s", 64)]
+)
+@pytest.mark.parametrize("speed", [64, 64 * 8192])
+def test_speed_may_count_tokens_where_events_count_sequences(
+    benchmark: str, unit: str, expected: float, speed: float, tmp_path: Path
+) -> None:
+    lines = run_of(benchmark, 32, blocks_with_speeds(speed), 90, max_sequence_length=8192)
+    session = read(lines, tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert (found.value, found.unit) == (pytest.approx(expected), unit)
+
+
+def test_nothing_tells_whether_a_speed_alone_counts_tokens(tmp_path: Path) -> None:
+    lines = [mllog(10 * each, "tracked_stats", {"throughput": 64.5}, step=each) for each in range(1, 9)]
+    session = read(run_of("llama31_8b", 32, lines, 90, max_sequence_length=8192), tmp_path)
+    assert isinstance(measured(session, facts_of(session)).figures["sustained"], NoFigure)
+
+
+def test_blocks_tell_the_batch_where_another_one_is_stated(tmp_path: Path) -> None:
+    # 10 steps of 64; the first block is three times as long as it says.
+    lines, at = [], 0
+    for block, steps in enumerate((30, 10, 10, 10, 10)):
+        step = 10 * (block + 2) if block else 0
+        lines += [mllog(at, "block_start", samples_count=640, step=step)]
+        at += steps
+        lines += [mllog(at, "block_stop", samples_count=640, step=step + steps)]
+    session = read(run_of("flux1", 256, lines, at), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), 64 * 70)
+
+
+def test_precision_and_parallelism_are_stated_since_2026(tmp_path: Path) -> None:
+    stated = {"lowest_numerical_precision_in_linear": "bfloat16", "tensor_parallelism": 2, "micro_batch_size": 4}
+    facts = facts_of(read(run_of("made_up", 64, blocks_with_speeds(64), 90, **stated), tmp_path))
+    assert (facts["precision"], facts["tensor_parallel"], facts["micro_batch"]) == ("bf16", 2, 4)
+
+
+def maxtext(lines: Sequence[str]) -> Iterator[str]:
+    """Put the steps of 64 sequences in 10 s between the lines of MLPerf; the step behind an evaluation holds it."""
+    step = 0
+    for line in lines:
+        if '"block_stop"' in line:
+            yield from (f"Completed eval step {each}" for each in range(3))
+        yield line
+        for first in range(10 if '"block_start"' in line else 0):
+            seconds = 40 if step and not first else 10
+            yield (
+                f"completed step: {step}, seconds: {seconds}.000, TFLOP/s/device: 400.125, Tokens/s/device: "
+                f"{64 * 8192 / 8 / seconds:.3f}, total_weights: 524288, loss: 5.875"
+            )
+            step += 1
+
+
+def test_steps_of_the_trainer_count_where_blocks_hold_their_evaluations(tmp_path: Path) -> None:
+    lines = [mllog(0, "block_start", epoch_count=640, first_epoch_num=0)]
+    for block in range(1, 7):
+        lines.append(mllog(130 * block, "block_stop", first_epoch_num=640 * (block - 1)))
+        lines.append(mllog(130 * block, "eval_accuracy", 5.75, samples_count=640 * block))
+        lines.append(mllog(130 * block, "block_start", samples_count=640, first_epoch_num=640 * block))
+    log = list(maxtext(run_of("llama31_405b", 64, lines[:-1], 780, max_sequence_length=8192)))
+    session = session_of(log, tmp_path, "frameworks.maxtext")
+    found = measured(session, facts_of(session) | {"devices": 8}).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert (found.value, found.unit) == (pytest.approx(64 * 8192 / 10), "tokens/s")

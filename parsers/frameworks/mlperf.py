@@ -694,6 +694,7 @@ _IN_SEQUENCES = (
 _IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
 
 
+_OF_2019 = rb':::MLL [0-9.]++ %s: \{"value": '
 #: What every run states since the round v6.1.
 _PRECISIONS: Mapping[bytes, str] = {
     b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"nvfp4": "nvfp4", b"int8": "int8",
@@ -729,7 +730,8 @@ FORMAT = Format(
     # TensorFlow's logger prints the lines of 2018 again, with a stamp in front.
     # Every rank may say which benchmark it is.
     start=rb'"key": ?+"submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
-    rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+",
+    rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+"
+    rb"|:::MLL [0-9.]++ submission_benchmark: (?:[^\n]*+\n[^\n]{0,200}?:::MLL [0-9.]++ submission_benchmark: )*+",
     before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',
     end=rb'"key": ?+"run_stop"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: ',
     readings=(
@@ -757,8 +759,10 @@ FORMAT = Format(
     frames=(Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_target),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
+        Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),
         Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("batch_size_of_job", _OF_2019 % b"global_batch_size" + rb"([0-9]++)\b", int),
         # NVIDIA's launch scripts say on what they run.
         Fact("nodes", _SYSTEM + up_to(rb'"number_of_nodes":"', _SYSTEM) + rb'([0-9]++)"', int),
         Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
@@ -776,6 +780,7 @@ FORMAT = Format(
         *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + _VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
         Fact("micro_batch", rb'"micro_batch_size' + _VALUE + rb"([0-9]++)\b", int),
         Fact("seed", rb'"seed' + _VALUE + rb"([0-9]++)\b"),
+        Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
         Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{\"value\": )([0-9]++)"),
     ),
     samples=(

@@ -92,6 +92,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("framework", rb"^(rccl-tests: Version |RCCL version :)", lambda _: "RCCL"),
         Fact("model", rb"^# Collective test starting: (?:[^\s/]*+/)*+" + _NAME),
         Fact("model", rb"(?:^|[\s/])" + _NAME + rb" -"),
         Fact("batch_size", rb"^# nThread [0-9]++ nGpus [0-9]++ minBytes ([0-9]++ maxBytes [0-9]++ step: [0-9]++\((?:factor|bytes))", _gib),

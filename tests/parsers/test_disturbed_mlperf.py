@@ -16,6 +16,7 @@ from test_dialects import facts_of, session_of, value
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
 from ingest.compute.witnesses import measured
+from parsers.engine.read import read as sessions_of
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
@@ -275,3 +276,30 @@ def test_steps_of_the_trainer_count_where_blocks_hold_their_evaluations(tmp_path
     found = measured(session, facts_of(session) | {"devices": 8}).figures["sustained"]
     assert isinstance(found, Figure)
     assert (found.value, found.unit) == (pytest.approx(64 * 8192 / 10), "tokens/s")
+
+
+def of_2019(at: float) -> Iterator[str]:
+    """Yield a run in the words of 2019: epochs of 640 samples in 10 s, and evaluations of 5 s."""
+
+    def line(seconds: float, key: str, told: object = None, **metadata: object) -> str:
+        return f":::MLL {1795169472.5 + at + seconds:.3f} {key}: {json.dumps({'value': told, 'metadata': metadata})}"
+
+    yield line(-5, "init_start")
+    yield line(-4, "submission_benchmark", "resnet")
+    yield line(-3, "global_batch_size", 64)
+    yield line(0, "run_start")
+    yield line(0, "train_samples", 640)
+    for epoch in range(1, 8):
+        yield line(15 * epoch - 15, "epoch_start", epoch_num=epoch)
+        yield line(15 * epoch - 5, "epoch_stop", epoch_num=epoch)
+        yield line(15 * epoch - 5, "eval_start", epoch_num=epoch)
+        yield line(15 * epoch, "eval_stop", epoch_num=epoch)
+    yield line(105, "run_stop", status="success")
+
+
+def test_runs_of_2019_state_their_benchmark_and_batch(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for at in (0, 500) for each in of_2019(at)))
+    found = sessions_of(path).sessions
+    assert [(facts_of(each)["model"], facts_of(each)["batch_size_of_job"]) for each in found] == [("resnet", 64)] * 2
+    assert [value(each) for each in found] == pytest.approx([64, 64])

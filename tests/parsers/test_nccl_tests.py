@@ -115,3 +115,8 @@ def test_the_largest_message_need_not_be_the_limit_nor_whole_gibibytes(told, mon
     (session,) = told([row(took * size / (8 * GIB), size) for took in TIMES])
     assert sustained(session).used == 8
     assert (session.facts["batch_size"].value if "batch_size" in session.facts else None) == gib
+
+
+def test_amds_copy_tests_rccl(told):
+    (session,) = told(["rccl-tests: Version develop:0123abc\n", *map(row, TIMES)])
+    assert session.facts["framework"].value == "RCCL"

@@ -53,6 +53,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "seconds": "length of the whole run",
         "target_seconds": "seconds from the start of training to its end, of a run that trains until it reaches a target",
         "target_samples": "samples until then",
+        "samples_before": "samples that other runs had trained before, of a run that goes on from them",
         "reached": "1 if the run reached its target, 0 if it ended without it",
         "clock": "date and time as printed, or the time of day alone",
         "unix": "seconds since 1970",

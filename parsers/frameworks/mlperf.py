@@ -284,8 +284,8 @@ def _cuts(events: Sequence[_Event]) -> set[str]:
 def _lost(events: Sequence[_Event]) -> list[int]:
     """Return a count that rises with each event of a stretch whose beginning or end is missing.
 
-    A torn line leaves two beginnings, or two ends, one after the other: what was trained between them is not known. Ranks
-    repeat one that tells the same.
+    A torn line leaves two beginnings, or two ends, one after the other, and so does a program that broke off and goes on
+    where the block began: what was trained between them is not known. Ranks repeat one that tells the same at once.
     """
     pairs = _cuts(events)
     if {"_eval_start", "_eval_stop"} <= {each.kind for each in events} and not _evaluates_beside(events):
@@ -299,7 +299,8 @@ def _lost(events: Sequence[_Event]) -> list[int]:
         if last is None:
             torn = end == "stop"
         else:
-            torn = events[last].kind == each.kind and _tells(events[last]) != _tells(each)
+            again = each.time - events[last].time <= _BEGINS and _tells(events[last]) == _tells(each)
+            torn = events[last].kind == each.kind and not again
         if torn:
             begin = 0 if last is None else last + 1
             unknown[begin : at + 1] = [True] * (at + 1 - begin)
@@ -673,7 +674,9 @@ def _target_samples(columns: Columns) -> Postprocessed:
     told = [number for number, each in zip(samples, inside, strict=True) if number > 0 and each.kind != "_epoch_start"]
     if not told or max(told) <= (before := _before_training(inside, samples)):
         return _table([])
-    return _table([(inside[-1].row, {"target_samples": max(told) - before})])
+    # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
+    resumed = before if before > batch and not isfinite(_stated(columns, "resumed_from")) else 0.0
+    return _table([(inside[-1].row, {"target_samples": max(told) - before, "samples_before": resumed})])
 
 
 def _before_training(inside: Sequence[_Event], samples: Sequence[float]) -> float:
@@ -745,7 +748,7 @@ FORMAT = Format(
         Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_run_seconds),
         Reading(
             _lines(_EVENTS, _TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
-            postprocess=_target_samples, facts=_FACTS,
+            postprocess=_target_samples, facts=(*_FACTS, "resumed_from"),
         ),
         Reading(
             rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
@@ -779,6 +782,7 @@ FORMAT = Format(
         Fact("precision", rb'"lowest_numerical_precision_in_linear' + _VALUE + rb'"(\w++)"', words=_PRECISIONS),
         *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + _VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
         Fact("micro_batch", rb'"micro_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("resumed_from", rb'"init_checkpoint_step' + _VALUE + rb"([1-9][0-9]*+)\b", int),
         Fact("seed", rb'"seed' + _VALUE + rb"([0-9]++)\b"),
         Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
         Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{\"value\": )([0-9]++)"),

@@ -38,9 +38,13 @@ def read(lines: Sequence[str], folder: Path) -> Session:
     return session_of(lines, folder, "frameworks.mlperf")
 
 
-def samples_to_train(session: Session) -> float | None:
+def metric(session: Session, name: str) -> Any:
     case: dict[str, Any] = facts_of(session)
-    found = metrics(session, case, rules.figure("sustained", session, case)).get("samples_to_train")
+    return metrics(session, case, rules.figure("sustained", session, case)).get(name)
+
+
+def samples_to_train(session: Session) -> float | None:
+    found = metric(session, "samples_to_train")
     return found.value if found else None
 
 
@@ -142,7 +146,7 @@ def test_count_of_an_evaluation_may_be_the_size_of_its_data(tmp_path: Path) -> N
     assert (value(session), samples_to_train(session)) == (pytest.approx(64), 3840)
 
 
-def pretrained(first: int, blocks: int = 6) -> list[str]:
+def pretrained(first: int, blocks: int = 6, **more: object) -> list[str]:
     """Return blocks of 640 sequences in 10 s, counted by their number; the accuracy counts their tokens."""
     lines = [mllog(0, "epoch_start", epoch_num=first), mllog(0, "block_start", epoch_num=first)]
     for block in range(1, blocks + 1):
@@ -153,15 +157,38 @@ def pretrained(first: int, blocks: int = 6) -> list[str]:
             mllog(at, "eval_stop", epoch_num=done),
         ]
         lines += [mllog(at, "block_start", epoch_num=done)]
-    return run_of("llama31_405b", 64, lines[:-1], 15 * blocks, max_sequence_length=8192)
+    return run_of("llama31_405b", 64, lines[:-1], 15 * blocks, max_sequence_length=8192, **more)
 
 
-@pytest.mark.parametrize("first", [0, 64, 6400])
-def test_samples_until_the_target_are_of_this_run_and_in_one_unit(first: int, tmp_path: Path) -> None:
-    # A run that was resumed counts on from the samples of the one before; others begin with the first batch.
-    session = read(pretrained(first), tmp_path)
+@pytest.mark.parametrize(("first", "step"), [(0, 0), (64, 0), (6400, 100)])
+def test_samples_until_the_target_are_of_this_run_and_in_one_unit(first: int, step: int, tmp_path: Path) -> None:
+    # Some count the first batch at the beginning, and the samples of a checkpoint with which the rules let all begin.
+    session = read(pretrained(first, init_checkpoint_step=step), tmp_path)
     assert value(session) == pytest.approx(64 * 8192)
     assert samples_to_train(session) == 3840
+    assert metric(session, "time_to_train").value == 1.5
+
+
+def test_minutes_of_a_resumed_run_are_not_the_time_to_train(tmp_path: Path) -> None:
+    session = read(pretrained(6400, init_checkpoint_step=0), tmp_path)
+    found = metric(session, "time_to_train")
+    assert (found.value, found.reason.code, found.reason.args["samples"]) == (None, "target_resumed", "6400")
+    assert samples_to_train(session) is None
+
+
+@pytest.mark.parametrize("pause", [5, 300])
+def test_a_block_that_was_begun_again_does_not_hold_the_pause_before_it(pause: int, tmp_path: Path) -> None:
+    # 640 samples in 20 s; killed in the third block, and resumed at its beginning without a new head.
+    lines, at = [], 0
+    for block in (0, 1, 2, 2, 3, 4, 5, 6):
+        lines.append(mllog(at, "block_start", samples_count=640 * block))
+        if block == 2 and lines[-2] != "Killed":
+            lines, at = [*lines, "Killed"], at + 15 + pause
+            continue
+        at += 20
+        lines.append(mllog(at, "block_stop", samples_count=640 * (block + 1)))
+    session = read(run_of("made_up", 64, lines, at), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(32), 640 * 7)
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -366,13 +366,17 @@ def _rising(points: Sequence[_Point]) -> list[_Point]:
 
 def _positions(events: Sequence[_Event], data_set: float, batch: float) -> tuple[list[float], bool]:
     """Return the samples until each event, NaN where it does not tell, and whether the last of them counts."""
-    if any(isfinite(each.samples) for each in events):
-        of_step = _batch_of_blocks(events, batch)
-        return [_counted(each, of_step) for each in _without_accuracy(events)], True
+    events = _without_accuracy(events)
+    counted = [each.samples for each in events if isfinite(each.samples)]
     numbers = [each.number for each in events if each.number > 0]
     others = [each.number for each in events if each.number > 0 and not each.kind.startswith("_epoch")]
-    if _are_samples(others or numbers, events, batch):
-        return [_number_of_samples(each, batch) for each in _without_accuracy(events)], True
+    in_samples = _are_samples(others or numbers, events, batch)
+    # Beside numbers that say more, what is counted may be the data that evaluations see.
+    if counted and not (in_samples and max(numbers) > max(counted)):
+        of_step = _batch_of_blocks(events, batch)
+        return [_counted(each, of_step) for each in events], True
+    if in_samples:
+        return [_number_of_samples(each, batch) for each in events], True
     if any(number % 1 for number in numbers):
         return [_part(each, _first(events)) * data_set for each in events], True
     return _whole_epochs(events, data_set)

@@ -330,3 +330,24 @@ def test_runs_of_2019_state_their_benchmark_and_batch(tmp_path: Path) -> None:
     found = sessions_of(path).sessions
     assert [(facts_of(each)["model"], facts_of(each)["batch_size_of_job"]) for each in found] == [("resnet", 64)] * 2
     assert [value(each) for each in found] == pytest.approx([64, 64])
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_numbers_of_samples_count_where_evaluations_count_their_data(saved: bool, tmp_path: Path) -> None:
+    # tinygrad's BERT: the end of an evaluation tells its 10,000 samples; blocks last from checkpoint to checkpoint.
+    lines, at = [mllog(0, "epoch_start", 0, epoch_num=0)], 0
+    for each in range(1, 9):
+        done, at = 6400 * each, at + 100
+        lines.append(mllog(at, "eval_start", epoch_num=done, step_num=100 * each))
+        lines.append(mllog(at + 10, "eval_stop", done, epoch_count=done, step_num=100 * each, samples_count=10000))
+        lines.append(mllog(at + 10, "eval_accuracy", 0.5, epoch_num=done))
+        at += 10
+        if saved:
+            lines += [mllog(at, "block_stop", first_epoch_num=1, epoch_num=1)] if each > 1 else []
+            at += 20
+            lines.append(mllog(at, "block_start", first_epoch_num=1, epoch_num=1, epoch_count=1, samples_count=done))
+    lines.append(mllog(at, "epoch_stop", 51200, epoch_num=51200))
+    session = read(run_of("bert", 64, lines, at), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert (found.value, samples_to_train(session)) == (pytest.approx(64), 51200)

@@ -502,6 +502,25 @@ def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> Non
     assert found.repeats == 2
 
 
+@pytest.mark.parametrize("reading", [None, [1.0], {}, "a lot", float("nan"), -1.0])
+def test_a_power_log_of_something_else_gives_no_energy(reading: Any, tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0,))
+    (node,) = root.rglob("node_0.txt")
+    node.write_text("\n".join([mllog(0, "power_measurement_start"), mllog(5, "power_reading", reading)]) + "\n")
+    (found,) = read_round(root)
+    assert found.metrics["time_to_train"].value == pytest.approx(1.5)
+    assert "energy_to_train" not in found.metrics or found.metrics["energy_to_train"].value is None
+    assert "fault" not in {each.code for each in found.problems}
+
+
+def test_a_description_may_begin_with_the_mark_of_its_encoding(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0,))
+    (system,) = root.rglob("box_x2.json")
+    system.write_text(system.read_text(), "utf-8-sig")
+    (found,) = read_round(root)
+    assert (found.problems, found.case.devices) == ((), 8)
+
+
 def test_code_and_descriptions_are_no_logs(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0, 1.1, 1.2))
     code = root / "training_results_v9.9" / "Maker" / "benchmarks" / "made_up" / "implementations" / "of_ours"

@@ -605,14 +605,17 @@ def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course
 
 
 def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _Record]]:
-    """Return the whole run as a record, where the samples that it has processed are logged at its end."""
+    """Return the whole run without its evaluations as a record, where the samples that it has processed are logged at its end."""
     inside = _of_run(events)
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
     first = next((each for each in events if each.kind == "_data_set"), None)
     if first is None or first.row < ends[0] or not _is_whole(inside):
         return []
-    record = {"samples": first.value * length, "duration": inside[-1].time - inside[0].time}
-    return [(inside[-1].row, record)] if record["duration"] > 0 else []
+    told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
+    trained = _trained(told)
+    evaluated = float(_evaluated(told, trained)[-1] > 0)
+    record = {"samples": first.value * length, "duration": trained[-1], "evaluated": evaluated}
+    return [(inside[-1].row, record)] if trained[-1] > 0 else []
 
 
 def _is_whole(inside: Sequence[_Event]) -> bool:

@@ -351,3 +351,17 @@ def test_numbers_of_samples_count_where_evaluations_count_their_data(saved: bool
     found = measured(session, facts_of(session)).figures["sustained"]
     assert isinstance(found, Figure)
     assert (found.value, samples_to_train(session)) == (pytest.approx(64), 51200)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_the_whole_run_is_taken_without_its_evaluations(told: bool, tmp_path: Path) -> None:
+    # Only the samples at the end tell how far it came: 64000 in 1000 s, besides five evaluations of 100 s.
+    lines = []
+    for at in range(300, 1501, 300):
+        if told:
+            lines += [mllog(at - 100, "eval_start", at), mllog(at, "eval_stop", at)]
+        lines.append(mllog(at, "eval_accuracy", 90.5, step_num=at, metric="FID"))
+    log = [*run_of("stable_diffusion", 64, lines, 1500), mllog(1500, "train_samples", 64000)]
+    session = read(log, tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert (found.value if isinstance(found, Figure) else None) == (pytest.approx(64) if told else None)

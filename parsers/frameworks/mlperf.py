@@ -7,15 +7,17 @@ logged again and again and the events do not contradict it: one that is lower ho
 logged once is the program's own figure for the run.
 
 `samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and
-`block_stop` with a `step`; the mean over a block, which the clock is held against, repeats as a line without a step.
-`epoch_num` counts epochs, parts of epochs, samples, or tokens (GPT-3). `train_samples` is the size of the data set if
-logged before the first epoch ends, and the number of processed samples if logged after it; RetinaNet's counts batches.
-An evaluation that goes on beside the next epoch takes no time from it. The last epoch does not count, since it may have
+`block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the clock
+is held against, repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or tokens (GPT-3,
+and the accuracies of Llama 3.1 405B). `train_samples` is the size of the data set if logged before the first epoch ends,
+and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its epochs.
+An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an evaluation
+by its accuracy alone: the stretch that ends there holds it. The last epoch does not count, since it may have
 ended when the target was met; a burst of events after the run says nothing. A stretch in which the beginning or the end
 of a block, an epoch or an evaluation is missing does not count. Of a program that was started again without a new head
 only the last run counts, and no time to train, since that run may go on where the one before broke off; where the
 stamps of a run go back, nothing counts. Every node may log the same figure, which counts once. A speed counts samples;
-of GPT-3, and of Llama 3.1, whose logs state the length of a sequence, tokens.
+of GPT-3, and of Llama 3.1, whose logs state the length of a sequence, tokens, whichever of the two is logged.
 
 `d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
 batch of the job, and are not read; nor is `submission_org`, which may be a placeholder, or name whose code it is.
@@ -230,7 +232,7 @@ def _course(events: Sequence[_Event], batch: float) -> _Course | None:
 
     Some submitters log all epochs at once; their blocks tell the time.
     """
-    inside = _of_run(events)
+    inside = _with_ends(_of_run(events))
     for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
         trained, lost = _trained(told), _lost(told)
         samples, last = _positions(told, _data_set(events, batch), batch)
@@ -240,6 +242,14 @@ def _course(events: Sequence[_Event], batch: float) -> _Course | None:
             rows = (each.row for each in told)
             return _Course(points, dict(zip(rows, zip(trained, lost, strict=True), strict=True)), last)
     return None
+
+
+def _with_ends(events: Sequence[_Event]) -> list[_Event]:
+    """Return the events; where no line ends an evaluation, its accuracy does."""
+    kinds = {each.kind for each in events}
+    if "_eval_start" not in kinds or "_eval_stop" in kinds:
+        return list(events)
+    return [replace(each, kind="_eval_stop") if each.kind == "_judged" else each for each in events]
 
 
 def _stated(columns: Columns, fact: str) -> float:

@@ -8,7 +8,7 @@ over all sizes, depends on which were asked for, and is not read. A row whose re
 (older releases print in place of their number how far they differ at most), nor does one whose own columns contradict
 each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in
 GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read; nor is the table
-of the oldest releases, without a root.
+of the oldest releases, without a root. AMD's rccl-tests are a copy, and test RCCL.
 """
 
 from __future__ import annotations

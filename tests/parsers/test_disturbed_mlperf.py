@@ -365,3 +365,13 @@ def test_the_whole_run_is_taken_without_its_evaluations(told: bool, tmp_path: Pa
     session = read(log, tmp_path)
     found = measured(session, facts_of(session)).figures["sustained"]
     assert (found.value if isinstance(found, Figure) else None) == (pytest.approx(64) if told else None)
+
+
+def test_an_accuracy_ends_its_evaluation_where_no_line_does(tmp_path: Path) -> None:
+    # Evaluations of 5 s after every tenth of 6400 samples, which take 10 s, within an epoch.
+    lines = [mllog(0, "epoch_start", epoch_num=0)]
+    for each in range(1, 9):
+        lines.append(mllog(15 * each - 5, "eval_start", epoch_num=0.1 * each))
+        lines.append(mllog(15 * each, "eval_accuracy", 0.5, epoch_num=0.1 * each))
+    lines.append(mllog(120, "epoch_stop", epoch_num=0))
+    assert value(read(run_of("dlrm_dcnv2", 64, lines, 120, train_samples=6400), tmp_path)) == pytest.approx(64)

@@ -403,7 +403,8 @@ def _are_samples(numbers: Sequence[float], events: Sequence[_Event], batch: floa
     if not numbers or min(numbers) < batch or any(number % batch for number in numbers):
         return False
     counts = [each.count for each in events if each.kind == "_block_start" and each.count < batch]
-    return batch > 1 and sum(counts) < min(numbers)
+    one_by_one = batch == 1 and any(after - before == 1 for before, after in pairwise(numbers))
+    return sum(counts) < min(numbers) and not one_by_one
 
 
 def _number_of_samples(event: _Event, batch: float) -> float:
@@ -441,13 +442,18 @@ def _counted(event: _Event, batch: float) -> float:
 
 def _first(events: Sequence[_Event]) -> float:
     """Return what the first epoch is called, 0 or 1, where evaluations count on from it; 0 where they count from 0."""
-    begun = [each.number for each in events if each.kind == "_epoch_start" and each.number <= 1]
+    numbers = [
+        each.number if each.kind == "_epoch_start" else each.first for each in events if each.kind.endswith("_start")
+    ]
+    begun = [each for each in numbers if each <= 1]
     parts = [each.number for each in events if isfinite(each.number) and each.number % 1]
     return 1.0 if begun[:1] == [1.0] and min(parts) > 1 else 0.0
 
 
 def _part(event: _Event, first: float) -> float:
-    """Return how many epochs were done at an event; the first one may be called 0 or 1."""
+    """Return how many epochs were done at an event; the first one may be called 0 or 1, and the last one may end early."""
+    if event.kind == "_epoch_stop":
+        return nan
     if event.kind == "_epoch_start":
         return 0.0 if event.number <= 1 else nan
     return event.number - first
@@ -686,7 +692,10 @@ def _target_samples(columns: Columns) -> Postprocessed:
     inside = _of_run(events)
     if not inside or not _is_whole(inside):
         return _table([])
-    samples, _ = _positions(inside, _data_set(events, batch), batch)
+    samples, within = _positions(inside, _data_set(events, batch), batch)
+    if not within and not _evaluated_last(inside):
+        # The target may have been met, or all steps done, within the last epoch.
+        return _table([])
     # Where epochs have no end, nothing counts the last one.
     told = [number for number, each in zip(samples, inside, strict=True) if number > 0 and each.kind != "_epoch_start"]
     if not told or max(told) <= (before := _before_training(inside, samples)):
@@ -694,6 +703,13 @@ def _target_samples(columns: Columns) -> Postprocessed:
     # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
     resumed = before if before > batch and not isfinite(_stated(columns, "resumed_from")) else 0.0
     return _table([(inside[-1].row, {"target_samples": max(told) - before, "samples_before": resumed})])
+
+
+def _evaluated_last(inside: Sequence[_Event]) -> bool:
+    """Return whether an evaluation followed the end of the last epoch, or of the last block where epochs have none."""
+    name = "_epoch_stop" if any(each.kind == "_epoch_stop" for each in inside) else "_block_stop"
+    kinds = [each.kind for each in inside if each.kind in (name, "_eval_start", "_judged")]
+    return kinds[-1:] != [name]
 
 
 def _before_training(inside: Sequence[_Event], samples: Sequence[float]) -> float:

@@ -375,3 +375,37 @@ def test_an_accuracy_ends_its_evaluation_where_no_line_does(tmp_path: Path) -> N
         lines.append(mllog(15 * each, "eval_accuracy", 0.5, epoch_num=0.1 * each))
     lines.append(mllog(120, "epoch_stop", epoch_num=0))
     assert value(read(run_of("dlrm_dcnv2", 64, lines, 120, train_samples=6400), tmp_path)) == pytest.approx(64)
+
+
+def test_an_epoch_that_may_have_ended_early_counts_no_samples(tmp_path: Path) -> None:
+    # Nothing was evaluated after the last end: the target, or the last step, may have come before the whole epoch.
+    lines = []
+    for epoch in range(1, 7):
+        lines += [
+            mllog(10 * epoch - 10, "epoch_start", epoch_num=epoch),
+            mllog(10 * epoch, "epoch_stop", epoch_num=epoch),
+        ]
+    session = read(run_of("resnet", 64, lines, 60, train_samples=640), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), None)
+    evaluated = [*lines, mllog(60, "eval_start", epoch_num=6), mllog(60, "eval_stop", epoch_num=6)]
+    assert samples_to_train(read(run_of("resnet", 64, evaluated, 60, train_samples=640), tmp_path)) == 3840
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_end_of_an_epoch_cut_short_is_no_whole_epoch(first: int, tmp_path: Path) -> None:
+    # 0.6 of an epoch, evaluated after each tenth; blocks may tell how the first epoch is called.
+    lines = [mllog(0, "block_start", first_epoch_num=first, epoch_count=1)]
+    for each in range(1, 7):
+        lines += [mllog(10 * each, "eval_start", epoch_num=first + 0.1 * each)]
+        lines += [mllog(10 * each, "eval_stop", epoch_num=first + 0.1 * each)]
+    lines += [mllog(60, "block_stop", first_epoch_num=first), mllog(60, "epoch_stop", epoch_num=first + 1)]
+    session = read(run_of("dlrm_dcnv2", 64, lines, 60, train_samples=6400), tmp_path)
+    assert samples_to_train(session) == pytest.approx(3840)
+
+
+@pytest.mark.parametrize(("every", "expected"), [(20, 20 * 6), (1, None)])
+def test_a_batch_of_one_leaves_numbers_one_by_one_open(every: int, expected: float | None, tmp_path: Path) -> None:
+    lines = [mllog(0, "epoch_start", epoch_num=0)]
+    for each in range(1, 7):
+        lines += [mllog(10 * each, key, epoch_num=every * each) for key in ("eval_start", "eval_stop")]
+    assert samples_to_train(read(run_of("bert", 1, lines, 60), tmp_path)) == expected

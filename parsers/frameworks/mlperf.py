@@ -219,7 +219,7 @@ class _Point:
 class _Course:
     """The points of a run, from its beginning on; samples and seconds rise. `last` tells whether the last one counts.
 
-    `trained`: the seconds of training until each row, and what is lost until then.
+    `trained`: the seconds of training until each row, and what is lost until then or holds an evaluation.
     """
 
     points: Sequence[_Point]
@@ -239,8 +239,9 @@ def _course(events: Sequence[_Event], batch: float) -> _Course | None:
         evaluated = _evaluated(told, trained)
         points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, evaluated, strict=True)])
         if len(points) > 1 and _tells_most(told, trained[-1]):
-            rows = (each.row for each in told)
-            return _Course(points, dict(zip(rows, zip(trained, lost, strict=True), strict=True)), last)
+            rows = [each.row for each in told]
+            unknown = map(sum, zip(lost, evaluated, strict=True))
+            return _Course(points, dict(zip(rows, zip(trained, unknown, strict=True), strict=True)), last)
     return None
 
 
@@ -606,7 +607,8 @@ def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts
 def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course) -> dict[float, tuple[float, float]]:
     """Return samples and seconds of training since the speed that was logged before, by the places where both are told."""
     samples, seconds = ([getattr(each, name) for each in course.points] for name in ("samples", "seconds"))
-    before, lost, found = seconds[0], course.points[0].lost, dict[float, tuple[float, float]]()
+    first, found = course.points[0], dict[float, tuple[float, float]]()
+    before, lost = first.seconds, first.lost + first.evaluated
     seen = set[float]()
     for each, place in zip(printed, places, strict=True):
         if place in seen or each.row not in course.trained:

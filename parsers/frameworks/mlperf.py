@@ -708,10 +708,15 @@ def _target_samples(columns: Columns) -> Postprocessed:
 
 
 def _evaluated_last(inside: Sequence[_Event]) -> bool:
-    """Return whether an evaluation followed the end of the last epoch, or of the last block where epochs have none."""
-    name = "_epoch_stop" if any(each.kind == "_epoch_stop" for each in inside) else "_block_stop"
-    kinds = [each.kind for each in inside if each.kind in (name, "_eval_start", "_judged")]
-    return kinds[-1:] != [name]
+    """Return whether an evaluation ended the last epoch, or the last block where epochs have no end.
+
+    It follows the end, or comes once in each of them.
+    """
+    kinds = {each.kind for each in inside}
+    end = "_epoch_stop" if "_epoch_stop" in kinds else "_block_stop"
+    evaluation = "_eval_start" if "_eval_start" in kinds else "_judged"
+    told = [each.kind for each in inside if each.kind in (end, evaluation)]
+    return told[-1:] != [end] or (len(told) > 2 and told == [evaluation, end] * (len(told) // 2))
 
 
 def _before_training(inside: Sequence[_Event], samples: Sequence[float]) -> float:
@@ -806,6 +811,9 @@ FORMAT = Format(
         Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
         Fact("gpu", _SYSTEM + up_to(rb'"accelerator_model_name":"', _SYSTEM) + rb'([^"\n]++)"'),
         Fact("framework", _SYSTEM + up_to(rb'"framework":"', _SYSTEM) + rb'(PyTorch|MXNet|TensorFlow|HugeCTR|PaddlePaddle|JAX|DGL)\b'),
+        # By the rules of MLPerf HPC.
+        Fact("nodes", rb'"number_of_nodes' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("devices_per_node", rb'"accelerators_per_node' + _VALUE + rb"([0-9]++)\b", int),
         Fact("nodes", rb"\bDGXNNODES=([0-9]++)\b", int),
         Fact("devices_per_node", rb"\bDGXNGPU=([0-9]++)\b", int),
         *PYTORCH_JOB,

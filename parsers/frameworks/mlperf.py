@@ -71,7 +71,9 @@ _RUN: Mapping[str, bytes] = {
 }  # fmt: skip
 _RUN_ENDS = _RUN.keys() - {"_run_start"}
 #: What is logged before training begins.
-_BEGINNINGS = frozenset({"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch"})
+_BEGINNINGS = frozenset(
+    {"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch", "_staging_start", "_staging_stop"}
+)
 #: In 2018 runs end without a word on success; what they are judged by tells it.
 _JUDGED: Mapping[str, bytes] = {
     "_aim": rb"eval_target: (?=[0-9.]++\s)",
@@ -96,6 +98,9 @@ _EVENTS: Mapping[str, bytes] = {
     "_block_stop": rb"block_stop" + _ENDS,
     "_eval_start": rb"eval_start" + _ENDS,
     "_eval_stop": rb"eval_stop" + _ENDS,
+    # MLPerf HPC: copying the data to the machines counts in the run.
+    "_staging_start": rb'staging_start"',
+    "_staging_stop": rb'staging_stop"',
     **_JUDGED,
     "_loss": rb'train_loss"',
     "_step_done": rb"tracked_stats" + _VALUE + rb'\{"(?!valid)(?=' + _LATER + rb'"step": ?+[0-9])(?=' + _LATER + rb'"samples_count": ?+[0-9])',
@@ -352,12 +357,13 @@ def _evaluates_beside(events: Sequence[_Event]) -> bool:
 
 
 def _tells_most(events: Sequence[_Event], trained: float) -> bool:
-    """Return whether the seconds of training make up most of the run, without its evaluations."""
+    """Return whether the seconds of training make up most of the run, without evaluations and the staging of data."""
     if events[0].kind != "_run_start" or events[-1].kind not in _RUN:
         return True
-    spans = [(each, after) for each, after in pairwise(events) if each.kind in ("_eval_start", "_judged")]
-    evaluated = sum(max(0.0, after.time - each.time) for each, after in spans)
-    return trained >= _MOST * (events[-1].time - events[0].time - evaluated)
+    others = ("_eval_start", "_judged", "_staging_start")
+    spans = [(each, after) for each, after in pairwise(events) if each.kind in others]
+    took = sum(max(0.0, after.time - each.time) for each, after in spans)
+    return trained >= _MOST * (events[-1].time - events[0].time - took)
 
 
 def _rising(points: Sequence[_Point]) -> list[_Point]:
@@ -389,7 +395,8 @@ def _positions(events: Sequence[_Event], data_set: float, batch: float) -> tuple
     if in_samples:
         return [_number_of_samples(each, batch) for each in events], True
     if any(number % 1 for number in numbers):
-        return [_part(each, _first(events)) * data_set for each in events], True
+        first = _first(events)
+        return [_part(each, first) * data_set for each in events], True
     return _whole_epochs(events, data_set)
 
 
@@ -424,7 +431,7 @@ def _batch_of_blocks(events: Sequence[_Event], batch: float) -> float:
     told = [
         after.samples / (after.step - before.step)
         for before, after in pairwise(blocks)
-        if after.kind == "_block_stop" and after.step > before.step
+        if after.kind == "_block_stop" and after.step > before.step and isfinite(after.samples)
     ]
     if len(told) < _FEW_BLOCKS:
         return batch if blocks else nan

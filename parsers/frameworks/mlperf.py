@@ -287,6 +287,8 @@ def _trained(events: Sequence[_Event]) -> list[float]:
             evaluates = waits and end == "start"
         elif end == "start":
             open_cuts.add(name)
+            # Where training waits for evaluations, the line that ends this one is lost.
+            evaluates = evaluates and name not in cuts
         elif end == "stop":
             open_cuts.discard(name)
     return found
@@ -319,9 +321,16 @@ def _lost(events: Sequence[_Event]) -> list[int]:
             torn = events[last].kind == each.kind and not again
         if torn:
             begin = 0 if last is None else last + 1
-            unknown[begin : at + 1] = [True] * (at + 1 - begin)
+            until = _ended(events, begin, at) if name == "_eval" and end == "start" else at + 1
+            unknown[begin:until] = [True] * (until - begin)
         before[name] = at
     return list(accumulate(unknown))
+
+
+def _ended(events: Sequence[_Event], begin: int, at: int) -> int:
+    """Return the row before which an evaluation ended whose end is lost: where the next block or epoch begins."""
+    starts = (row for row in range(begin, at) if events[row].kind in ("_epoch_start", "_block_start"))
+    return next(starts, at + 1)
 
 
 def _evaluated(events: Sequence[_Event], trained: Sequence[float]) -> list[int]:
@@ -337,6 +346,9 @@ def _evaluated(events: Sequence[_Event], trained: Sequence[float]) -> list[int]:
             last = rises[bisect_right(rises, at) - 1] if each.kind == "_judged" and rises[:1] and rises[0] <= at else 0
             if last and each.time - events[last].time <= _NEXT:
                 inside[last] += 1
+        # Of a block whose accuracy is lost, the others tell that it held an evaluation.
+        if any(each.kind == "_block_stop" and held for each, held in zip(events, inside, strict=True)):
+            inside = [int(each.kind == "_block_stop" or held > 0) for each, held in zip(events, inside, strict=True)]
     return list(accumulate(inside))
 
 
@@ -346,13 +358,17 @@ def _tells(event: _Event) -> str:
 
 
 def _evaluates_beside(events: Sequence[_Event]) -> bool:
-    """Return whether an epoch or a block begins or ends during an evaluation."""
-    evaluates = False
+    """Return whether an epoch or a block begins or ends during an evaluation, between its beginning and its own end."""
+    evaluates = beside = False
     for each in events:
-        if each.kind in ("_eval_start", "_eval_stop"):
-            evaluates = each.kind == "_eval_start"
-        elif evaluates and each.kind.startswith(("_epoch", "_block")):
-            return True
+        if each.kind == "_eval_start":
+            evaluates, beside = True, False
+        elif each.kind == "_eval_stop":
+            if evaluates and beside:
+                return True
+            evaluates = False
+        elif each.kind.startswith(("_epoch", "_block")):
+            beside = True
     return False
 
 
@@ -460,7 +476,7 @@ def _first(events: Sequence[_Event]) -> float:
 
 def _part(event: _Event, first: float) -> float:
     """Return how many epochs were done at an event; the first one may be called 0 or 1, and the last one may end early."""
-    if event.kind == "_epoch_stop":
+    if event.kind in ("_epoch_stop", "_block_stop"):
         return nan
     if event.kind == "_epoch_start":
         return 0.0 if event.number <= 1 else nan
@@ -657,10 +673,12 @@ def _block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
 
 
 def _reported(columns: Columns) -> Postprocessed:
-    """Return the speed that is logged only once: the program's own for the run."""
+    """Return the speed that is logged only once, or by several machines at one step: the program's own for the run."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
-    rows = rows if len(rows) == 1 else rows[:0]
-    return rows, {"throughput": columns["throughput"][rows]}
+    rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
+    once = len(rows) == 1 or len(set(columns["_step"][rows].tolist())) == 1
+    middle = rows[len(rows) // 2 : len(rows) // 2 + 1] if once else rows[:0]
+    return middle, {"throughput": columns["throughput"][middle]}
 
 
 def _target(columns: Columns) -> Postprocessed:
@@ -706,12 +724,23 @@ def _target_samples(columns: Columns) -> Postprocessed:
         # The target may have been met, or all steps done, within the last epoch.
         return _table([])
     # Where epochs have no end, nothing counts the last one.
-    told = [number for number, each in zip(samples, inside, strict=True) if number > 0 and each.kind != "_epoch_start"]
-    if not told or max(told) <= (before := _before_training(inside, samples)):
+    told = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
+    known = [at for at, number in enumerate(told) if number > 0]
+    if not known or not _told_to_the_end(inside, known, within):
+        return _table([])
+    before, until = _before_training(inside, samples), max(told[at] for at in known)
+    if until <= before:
         return _table([])
     # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
     resumed = before if before > batch and not isfinite(_stated(columns, "resumed_from")) else 0.0
-    return _table([(inside[-1].row, {"target_samples": max(told) - before, "samples_before": resumed})])
+    return _table([(inside[-1].row, {"target_samples": until - before, "samples_before": resumed})])
+
+
+def _told_to_the_end(inside: Sequence[_Event], known: Sequence[int], within: bool) -> bool:
+    """Return whether the rows that tell how far a run came tell it all: lines of its beginning or its end may be lost."""
+    trained, lost = _trained(inside), _lost(inside)
+    after = trained[-1] - trained[known[-1]]
+    return after <= _AGREES * trained[-1] and lost[-1] == lost[known[-1]] and (within or not lost[known[0]])
 
 
 def _evaluated_last(inside: Sequence[_Event]) -> bool:
@@ -791,7 +820,7 @@ FORMAT = Format(
         _means("samples/s", _IN_SAMPLES),
         _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
-        Reading(_lines(_SPEEDS), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
+        Reading(_lines(_SPEEDS, {"_step": _TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
         Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_run_seconds),
         Reading(
             _lines(_EVENTS, _TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",

@@ -391,14 +391,16 @@ def test_an_epoch_that_may_have_ended_early_counts_no_samples(tmp_path: Path) ->
     assert samples_to_train(read(run_of("resnet", 64, evaluated, 60, train_samples=640), tmp_path)) == 3840
 
 
+@pytest.mark.parametrize("name", ["block", "epoch"])
 @pytest.mark.parametrize("first", [0, 1])
-def test_the_end_of_an_epoch_cut_short_is_no_whole_epoch(first: int, tmp_path: Path) -> None:
-    # 0.6 of an epoch, evaluated after each tenth; blocks may tell how the first epoch is called.
-    lines = [mllog(0, "block_start", first_epoch_num=first, epoch_count=1)]
+def test_the_end_of_an_epoch_cut_short_is_no_whole_epoch(first: int, name: str, tmp_path: Path) -> None:
+    # 0.6 of an epoch, evaluated after each tenth; blocks, too, may tell how the first epoch is called.
+    begin = {"first_epoch_num": first, "epoch_count": 1} if name == "block" else {"epoch_num": first}
+    lines = [mllog(0, f"{name}_start", **begin)]
     for each in range(1, 7):
         lines += [mllog(10 * each, "eval_start", epoch_num=first + 0.1 * each)]
         lines += [mllog(10 * each, "eval_stop", epoch_num=first + 0.1 * each)]
-    lines += [mllog(60, "block_stop", first_epoch_num=first), mllog(60, "epoch_stop", epoch_num=first + 1)]
+    lines += [mllog(60, f"{name}_stop", epoch_num=first + 1)]
     session = read(run_of("dlrm_dcnv2", 64, lines, 60, train_samples=6400), tmp_path)
     assert samples_to_train(session) == pytest.approx(3840)
 
@@ -436,3 +438,42 @@ def test_runs_of_mlperf_hpc_state_their_machines_and_evaluate_within_epochs(tmp_
     session = read(run_of("cosmoflow", 64, lines, 320, **stated), tmp_path)
     assert (value(session), samples_to_train(session)) == (pytest.approx(64), 3840)
     assert (facts_of(session)["nodes"], facts_of(session)["devices_per_node"]) == (4, 8)
+
+
+def test_every_machine_may_log_the_figure_of_the_run(tmp_path: Path) -> None:
+    lines = [mllog(0, "epoch_start", epoch_num=1)]
+    for each in range(1, 7):
+        lines += [mllog(15 * each - 5, "eval_start", epoch_num=1 + 0.1 * each)]
+        lines += [mllog(15 * each, "eval_stop", epoch_num=1 + 0.1 * each)]
+    speeds = [mllog(100, "tracked_stats", {"throughput": each}, step=0.6) for each in (42.5, 42.75, 42.25)]
+    log = run_of("dlrm_dcnv2", 64, lines, 90, train_samples=6400)
+    session = read([*log, *speeds], tmp_path)
+    assert (value(session, "reported"), value(session)) == (42.5, pytest.approx(64))
+
+
+@pytest.mark.parametrize("lost", ["eval_stop", "eval_start"])
+def test_a_lost_line_of_one_evaluation_leaves_the_others_out(lost: str, tmp_path: Path) -> None:
+    # Epochs of 640 samples in 10 s, with an evaluation of 5 s before each one ends.
+    lines = []
+    for epoch in range(1, 11):
+        at = 15 * epoch - 15
+        lines += [mllog(at, "epoch_start", epoch_num=epoch), mllog(at + 10, "eval_start", epoch_num=epoch)]
+        lines += [mllog(at + 15, "eval_stop", epoch_num=epoch), mllog(at + 15, "epoch_stop", epoch_num=epoch)]
+    del lines[next(at for at, line in enumerate(lines) if f'"{lost}"' in line and '"epoch_num": 4}' in line)]
+    session = read(run_of("cosmoflow", 64, lines, 150, train_samples=640), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64)
+
+
+@pytest.mark.parametrize("lost", [0, -1])
+def test_samples_until_the_target_are_not_told_where_a_line_of_an_end_is_lost(lost: int, tmp_path: Path) -> None:
+    blocks = []
+    for block in range(6):
+        blocks += [[mllog(15 * block, "block_start", first_epoch_num=4 * block + 1, epoch_count=4)]]
+        blocks += [[mllog(15 * block + 10, "block_stop", first_epoch_num=4 * block + 1)]]
+        blocks[-1] += [mllog(15 * block + 10, "eval_start", epoch_num=4 * block + 4)]
+        blocks[-1] += [mllog(15 * block + 15, "eval_stop", epoch_num=4 * block + 4)]
+    del blocks[lost][0]
+    session = read(run_of("resnet", 64, [line for block in blocks for line in block], 90, train_samples=160), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), None)

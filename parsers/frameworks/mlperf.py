@@ -602,7 +602,7 @@ def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts
     told = _between(printed, places, course) if course else {}
     # Before the first point, behind the last, and where a line was lost, the events tell nothing of a speed.
     if 2 * len(told) < len(set(places)):
-        if counts.unit == "sequences":
+        if counts.unit == "sequences" or (course and not _may_be(printed, course)):
             return []
         return [
             (each.row, {"throughput": each.throughput, "step": place})
@@ -625,6 +625,14 @@ def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts
         )
         for each, place, samples, seconds in known
     ]
+
+
+def _may_be(printed: Sequence[_Event], course: _Course) -> bool:
+    """Return whether logged speeds may be those of a course that holds evaluations: not slower, nor much faster."""
+    first, last = course.points[0], course.points[-1]
+    told = (last.samples - first.samples) / (last.seconds - first.seconds) if last.seconds > first.seconds else nan
+    speed = float(np.median([each.throughput for each in printed]))
+    return not (speed < (1 - _AGREES) * told or speed > told / _MOST)
 
 
 def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course) -> dict[float, tuple[float, float]]:

@@ -21,7 +21,8 @@ _OUT_OF_MEMORY = (
 )  # fmt: skip
 _CRASH = (
     b"Traceback (most recent call last):", b"Segmentation fault", b"core dumped", b"terminate called after throwing",
-    b"ChildFailedError", b"mpirun noticed that process rank", b"terminated normally, but",
+    b"ChildFailedError", b"mpirun noticed that process rank", b"terminated normally, but", b": Test NCCL failure ",
+    b": Test CUDA failure ",
 )  # fmt: skip
 _STOPPED = (
     b"with signal", b"by signal", b"SIGTERM", b"KeyboardInterrupt",

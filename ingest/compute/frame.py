@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
-_COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "clock")
+_COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "evaluated", "clock")
 #: What may take time inside a record besides training steps.
 PAUSES: Mapping[PauseKind | Literal["outside_timer"], int] = {
     "evaluation": 1,
@@ -206,6 +206,8 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     stopped, apart = (_stopped(each, group, ranks, len(rows)) for each in (held, beside))
     if records.reading.buffered:
         stopped = _in_all_printed_together(stopped, records.stamps()[rows])
+    if "evaluated" in columns:
+        stopped[columns["evaluated"] > 0] |= PAUSES["evaluation"]
     pauses = _pauses(records, stopped, epochs, steps)
     return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
 

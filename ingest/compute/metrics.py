@@ -240,12 +240,16 @@ def _to_target(session: Session) -> dict[str, MetricFigure]:
         code = "target_missed" if reached == 0 else "target_open" if math.isnan(seconds) else "target_unknown"
         reason = Reason(code, {"line": run.lines([len(run) - 1])[0]})
         return {"time_to_train": MetricFigure(None, METRICS["time_to_train"].unit, reason=reason)}
+    counted = next((each for each in session.records if "target_samples" in each and len(each)), None)
+    if counted and (before := float(counted["samples_before"][-1])) > 0:
+        reason = Reason("target_resumed", {"samples": f"{before:.10g}"})
+        return {"time_to_train": MetricFigure(None, METRICS["time_to_train"].unit, reason=reason)}
     # Not rounded: a score is the mean of these, and published with all its digits.
     found = {"time_to_train": _of_run(run, "time_to_train", seconds / 60, f"{seconds:.10g} s / 60")}
-    for records in session.records:
-        if "target_samples" in records and len(records):
-            samples = float(records["target_samples"][-1])
-            found["samples_to_train"] = _of_run(records, "samples_to_train", _digits(samples), "")
+    if counted:
+        found["samples_to_train"] = _of_run(
+            counted, "samples_to_train", _digits(float(counted["target_samples"][-1])), ""
+        )
     return found
 
 

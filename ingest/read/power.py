@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -28,20 +29,26 @@ def watts(paths: Sequence[Path]) -> float:
 
 def _mean(path: Path) -> float:
     try:
-        events = sorted(_events(path), key=lambda each: each[1])
-    except (OSError, ValueError, KeyError, TypeError):
+        mean = _mean_of(sorted(_events(path), key=lambda each: each[1]))
+    except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
         raise PowerError(path.name) from None
+    if not 0 <= mean < math.inf:
+        raise PowerError(path.name)
+    return mean
+
+
+def _mean_of(events: Sequence[tuple[str, float, Any]]) -> float:
     told = {key: value for key, _, value in events}
     efficiency = float(told.get("conversion_eff", 1.0))
     if "interconnect_power_est" in told:
         return efficiency * float(told["interconnect_power_est"])
     begin, end = _ends(events)
-    readings = [(time, value) for key, time, value in events if key == "power_reading" and begin < time <= end]
+    readings = [(time, float(value)) for key, time, value in events if key == "power_reading" and begin < time <= end]
     if not readings:
-        raise PowerError(path.name)
+        raise ValueError("no reading between the ends of the measurement")
     times = [begin, *(time for time, _ in readings)]
     done = sum(value * (after - before) for (before, after), (_, value) in zip(pairwise(times), readings, strict=True))
-    return float(efficiency * done / (end - begin))
+    return efficiency * done / (end - begin)
 
 
 def _ends(events: Sequence[tuple[str, float, Any]]) -> tuple[float, float]:

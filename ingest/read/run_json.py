@@ -181,7 +181,7 @@ def _parsed(path: Path) -> Any:
     """
     if (size := path.stat().st_size) > _LARGEST:
         raise ValueError(f"it has {size} bytes, and at most {_LARGEST} are read")
-    return json.loads(path.read_text("utf-8"), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
+    return json.loads(path.read_text("utf-8-sig"), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
 
 
 def _refuse(constant: str) -> None:

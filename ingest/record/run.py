@@ -407,14 +407,16 @@ def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     if run_json.document and run_json.document.smoke and run_json.document.outcome in _PUBLISHABLE:
         return "trial"
     stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
-    return stated or (
-        "missed" if session.ending.outcome == "completed" and _missed(session) else session.ending.outcome
-    )
+    return stated or _outcome_by_log(session)
 
 
-def _missed(session: Session) -> bool:
-    """Return whether a run that trains to a target ended without reaching it."""
-    return any(each["reached"][-1] == 0 for each in session.records if "reached" in each and len(each))
+def _outcome_by_log(session: Session) -> str:
+    """Return the outcome by the log: a run that trains to a target has ended there, though more steps were planned."""
+    found = session.ending.outcome
+    reached = {float(each["reached"][-1]) for each in session.records if "reached" in each and len(each)}
+    if found not in ("completed", "truncated") or not reached & {0.0, 1.0}:
+        return found
+    return "missed" if 0.0 in reached else "completed"
 
 
 def _progress(session: Session) -> RunProgress | None:

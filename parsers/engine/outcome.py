@@ -23,7 +23,7 @@ _OUT_OF_MEMORY = (
 _CRASH = (
     b"Traceback (most recent call last):", b"Segmentation fault", b"core dumped", b"terminate called after throwing",
     b"ChildFailedError", b"noticed that process rank", b"terminated normally, but", b"Exited with exit code",
-    b"detected that one or more processes exited with non-zero status",
+    b"detected that one or more processes exited with non-zero status", b": Test NCCL failure ", b": Test CUDA failure ",
 )  # fmt: skip
 _STOPPED = (
     b"with signal", b"by signal", b"SIGTERM", b"KeyboardInterrupt",

@@ -7,15 +7,17 @@ logged again and again and the events do not contradict it: one that is lower ho
 logged once is the program's own figure for the run.
 
 `samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and
-`block_stop` with a `step`; the mean over a block, which the clock is held against, repeats as a line without a step.
-`epoch_num` counts epochs, parts of epochs, samples, or tokens (GPT-3). `train_samples` is the size of the data set if
-logged before the first epoch ends, and the number of processed samples if logged after it; RetinaNet's counts batches.
-An evaluation that goes on beside the next epoch takes no time from it. The last epoch does not count, since it may have
+`block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the clock
+is held against, repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or tokens (GPT-3,
+and the accuracies of Llama 3.1 405B). `train_samples` is the size of the data set if logged before the first epoch ends,
+and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its epochs.
+An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an evaluation
+by its accuracy alone: the stretch that ends there holds it. The last epoch does not count, since it may have
 ended when the target was met; a burst of events after the run says nothing. A stretch in which the beginning or the end
 of a block, an epoch or an evaluation is missing does not count. Of a program that was started again without a new head
 only the last run counts, and no time to train, since that run may go on where the one before broke off; where the
 stamps of a run go back, nothing counts. Every node may log the same figure, which counts once. A speed counts samples;
-of GPT-3, and of Llama 3.1, whose logs state the length of a sequence, tokens.
+of GPT-3, and of Llama 3.1, whose logs state the length of a sequence, tokens, whichever of the two is logged.
 
 `d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
 batch of the job, and are not read; nor is `submission_org`, which may be a placeholder, or name whose code it is.
@@ -23,10 +25,11 @@ batch of the job, and are not read; nor is `submission_org`, which may be a plac
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from math import isfinite, nan
 
 import numpy as np
@@ -67,13 +70,18 @@ _RUN: Mapping[str, bytes] = {
     "_run_stop": rb"run_stop" + _ENDS + rb"(?=" + _LATER + rb"\n)",
 }  # fmt: skip
 _RUN_ENDS = _RUN.keys() - {"_run_start"}
+#: What is logged before training begins.
+_BEGINNINGS = frozenset(
+    {"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch", "_staging_start", "_staging_stop"}
+)
 #: In 2018 runs end without a word on success; what they are judged by tells it.
 _JUDGED: Mapping[str, bytes] = {
     "_aim": rb"eval_target: (?=[0-9.]++\s)",
     "_judged": rb"eval_accuracy" + _ENDS,
 }
 _PRINTED: Mapping[str, bytes] = {"_printed": _THROUGHPUT + _NUMBER + rb"[,}]"}
-_COUNTED = rb'(?:block|eval|run)_(?:start|stop)"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
+#: What is counted at the beginning of a block may be its size.
+_COUNTED = rb'(?:block_stop|(?:eval|run)_(?:start|stop))"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
 _SPEEDS: Mapping[str, bytes] = {**_PRINTED, "_counted": _COUNTED}
 #: The mean over a block, by the callbacks of NVIDIA's NeMo: the line of a single step has a step.
 _BLOCK_MEAN = (
@@ -90,10 +98,14 @@ _EVENTS: Mapping[str, bytes] = {
     "_block_stop": rb"block_stop" + _ENDS,
     "_eval_start": rb"eval_start" + _ENDS,
     "_eval_stop": rb"eval_stop" + _ENDS,
+    # MLPerf HPC: copying the data to the machines counts in the run.
+    "_staging_start": rb'staging_start"',
+    "_staging_stop": rb'staging_stop"',
     **_JUDGED,
     "_loss": rb'train_loss"',
     "_step_done": rb"tracked_stats" + _VALUE + rb'\{"(?!valid)(?=' + _LATER + rb'"step": ?+[0-9])(?=' + _LATER + rb'"samples_count": ?+[0-9])',
     "_data_set": rb"(?:train_samples|input_size|preproc_num_train_examples)" + _ENDS,
+    "_of_epoch": rb'samples_per_epoch"',
     "_detection": rb"submission_benchmark" + _VALUE + rb'"(?:retinanet|ssd)"',
 }  # fmt: skip
 #: What the metadata of an event tell, by the column that captures it.
@@ -104,12 +116,16 @@ _TOLD: Mapping[str, bytes] = {
 _FACTS = ("batch_size_of_job", "sequence_length")
 #: A data set of images for detection has more images than this, and fewer batches.
 _IMAGES = 100_000
+#: Of fewer blocks the usual size is not known.
+_FEW_BLOCKS = 3
 #: Two ways to a speed agree up to this.
 _AGREES = 0.05
 #: Share of a run's seconds, without evaluations, that the events must tell.
 _MOST = 0.5
 #: Ranks of one run, which print side by side, begin it within so many seconds; a later beginning is that of another run.
 _BEGINS = 10.0
+#: A line is printed next to another within so many seconds; no evaluation takes less.
+_NEXT = 0.1
 #: Stamps go back by less where several ranks write one log.
 _BACK = 1.0
 
@@ -192,19 +208,23 @@ def _goes_back(inside: Sequence[_Event]) -> tuple[int, float] | None:
 
 @dataclass(frozen=True)
 class _Point:
-    """A place in a run: its event, the samples until it, the seconds of training, and what is lost until then."""
+    """A place in a run: its event, the samples until it, the seconds of training, and what is lost until then.
+
+    `evaluated`: the evaluations within these seconds.
+    """
 
     event: _Event
     samples: float
     seconds: float
     lost: int
+    evaluated: int
 
 
 @dataclass(frozen=True)
 class _Course:
     """The points of a run, from its beginning on; samples and seconds rise. `last` tells whether the last one counts.
 
-    `trained`: the seconds of training until each row, and what is lost until then.
+    `trained`: the seconds of training until each row, and what is lost until then or holds an evaluation.
     """
 
     points: Sequence[_Point]
@@ -217,15 +237,25 @@ def _course(events: Sequence[_Event], batch: float) -> _Course | None:
 
     Some submitters log all epochs at once; their blocks tell the time.
     """
-    inside = _of_run(events)
+    inside = _with_ends(_of_run(events))
     for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
         trained, lost = _trained(told), _lost(told)
         samples, last = _positions(told, _data_set(events, batch), batch)
-        points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, strict=True)])
+        evaluated = _evaluated(told, trained)
+        points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, evaluated, strict=True)])
         if len(points) > 1 and _tells_most(told, trained[-1]):
-            rows = (each.row for each in told)
-            return _Course(points, dict(zip(rows, zip(trained, lost, strict=True), strict=True)), last)
+            rows = [each.row for each in told]
+            unknown = map(sum, zip(lost, evaluated, strict=True))
+            return _Course(points, dict(zip(rows, zip(trained, unknown, strict=True), strict=True)), last)
     return None
+
+
+def _with_ends(events: Sequence[_Event]) -> list[_Event]:
+    """Return the events; where no line ends an evaluation, its accuracy does."""
+    kinds = {each.kind for each in events}
+    if "_eval_start" not in kinds or "_eval_stop" in kinds:
+        return list(events)
+    return [replace(each, kind="_eval_stop") if each.kind == "_judged" else each for each in events]
 
 
 def _stated(columns: Columns, fact: str) -> float:
@@ -235,6 +265,8 @@ def _stated(columns: Columns, fact: str) -> float:
 
 def _data_set(events: Sequence[_Event], batch: float) -> float:
     """Return the samples of an epoch; NaN where they are not known."""
+    if padded := [each.value for each in events if each.kind == "_of_epoch"]:
+        return padded[-1]
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [each.row for each in _of_run(events)[-1:]]
     size = next((each.value for each in events if each.kind == "_data_set" and each.row < ends[0]), nan)
     batches = size < _IMAGES and any(each.kind == "_detection" for each in events)
@@ -255,6 +287,8 @@ def _trained(events: Sequence[_Event]) -> list[float]:
             evaluates = waits and end == "start"
         elif end == "start":
             open_cuts.add(name)
+            # Where training waits for evaluations, the line that ends this one is lost.
+            evaluates = evaluates and name not in cuts
         elif end == "stop":
             open_cuts.discard(name)
     return found
@@ -268,8 +302,8 @@ def _cuts(events: Sequence[_Event]) -> set[str]:
 def _lost(events: Sequence[_Event]) -> list[int]:
     """Return a count that rises with each event of a stretch whose beginning or end is missing.
 
-    A torn line leaves two beginnings, or two ends, one after the other: what was trained between them is not known. Ranks
-    repeat one that tells the same.
+    A torn line leaves two beginnings, or two ends, one after the other, and so does a program that broke off and goes on
+    where the block began: what was trained between them is not known. Ranks repeat one that tells the same at once.
     """
     pairs = _cuts(events)
     if {"_eval_start", "_eval_stop"} <= {each.kind for each in events} and not _evaluates_beside(events):
@@ -283,12 +317,39 @@ def _lost(events: Sequence[_Event]) -> list[int]:
         if last is None:
             torn = end == "stop"
         else:
-            torn = events[last].kind == each.kind and _tells(events[last]) != _tells(each)
+            again = each.time - events[last].time <= _BEGINS and _tells(events[last]) == _tells(each)
+            torn = events[last].kind == each.kind and not again
         if torn:
             begin = 0 if last is None else last + 1
-            unknown[begin : at + 1] = [True] * (at + 1 - begin)
+            until = _ended(events, begin, at) if name == "_eval" and end == "start" else at + 1
+            unknown[begin:until] = [True] * (until - begin)
         before[name] = at
     return list(accumulate(unknown))
+
+
+def _ended(events: Sequence[_Event], begin: int, at: int) -> int:
+    """Return the row before which an evaluation ended whose end is lost: where the next block or epoch begins."""
+    starts = (row for row in range(begin, at) if events[row].kind in ("_epoch_start", "_block_start"))
+    return next(starts, at + 1)
+
+
+def _evaluated(events: Sequence[_Event], trained: Sequence[float]) -> list[int]:
+    """Return how many evaluations lie within the seconds of training until each event.
+
+    Where no line begins an evaluation, its accuracy is all that tells of it. The block that ended just before holds it:
+    of an evaluation behind the block some time has passed.
+    """
+    inside = [0] * len(events)
+    if not any(each.kind == "_eval_start" for each in events):
+        rises = [at for at, (before, after) in enumerate(pairwise(trained), 1) if after > before]
+        for at, each in enumerate(events):
+            last = rises[bisect_right(rises, at) - 1] if each.kind == "_judged" and rises[:1] and rises[0] <= at else 0
+            if last and each.time - events[last].time <= _NEXT:
+                inside[last] += 1
+        # Of a block whose accuracy is lost, the others tell that it held an evaluation.
+        if any(each.kind == "_block_stop" and held for each, held in zip(events, inside, strict=True)):
+            inside = [int(each.kind == "_block_stop" or held > 0) for each, held in zip(events, inside, strict=True)]
+    return list(accumulate(inside))
 
 
 def _tells(event: _Event) -> str:
@@ -297,23 +358,28 @@ def _tells(event: _Event) -> str:
 
 
 def _evaluates_beside(events: Sequence[_Event]) -> bool:
-    """Return whether an epoch or a block begins or ends during an evaluation."""
-    evaluates = False
+    """Return whether an epoch or a block begins or ends during an evaluation, between its beginning and its own end."""
+    evaluates = beside = False
     for each in events:
-        if each.kind in ("_eval_start", "_eval_stop"):
-            evaluates = each.kind == "_eval_start"
-        elif evaluates and each.kind.startswith(("_epoch", "_block")):
-            return True
+        if each.kind == "_eval_start":
+            evaluates, beside = True, False
+        elif each.kind == "_eval_stop":
+            if evaluates and beside:
+                return True
+            evaluates = False
+        elif each.kind.startswith(("_epoch", "_block")):
+            beside = True
     return False
 
 
 def _tells_most(events: Sequence[_Event], trained: float) -> bool:
-    """Return whether the seconds of training make up most of the run, without its evaluations."""
+    """Return whether the seconds of training make up most of the run, without evaluations and the staging of data."""
     if events[0].kind != "_run_start" or events[-1].kind not in _RUN:
         return True
-    spans = [(each, after) for each, after in pairwise(events) if each.kind in ("_eval_start", "_judged")]
-    evaluated = sum(max(0.0, after.time - each.time) for each, after in spans)
-    return trained >= _MOST * (events[-1].time - events[0].time - evaluated)
+    others = ("_eval_start", "_judged", "_staging_start")
+    spans = [(each, after) for each, after in pairwise(events) if each.kind in others]
+    took = sum(max(0.0, after.time - each.time) for each, after in spans)
+    return trained >= _MOST * (events[-1].time - events[0].time - took)
 
 
 def _rising(points: Sequence[_Point]) -> list[_Point]:
@@ -333,28 +399,88 @@ def _rising(points: Sequence[_Point]) -> list[_Point]:
 
 def _positions(events: Sequence[_Event], data_set: float, batch: float) -> tuple[list[float], bool]:
     """Return the samples until each event, NaN where it does not tell, and whether the last of them counts."""
-    if any(isfinite(each.samples) for each in events):
-        return [_counted(each, batch) for each in events], True
+    events = _without_accuracy(events)
+    counted = [each.samples for each in events if isfinite(each.samples)]
     numbers = [each.number for each in events if each.number > 0]
-    if numbers and min(numbers) >= batch:
-        return [each.number for each in events], True
+    others = [each.number for each in events if each.number > 0 and not each.kind.startswith("_epoch")]
+    in_samples = _are_samples(others or numbers, events, batch)
+    # Beside numbers that say more, what is counted may be the data that evaluations see.
+    if counted and not (in_samples and max(numbers) > max(counted)):
+        of_step = _batch_of_blocks(events, batch)
+        return [_counted(each, of_step) for each in events], True
+    if in_samples:
+        return [_number_of_samples(each, batch) for each in events], True
     if any(number % 1 for number in numbers):
-        return [_part(each) * data_set for each in events], True
+        first = _first(events)
+        return [_part(each, first) * data_set for each in events], True
     return _whole_epochs(events, data_set)
 
 
+def _without_accuracy(events: Sequence[_Event]) -> list[_Event]:
+    """Return the events, accuracies without a place where evaluations tell it: they may count in another unit."""
+    told = any(each.kind in ("_eval_start", "_eval_stop") and isfinite(each.place) for each in events)
+    return [replace(each, samples=nan, number=nan) if told and each.kind == "_judged" else each for each in events]
+
+
+def _are_samples(numbers: Sequence[float], events: Sequence[_Event], batch: float) -> bool:
+    """Return whether numbers of epochs count samples: in batches, and not as blocks of fewer epochs add up to them."""
+    if not numbers or min(numbers) < batch or any(number % batch for number in numbers):
+        return False
+    counts = [each.count for each in events if each.kind == "_block_start" and each.count < batch]
+    one_by_one = batch == 1 and any(after - before == 1 for before, after in pairwise(numbers))
+    return sum(counts) < min(numbers) and not one_by_one
+
+
+def _number_of_samples(event: _Event, batch: float) -> float:
+    """Return the samples until an event whose number counts them, though that of an epoch may count epochs."""
+    if event.kind.startswith("_epoch") and event.number < batch:
+        return _part(event, 0.0) if event.kind == "_epoch_start" else nan
+    return event.number
+
+
+def _batch_of_blocks(events: Sequence[_Event], batch: float) -> float:
+    """Return the samples of a step by the blocks that tell both, or else the batch of the job; NaN without such blocks.
+
+    The first block may be longer than it says, and the last one shorter.
+    """
+    blocks = [each for each in events if each.kind.startswith("_block") and isfinite(each.step)]
+    told = [
+        after.samples / (after.step - before.step)
+        for before, after in pairwise(blocks)
+        if after.kind == "_block_stop" and after.step > before.step and isfinite(after.samples)
+    ]
+    if len(told) < _FEW_BLOCKS:
+        return batch if blocks else nan
+    return float(np.median(told))
+
+
 def _counted(event: _Event, batch: float) -> float:
-    """Return the samples until an event; those of a block are its size where its step is told."""
-    if event.kind.startswith("_block") and isfinite(event.step):
+    """Return the samples until an event, by its step in a log whose blocks count steps.
+
+    The count is then the size of a block, or of the data that an evaluation sees. `batch` is NaN in other logs.
+    """
+    if isfinite(event.step) and isfinite(batch) and event.kind.startswith(("_block", "_eval", "_judged", *_RUN)):
         return event.step * batch
     return event.samples
 
 
-def _part(event: _Event) -> float:
-    """Return how many epochs were done at an event; the first one may be called 0 or 1."""
+def _first(events: Sequence[_Event]) -> float:
+    """Return what the first epoch is called, 0 or 1, where evaluations count on from it; 0 where they count from 0."""
+    numbers = [
+        each.number if each.kind == "_epoch_start" else each.first for each in events if each.kind.endswith("_start")
+    ]
+    begun = [each for each in numbers if each <= 1]
+    parts = [each.number for each in events if isfinite(each.number) and each.number % 1]
+    return 1.0 if begun[:1] == [1.0] and min(parts) > 1 else 0.0
+
+
+def _part(event: _Event, first: float) -> float:
+    """Return how many epochs were done at an event; the first one may be called 0 or 1, and the last one may end early."""
+    if event.kind in ("_epoch_stop", "_block_stop"):
+        return nan
     if event.kind == "_epoch_start":
         return 0.0 if event.number <= 1 else nan
-    return event.number
+    return event.number - first
 
 
 def _whole_epochs(events: Sequence[_Event], data_set: float) -> tuple[list[float], bool]:
@@ -379,11 +505,17 @@ def _epoch(event: _Event) -> float:
 
 def _blocks(events: Sequence[_Event], data_set: float) -> list[float]:
     """Return the samples at the beginnings and ends of blocks of epochs; where a beginning tells its epoch, by that."""
-    first = next((each.first for each in events if each.kind == "_block_start"), nan)
+    firsts = [each.first for each in events if each.kind == "_block_start"]
+    first = firsts[0] if firsts else nan
+    if len(firsts) > 1 and max(firsts) == first:
+        # Each of the blocks is a part of that epoch.
+        return [nan] * len(events)
     found, done, count = [], 0.0, nan
     for each in events:
         if each.kind == "_block_start":
-            done, count = each.first - first if isfinite(each.first - first) else done, each.count
+            # The second block may begin with the number of the last epoch of the first one.
+            known = done if isfinite(done) else 0.0
+            done, count = max(known, each.first - first) if isfinite(each.first - first) else done, each.count
             found.append(done * data_set if done == 0 or isfinite(each.first - first) else nan)
         elif each.kind == "_block_stop":
             done, count = done + count, nan
@@ -396,17 +528,45 @@ def _blocks(events: Sequence[_Event], data_set: float) -> list[float]:
 def _records(columns: Columns, unit: str = "samples") -> Postprocessed:
     """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = _events(columns), (_stated(columns, each) for each in _FACTS)
+    counts = _Counts(unit, batch, length)
     if back := _goes_back(_of_run(events)):
         # A record that is no training, and that is refused with its line.
         return _table([(back[0], {"samples": 1.0, "duration": back[1]})])
-    course, each = _course(events, batch), length if unit == "sequences" else 1.0
-    found = _of_speeds(events, course, (batch, length), each)
+    course = _course(events, batch)
+    found = _of_speeds(events, course, counts)
     if not found and course:
-        found = list(_of_course(course, batch, each))
-    return _table(found or _of_whole_run(events))
+        found = list(_of_course(course, batch, counts.of_event))
+    return _table(found or _of_whole_run(events, counts.of_event))
 
 
 _Record = dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What the events of a log count: `samples`, which the figure counts too; `sequences` or `tokens` of a figure in tokens."""
+
+    unit: str
+    batch: float
+    length: float
+
+    @property
+    def of_event(self) -> float:
+        """Return how much of the figure's unit one of the events counts."""
+        return self.length if self.unit == "sequences" else 1.0
+
+    def units(self, ratio: float) -> tuple[float, float]:
+        """Return how much of the figure's unit one of a logged speed counts, and one of the events beside it.
+
+        Args:
+            ratio: logged speed over that which the events tell: 1, or a batch, or the tokens of a sequence.
+        """
+        in_batches, in_tokens = (each > 1 and abs(ratio / each - 1) <= _AGREES for each in (self.batch, self.length))
+        if in_batches == in_tokens:
+            return self.of_event, self.of_event
+        if in_batches:
+            return self.of_event, self.batch * self.of_event
+        return (1 / self.length, 1.0) if self.unit == "samples" else (1.0, self.length)
 
 
 def _table(records: Sequence[tuple[int, _Record]]) -> Postprocessed:
@@ -424,45 +584,62 @@ def _of_course(course: _Course, batch: float, length: float) -> Iterator[tuple[i
             continue
         samples, seconds = after.samples - before.samples, after.seconds - before.seconds
         step = after.samples / batch if isfinite(batch) else number
-        yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step}
+        evaluated = float(after.evaluated > before.evaluated)
+        yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step, "evaluated": evaluated}
 
 
-def _of_speeds(
-    events: Sequence[_Event], course: _Course | None, units: Sequence[float], length: float
-) -> list[tuple[int, _Record]]:
+def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts) -> list[tuple[int, _Record]]:
     """Return the logged speeds of a run, none where one only is logged, or where they hold evaluations as well.
 
     They come with the samples and seconds that the events tell, where these tell them for half of them; the others are
-    left out then, most often the first one, at which the events begin to tell.
+    left out then, most often the first one, at which the events begin to tell. Where the events do not, nothing tells
+    sequences from tokens.
     """
     printed = [each for each in _of_run(events) if each.kind == "_printed"]
     places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
     if len(set(places)) < 2:
         return []
-    found: list[_Record] = [
-        {"throughput": each.throughput * length, "step": place} for each, place in zip(printed, places, strict=True)
-    ]
     told = _between(printed, places, course) if course else {}
     # Before the first point, behind the last, and where a line was lost, the events tell nothing of a speed.
-    if 2 * len(told) >= len(set(places)):
-        known = [at for at, place in enumerate(places) if place in told]
-        printed, found, spans = (
-            [printed[at] for at in known],
-            [found[at] for at in known],
-            [told[places[at]] for at in known],
-        )
-        unit = _unit(printed, spans, units)
-        if _speed(printed, spans, unit) < 1 - _AGREES:
+    if 2 * len(told) < len(set(places)):
+        if counts.unit == "sequences" or (course and not _may_be(printed, course)):
             return []
-        for record, (samples, seconds) in zip(found, spans, strict=True):
-            record |= {"samples": samples * unit * length, "duration": seconds}
-    return [(each.row, record) for each, record in zip(printed, found, strict=True)]
+        return [
+            (each.row, {"throughput": each.throughput, "step": place})
+            for each, place in zip(printed, places, strict=True)
+        ]
+    known = [(each, place, *told[place]) for each, place in zip(printed, places, strict=True) if place in told]
+    ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
+    of_speed, of_event = counts.units(ratio)
+    if ratio * of_speed / of_event < 1 - _AGREES:
+        return []
+    return [
+        (
+            each.row,
+            {
+                "throughput": each.throughput * of_speed,
+                "step": place,
+                "samples": samples * of_event,
+                "duration": seconds,
+            },
+        )
+        for each, place, samples, seconds in known
+    ]
+
+
+def _may_be(printed: Sequence[_Event], course: _Course) -> bool:
+    """Return whether logged speeds may be those of a course that holds evaluations: not slower, nor much faster."""
+    first, last = course.points[0], course.points[-1]
+    told = (last.samples - first.samples) / (last.seconds - first.seconds) if last.seconds > first.seconds else nan
+    speed = float(np.median([each.throughput for each in printed]))
+    return not (speed < (1 - _AGREES) * told or speed > told / _MOST)
 
 
 def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course) -> dict[float, tuple[float, float]]:
     """Return samples and seconds of training since the speed that was logged before, by the places where both are told."""
     samples, seconds = ([getattr(each, name) for each in course.points] for name in ("samples", "seconds"))
-    before, lost, found = seconds[0], course.points[0].lost, dict[float, tuple[float, float]]()
+    first, found = course.points[0], dict[float, tuple[float, float]]()
+    before, lost = first.seconds, first.lost + first.evaluated
     seen = set[float]()
     for each, place in zip(printed, places, strict=True):
         if place in seen or each.row not in course.trained:
@@ -476,26 +653,18 @@ def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course
     return found
 
 
-def _speed(printed: Sequence[_Event], told: Sequence[tuple[float, float]], unit: float) -> float:
-    """Return logged speed over that which the events tell, as the median."""
-    return float(np.median([each.throughput * s / (n * unit) for each, (n, s) in zip(printed, told, strict=True)]))
-
-
-def _unit(printed: Sequence[_Event], told: Sequence[tuple[float, float]], units: Sequence[float]) -> float:
-    """Return how many samples of the logged speed one of the events counts: 1, or a batch, or the tokens of a sequence."""
-    ratio = _speed(printed, told, 1.0)
-    return next((each for each in units if each > 1 and abs(ratio / each - 1) <= _AGREES), 1.0)
-
-
-def _of_whole_run(events: Sequence[_Event]) -> list[tuple[int, _Record]]:
-    """Return the whole run as a record, where the samples that it has processed are logged at its end."""
+def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _Record]]:
+    """Return the whole run without its evaluations as a record, where the samples that it has processed are logged at its end."""
     inside = _of_run(events)
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
     first = next((each for each in events if each.kind == "_data_set"), None)
     if first is None or first.row < ends[0] or not _is_whole(inside):
         return []
-    record = {"samples": first.value, "duration": inside[-1].time - inside[0].time}
-    return [(inside[-1].row, record)] if record["duration"] > 0 else []
+    told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
+    trained = _trained(told)
+    evaluated = float(_evaluated(told, trained)[-1] > 0)
+    record = {"samples": first.value * length, "duration": trained[-1], "evaluated": evaluated}
+    return [(inside[-1].row, record)] if trained[-1] > 0 else []
 
 
 def _is_whole(inside: Sequence[_Event]) -> bool:
@@ -512,10 +681,12 @@ def _block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
 
 
 def _reported(columns: Columns) -> Postprocessed:
-    """Return the speed that is logged only once: the program's own for the run."""
+    """Return the speed that is logged only once, or by several machines at one step: the program's own for the run."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
-    rows = rows if len(rows) == 1 else rows[:0]
-    return rows, {"throughput": columns["throughput"][rows]}
+    rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
+    once = len(rows) == 1 or len(set(columns["_step"][rows].tolist())) == 1
+    middle = rows[len(rows) // 2 : len(rows) // 2 + 1] if once else rows[:0]
+    return middle, {"throughput": columns["throughput"][middle]}
 
 
 def _target(columns: Columns) -> Postprocessed:
@@ -556,10 +727,46 @@ def _target_samples(columns: Columns) -> Postprocessed:
     inside = _of_run(events)
     if not inside or not _is_whole(inside):
         return _table([])
-    samples, _ = _positions(inside, _data_set(events, batch), batch)
+    samples, within = _positions(inside, _data_set(events, batch), batch)
+    if not within and not _evaluated_last(inside):
+        # The target may have been met, or all steps done, within the last epoch.
+        return _table([])
     # Where epochs have no end, nothing counts the last one.
-    told = [number for number, each in zip(samples, inside, strict=True) if number > 0 and each.kind != "_epoch_start"]
-    return _table([(inside[-1].row, {"target_samples": max(told)})] if told else [])
+    told = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
+    known = [at for at, number in enumerate(told) if number > 0]
+    if not known or not _told_to_the_end(inside, known, within):
+        return _table([])
+    before, until = _before_training(inside, samples), max(told[at] for at in known)
+    if until <= before:
+        return _table([])
+    # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
+    resumed = before if before > batch and not isfinite(_stated(columns, "resumed_from")) else 0.0
+    return _table([(inside[-1].row, {"target_samples": until - before, "samples_before": resumed})])
+
+
+def _told_to_the_end(inside: Sequence[_Event], known: Sequence[int], within: bool) -> bool:
+    """Return whether the rows that tell how far a run came tell it all: lines of its beginning or its end may be lost."""
+    trained, lost = _trained(inside), _lost(inside)
+    after = trained[-1] - trained[known[-1]]
+    return after <= _AGREES * trained[-1] and lost[-1] == lost[known[-1]] and (within or not lost[known[0]])
+
+
+def _evaluated_last(inside: Sequence[_Event]) -> bool:
+    """Return whether an evaluation ended the last epoch, or the last block where epochs have no end.
+
+    It follows the end, or comes once in each of them.
+    """
+    kinds = {each.kind for each in inside}
+    end = "_epoch_stop" if "_epoch_stop" in kinds else "_block_stop"
+    evaluation = "_eval_start" if "_eval_start" in kinds else "_judged"
+    told = [each.kind for each in inside if each.kind in (end, evaluation)]
+    return told[-1:] != [end] or (len(told) > 2 and told == [evaluation, end] * (len(told) // 2))
+
+
+def _before_training(inside: Sequence[_Event], samples: Sequence[float]) -> float:
+    """Return the samples that a resumed run counts at its beginning, 0 where it tells none."""
+    begun = takewhile(lambda each: each[0].kind in _BEGINNINGS, zip(inside, samples, strict=True))
+    return next((number for _, number in begun if number > 0), 0.0)
 
 
 #: What NVIDIA's launch scripts say of the machines.
@@ -572,6 +779,14 @@ _IN_SEQUENCES = (
     rb"(?=[\s\S]*?" + _BENCHMARK + rb"(?:llama3|deepseek|gpt_oss|mixtral))(?=[\s\S]*?" + rb'"max_sequence_length' + _VALUE + rb"[0-9])"
 )  # fmt: skip
 _IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
+
+
+_OF_2019 = rb':::MLL [0-9.]++ %s: \{"value": '
+#: What every run states since the round v6.1.
+_PRECISIONS: Mapping[bytes, str] = {
+    b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"nvfp4": "nvfp4", b"int8": "int8",
+}  # fmt: skip
+_SPLIT = ("tensor", "pipeline", "context", "expert")
 
 
 def _benchmark(printed: bytes) -> str:
@@ -602,21 +817,22 @@ FORMAT = Format(
     # TensorFlow's logger prints the lines of 2018 again, with a stamp in front.
     # Every rank may say which benchmark it is.
     start=rb'"key": ?+"submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
-    rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+",
+    rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+"
+    rb"|:::MLL [0-9.]++ submission_benchmark: (?:[^\n]*+\n[^\n]{0,200}?:::MLL [0-9.]++ submission_benchmark: )*+",
     before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',
     end=rb'"key": ?+"run_stop"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: ',
     readings=(
         _stretches("samples/s", _IN_SAMPLES),
-        _stretches("tokens/s", _IN_TOKENS),
+        _stretches("tokens/s", _IN_TOKENS, "tokens"),
         _stretches("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         _means("samples/s", _IN_SAMPLES),
         _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
-        Reading(_lines(_SPEEDS), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
+        Reading(_lines(_SPEEDS, {"_step": _TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
         Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_run_seconds),
         Reading(
             _lines(_EVENTS, _TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
-            postprocess=_target_samples, facts=_FACTS,
+            postprocess=_target_samples, facts=(*_FACTS, "resumed_from"),
         ),
         Reading(
             rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
@@ -630,13 +846,18 @@ FORMAT = Format(
     frames=(Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_target),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
+        Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),
         Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("batch_size_of_job", _OF_2019 % b"global_batch_size" + rb"([0-9]++)\b", int),
         # NVIDIA's launch scripts say on what they run.
         Fact("nodes", _SYSTEM + up_to(rb'"number_of_nodes":"', _SYSTEM) + rb'([0-9]++)"', int),
         Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
         Fact("gpu", _SYSTEM + up_to(rb'"accelerator_model_name":"', _SYSTEM) + rb'([^"\n]++)"'),
         Fact("framework", _SYSTEM + up_to(rb'"framework":"', _SYSTEM) + rb'(PyTorch|MXNet|TensorFlow|HugeCTR|PaddlePaddle|JAX|DGL)\b'),
+        # By the rules of MLPerf HPC.
+        Fact("nodes", rb'"number_of_nodes' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("devices_per_node", rb'"accelerators_per_node' + _VALUE + rb"([0-9]++)\b", int),
         Fact("nodes", rb"\bDGXNNODES=([0-9]++)\b", int),
         Fact("devices_per_node", rb"\bDGXNGPU=([0-9]++)\b", int),
         *PYTORCH_JOB,
@@ -645,7 +866,12 @@ FORMAT = Format(
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("precision", rb'"lowest_numerical_precision_in_linear' + _VALUE + rb'"(\w++)"', words=_PRECISIONS),
+        *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + _VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
+        Fact("micro_batch", rb'"micro_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("resumed_from", rb'"init_checkpoint_step' + _VALUE + rb"([1-9][0-9]*+)\b", int),
         Fact("seed", rb'"seed' + _VALUE + rb"([0-9]++)\b"),
+        Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
         Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{\"value\": )([0-9]++)"),
     ),
     samples=(

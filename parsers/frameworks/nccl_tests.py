@@ -8,7 +8,7 @@ over all sizes, depends on which were asked for, and is not read. A row whose re
 (older releases print in place of their number how far they differ at most), nor does one whose own columns contradict
 each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in
 GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read; nor is the table
-of the oldest releases, without a root.
+of the oldest releases, without a root. AMD's rccl-tests are a copy, and test RCCL.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("framework", rb"^(rccl-tests: Version |RCCL version :)", lambda _: "RCCL"),
         Fact("model", rb"^# Collective test starting: (?:[^\s/]*+/)*+" + _NAME),
         Fact("model", rb"(?:^|[\s/])" + _NAME + rb" -"),
         Fact("batch_size", rb"^# nThread [0-9]++ nGpus [0-9]++ minBytes ([0-9]++ maxBytes [0-9]++ step: [0-9]++\((?:factor|bytes))", _gib),

@@ -365,6 +365,21 @@ def test_a_log_of_nothing_but_the_run_is_understood(tmp_path: Path) -> None:
     assert "unread" not in {each.code for each in run.problems}
 
 
+@pytest.mark.parametrize(("status", "outcome"), [("success", "completed"), ("aborted", "missed")])
+def test_a_trainer_may_plan_more_steps_than_the_target_takes(status: str, outcome: str, tmp_path: Path) -> None:
+    """Megatron-LM's lines give the figure, and count up to steps that the run need not take."""
+    steps = [
+        f" iteration {step:8d}/    5000 | consumed samples: {64 * step:12d} | elapsed time per iteration (ms): 500.0 | "
+        "learning rate: 1.0E-05 | global batch size:    64 | lm loss: 3.0E+00 | number of skipped iterations:   0 |"
+        for step in range(1, 41)
+    ]
+    (tmp_path / "logs").mkdir()
+    log = [*head("gpt3"), *whole(steps, 60, status)]
+    (tmp_path / "logs" / "train.log").write_text("".join(f"{each}\n" for each in log))
+    (run,) = read_round(tmp_path / "logs")
+    assert (run.format, run.outcome) == ("dlperf.megatron", outcome)
+
+
 def test_lines_of_2018_that_a_logger_prints_again_are_of_one_run(tmp_path: Path) -> None:
     lines = []
     for at, key in [(0, "run_start"), (500, "eval_start"), (600, 'run_stop: {"success": true}'), (601, "run_final")]:
@@ -485,6 +500,25 @@ def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> Non
     (found,) = results.results(runs)
     assert found.metrics["time_to_train"].value == pytest.approx(1.65)
     assert found.repeats == 2
+
+
+@pytest.mark.parametrize("reading", [None, [1.0], {}, "a lot", float("nan"), -1.0])
+def test_a_power_log_of_something_else_gives_no_energy(reading: Any, tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0,))
+    (node,) = root.rglob("node_0.txt")
+    node.write_text("\n".join([mllog(0, "power_measurement_start"), mllog(5, "power_reading", reading)]) + "\n")
+    (found,) = read_round(root)
+    assert found.metrics["time_to_train"].value == pytest.approx(1.5)
+    assert "energy_to_train" not in found.metrics or found.metrics["energy_to_train"].value is None
+    assert "fault" not in {each.code for each in found.problems}
+
+
+def test_a_description_may_begin_with_the_mark_of_its_encoding(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0,))
+    (system,) = root.rglob("box_x2.json")
+    system.write_text(system.read_text(), "utf-8-sig")
+    (found,) = read_round(root)
+    assert (found.problems, found.case.devices) == ((), 8)
 
 
 def test_code_and_descriptions_are_no_logs(tmp_path: Path) -> None:

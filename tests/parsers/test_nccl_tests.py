@@ -115,3 +115,19 @@ def test_the_largest_message_need_not_be_the_limit_nor_whole_gibibytes(told, mon
     (session,) = told([row(took * size / (8 * GIB), size) for took in TIMES])
     assert sustained(session).used == 8
     assert (session.facts["batch_size"].value if "batch_size" in session.facts else None) == gib
+
+
+def test_amds_copy_tests_rccl(told):
+    (session,) = told(["rccl-tests: Version develop:0123abc\n", *map(row, TIMES)])
+    assert session.facts["framework"].value == "RCCL"
+
+
+@pytest.mark.parametrize("library", ["NCCL", "CUDA"])
+def test_a_failure_of_the_library_is_one_of_the_run(library, tmp_path):
+    path = tmp_path / "train.log"
+    head = HEAD.format(ranks="".join(RANK.format(n=n) for n in range(DEVICES)), time="time")
+    path.write_text(
+        f"{head}{''.join(map(row, TIMES))}node1: Test {library} failure all_reduce.cu:41 'unhandled error'\n"
+    )
+    (session,) = read(path).sessions
+    assert session.ending.outcome == "failed"

@@ -2,8 +2,8 @@
 
 `Time` is of the one batch that is printed, which says nothing of the batches in between: loaders stall for one in so
 many. The mean in brackets runs since the start of the epoch; where batches are left out, the seconds between two lines
-follow from it, over stretches that are long enough for its three decimals. Scripts that do not start it anew with the
-epoch keep the printed batches. Every process of a node prints to one file, so each step is printed once per device of
+follow from it, over stretches that are long enough for its three decimals, up to the last line of each epoch; of steps
+too fast for these, nothing is told. Scripts that do not start it anew with the epoch keep the printed batches. Every process of a node prints to one file, so each step is printed once per device of
 the node. DLPerf counted lines: its hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A
 `Time` of ten seconds or more leaves no blank before it. Steps count from 0, since 2022 from 1. Neither speed nor batch
 size is printed; the unit is samples of all devices.
@@ -56,6 +56,11 @@ def _stretches(columns: Columns) -> Postprocessed:
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     covered = np.where(alone, 1.0, np.diff(counts[ends], prepend=0.0))
     took, waited = (np.diff(each[ends] * counts[ends], prepend=0.0) / covered for each in (means, waits))
+    # What the means of an epoch round at its first and last line is all that its seconds are wrong by.
+    begun = np.flatnonzero(alone)
+    rounded = _ROUNDS * (counts[ends[begun]] + counts[ends[np.append(begun[1:], len(ends)) - 1]]).sum()
+    if rounded > _COARSE * (took * covered)[~alone].sum():
+        took = np.full(len(ends), np.nan)
     rows = first[ends]
     found = {name: each[rows] for name, each in kept.items()} | {"steps": covered}
     found["step_seconds"] = np.where(alone, own[ends], took)
@@ -64,20 +69,27 @@ def _stretches(columns: Columns) -> Postprocessed:
 
 
 def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Rows | None:
-    """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch."""
+    """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch.
+
+    The last stretch of an epoch ends with it: without its remaining steps the first one, which waits, would count more.
+    """
     if (np.abs(means - own)[counts == 1] > 2 * _ROUNDS).any():
         return None
     ends: list[int] = []
-    for place in range(len(counts)):
-        if not ends or epochs[place] != epochs[ends[-1]]:
-            ends.append(place)
-            continue
-        took = means[place] * counts[place] - means[ends[-1]] * counts[ends[-1]]
-        error = _ROUNDS * (counts[place] + counts[ends[-1]])
-        if took + error < own[place]:
-            return None
-        if error <= _COARSE * took:
-            ends.append(place)
+    for places in np.split(np.arange(len(counts)), np.flatnonzero(np.diff(epochs) != 0) + 1):
+        begin, last = int(places[0]), int(places[-1])
+        ends.append(begin)
+        for place in range(begin + 1, last + 1):
+            took = means[place] * counts[place] - means[ends[-1]] * counts[ends[-1]]
+            error = _ROUNDS * (counts[place] + counts[ends[-1]])
+            if took + error < own[place]:
+                return None
+            if error <= _COARSE * took:
+                ends.append(place)
+        if begin < ends[-1] < last:
+            ends.pop()
+        if ends[-1] < last:
+            ends.append(last)
     return np.array(ends)
 
 

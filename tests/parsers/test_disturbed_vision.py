@@ -1,0 +1,67 @@
+"""What trainers of vision and diffusion models print where they are disturbed: lines like theirs, figures by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from test_dialects import ALL, facts_of, reason, session_of, value
+
+from ingest.compute.witnesses import measured
+from schema.records import Figure
+
+# PyTorch examples, ImageNet
+
+
+def examples(epoch: int, took: Sequence[float], every: int = 10) -> list[str]:
+    """Return the lines of an epoch of which `took` are the seconds of all steps."""
+    return [
+        f"Epoch: [{epoch}][{i + 1:3d}/{len(took)}]\tTime {took[i]:6.3f} ({sum(took[: i + 1]) / (i + 1):6.3f})\t"
+        "Data  0.001 ( 0.001)\tLoss 6.9e+00 (6.9e+00)\tAcc@1   1.56 (  1.56)"
+        for i in range(0, len(took), every)
+    ]
+
+
+def test_the_end_of_an_epoch_of_fast_steps_counts_as_its_first_step_does(tmp_path: Path) -> None:
+    # 381 steps of an epoch up to its last line: one of 0.4 s, and 380 of 0.02 s. Three decimals tell of many steps only.
+    lines = [line for epoch in range(10) for line in examples(epoch, [0.4] + 390 * [0.02])]
+    session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
+    assert value(session, ALL, devices=1, batch_size=64) == pytest.approx(64 * 381 / 8, rel=0.02)
+
+
+def test_steps_too_fast_for_three_decimals_give_no_figure(tmp_path: Path) -> None:
+    lines = [line for epoch in range(10) for line in examples(epoch, [0.4] + 390 * [0.0084])]
+    session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
+    assert reason(session, ALL, devices=1, batch_size=64) == "coarse_seconds"
+
+
+# timm
+
+
+def timm(epoch: int, samples: Sequence[int], every: int) -> list[str]:
+    """Return the lines of an epoch of updates of so many samples, 100 of which take a second."""
+    lines, took = [], [each / 100 for each in samples]
+    for i in range(0, len(took), every):
+        mean = sum(took[: i + 1]) / (i + 1)
+        lines.append(
+            f"Train: {epoch} [{i:>4d}/{len(took)} ({100 * (i + 1) / len(took):>3.0f}%)]  Loss: 6.25 (6.50)  "
+            f"Time: {took[i]:.3f}s, {samples[i] / took[i]:>7.2f}/s  ({mean:.3f}s, {samples[i] / mean:>7.2f}/s)  "
+            "LR: 1.000e-05  Data: 0.010 (0.050)"
+        )
+    return lines
+
+
+@pytest.mark.parametrize("every", [1, 10])
+def test_an_epoch_of_timm_that_ends_with_a_smaller_update(every: int, tmp_path: Path) -> None:
+    lines = [line for epoch in range(4) for line in timm(epoch, 20 * [256] + [64], every)]
+    session = session_of(lines, tmp_path, "frameworks.timm")
+    assert value(session, ALL) == pytest.approx(100, rel=0.01)
+
+
+def test_an_update_of_timm_accumulates_batches(tmp_path: Path) -> None:
+    lines = [line for epoch in range(4) for line in timm(epoch, 101 * [256], 10)]
+    session = session_of(lines, tmp_path, "frameworks.timm")
+    found = measured(session, facts_of(session) | {"devices": 1, "batch_size": 64, "accumulation": 4}).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(100, rel=0.01)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
-from parsers.contract.statistics import since_before
+from parsers.contract.statistics import of_others, since_before, with_others
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
@@ -32,7 +32,7 @@ _EPOCH = (
     rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]"
 )
 #: Days, hours, minutes and seconds, the last to be closed.
-_TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
+TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
 
 
 def apart(columns: Columns) -> Postprocessed:
@@ -51,42 +51,29 @@ def _with_left_out(columns: Columns) -> Postprocessed:
     rows, found = apart(columns)
     found = dict(found)
     with np.errstate(all="ignore"):
-        left = _seconds(columns)
+        left = seconds_left(columns)
         for lines in np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
             if (seconds := _of_others(lines, columns, left)) is not None:
-                gaps = np.diff(columns["step"][lines])
-                shown = np.minimum(gaps, _WINDOW)
-                printed = found["step_seconds"][lines[1:]]
-                found["step_seconds"][lines[1:]] = (shown * printed + (gaps - shown) * seconds) / gaps
+                found["step_seconds"][lines] = with_others(
+                    found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
+                )
     return rows, found
 
 
 def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:
-    """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines.
-
-    None where there are none, or `eta` does not tell.
-    """
+    """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines."""
     step, took = columns["step"][lines], columns["step_seconds"][lines]
-    gaps = np.diff(step)
-    if not (gaps > _WINDOW).any() or not (gaps > 0).all():
+    if not len(lines):
         return None
     done, ahead = step + 1, columns["total_steps"][lines] - step
     cut = 0.0 if (left[lines] % 1 > 0).any() else _CUT
     since, error = (left[lines] + cut) / ahead * done, cut / ahead * done
     if step[0] == 0:
         since[0], error[0] = took[0], 0.0
-    shown = np.cumsum(np.minimum(gaps, _WINDOW) * took[1:])
-    others = since[1:] - since[0] - shown
-    errors = error[1:] + error[0]
-    told = np.flatnonzero((errors <= _COARSE * (since[1:] - since[0])) & (gaps.cumsum() > _WINDOW))
-    # A copy whose `eta` is of something else contradicts its own lines.
-    if not len(told) or (others < -errors - _COARSE * shown)[told].any():
-        return None
-    count = np.cumsum(np.maximum(gaps - _WINDOW, 0))[told[-1]]
-    return float(max(others[told[-1]], 0.0) / count) if count else None
+    return of_others(done, since, error, took, _WINDOW, _COARSE)
 
 
-def _seconds(columns: Columns) -> Column:
+def seconds_left(columns: Columns) -> Column:
     """Return the seconds that a line tells in days, hours, minutes and seconds."""
     hours = 24 * np.nan_to_num(columns["_days"]) + columns["_hours"]
     return 60 * (60 * hours + columns["_minutes"]) + columns["_seconds"]
@@ -95,7 +82,7 @@ def _seconds(columns: Columns) -> Column:
 def _of_epochs(columns: Columns) -> Postprocessed:
     """Return the seconds of whole epochs."""
     found = {name: columns[name] for name in ("epoch", "step_seconds")}
-    return np.arange(len(columns["epoch"])), found | {"duration": _seconds(columns)}
+    return np.arange(len(columns["epoch"])), found | {"duration": seconds_left(columns)}
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
@@ -124,11 +111,11 @@ FORMAT = Format(
     start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode)",
     end=rb"^Training time [0-9]",
     readings=(
-        _reading(_EPOCH, _TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
+        _reading(_EPOCH, TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
         # DINOv2 prints no epoch, and begins its means anew where it is resumed.
         _reading(rb"(?<!\w)Training", rb"[^\r\n:\[]*+:[0-9:.]++", apart),
         Reading(
-            _EPOCH + rb" Total time: " + _TOLD + rb") \(<step_seconds> s / it\)",
+            _EPOCH + rb" Total time: " + TOLD + rb") \(<step_seconds> s / it\)",
             unit="samples/s",
             span="epoch",
             marker=b"] Total time: ",

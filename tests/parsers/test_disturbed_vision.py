@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from test_dialects import ALL, facts_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from schema.records import Figure
+
+ONE = {"devices": 1, "batch_size": 8}
 
 # PyTorch examples, ImageNet
 
@@ -24,7 +27,7 @@ def examples(epoch: int, took: Sequence[float], every: int = 10) -> list[str]:
 
 
 def test_the_end_of_an_epoch_of_fast_steps_counts_as_its_first_step_does(tmp_path: Path) -> None:
-    # 381 steps of an epoch up to its last line: one of 0.4 s, and 380 of 0.02 s. Three decimals tell of many steps only.
+    # 381 steps of an epoch up to its last line: one of 0.4 s, and 380 of 0.02 s. Three decimals need many.
     lines = [line for epoch in range(10) for line in examples(epoch, [0.4] + 390 * [0.02])]
     session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
     assert value(session, ALL, devices=1, batch_size=64) == pytest.approx(64 * 381 / 8, rel=0.02)
@@ -65,3 +68,43 @@ def test_an_update_of_timm_accumulates_batches(tmp_path: Path) -> None:
     found = measured(session, facts_of(session) | {"devices": 1, "batch_size": 64, "accumulation": 4}).headline
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(100, rel=0.01)
+
+
+# MMEngine
+
+
+def left(seconds: float) -> str:
+    return str(dt.timedelta(seconds=int(seconds)))
+
+
+def mmengine(took: Sequence[float], begun: int = 0, every: int = 50, epoch: int = 0) -> list[str]:
+    """Return the lines of a run of which `took` are the seconds of all iterations, from `begun` on.
+
+    The mean is that of the last ten; an `epoch` has so many iterations.
+    """
+    lines, planned = [], begun + len(took)
+    for i in range(every, len(took) + 1, every):
+        done = begun + i
+        eta = left(sum(took[:i]) / i * (planned - done))
+        place = f"[{(done - 1) // epoch + 1}][{(done - 1) % epoch + 1:4}/{epoch}]" if epoch else f"[{done:6}/{planned}]"
+        lines.append(
+            f"{'Epoch' if epoch else 'Iter'}(train)  {place}  lr: 1.0000e-02  eta: {eta}  "
+            f"time: {sum(took[i - 10 : i]) / 10:.4f}  data_time: 0.0010  loss: 0.5000"
+        )
+    return [f"2026/11/20 12:00:00 - mmengine - INFO - {each}" for each in lines]
+
+
+@pytest.mark.parametrize(("begun", "epoch"), [(0, 0), (1000, 0), (0, 500), (1000, 500)])
+def test_stalls_that_no_mean_of_mmengine_holds_are_in_the_time_that_is_left(
+    begun: int, epoch: int, tmp_path: Path
+) -> None:
+    # Iterations of 0.5 s; of each 50 one before the last ten takes 5.5 s.
+    took = [5.5 if i % 50 == 5 else 0.5 for i in range(2000)]
+    head = [f"train_cfg = dict(by_epoch=True, max_epochs={(begun + 2000) // epoch}, val_interval=1)"] if epoch else []
+    session = session_of(head + mmengine(took, begun, 50, epoch), tmp_path, "frameworks.mmseg")
+    assert value(session, **ONE) == pytest.approx(8 / 0.6, rel=0.01)
+
+
+def test_epochs_of_mmengine_whose_number_is_unknown_are_read_by_the_printed_means(tmp_path: Path) -> None:
+    session = session_of(mmengine(2000 * [0.5], 0, 50, 500), tmp_path, "frameworks.mmseg")
+    assert value(session, **ONE) == pytest.approx(16)

@@ -108,3 +108,21 @@ def test_stalls_that_no_mean_of_mmengine_holds_are_in_the_time_that_is_left(
 def test_epochs_of_mmengine_whose_number_is_unknown_are_read_by_the_printed_means(tmp_path: Path) -> None:
     session = session_of(mmengine(2000 * [0.5], 0, 50, 500), tmp_path, "frameworks.mmseg")
     assert value(session, **ONE) == pytest.approx(16)
+
+
+# diffusers
+
+
+def test_a_row_behind_a_pause_begins_anywhere_in_a_second_of_the_bar(tmp_path: Path) -> None:
+    # Steps of 0.3 s; each twentieth is followed by a validation of 10.1 s, behind which a second of the bar is cut off.
+    lines = ["11/20/2026 10:00:00 - INFO - __main__ - ***** Running training *****"]
+    at = 0.0
+    for step in range(1, 400):
+        at += 0.3
+        took = str(dt.timedelta(seconds=int(at)))
+        lines.append(f"\rSteps: {step // 4:3}%|##| {step}/400 [{took}<05:00,  3.33it/s, lr=1e-5, step_loss=0.06]")
+        if step % 20 == 0:
+            lines.append("11/20/2026 10:00:00 - INFO - __main__ - Running validation... ")
+            at += 10.1
+    session = session_of(lines, tmp_path, "frameworks.diffusers")
+    assert value(session, "sustained", **ONE, accumulation=1) == pytest.approx(8 / 0.3, rel=0.01)

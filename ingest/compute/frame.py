@@ -159,7 +159,7 @@ def _gathered(values: Column, anew: NDArray[np.bool_], chosen: Rows) -> Column:
 
 
 def _held(pauses: PauseFlags, chosen: Rows) -> PauseFlags:
-    """Return the pauses of each chosen row, of which there is one, with those of the rows before it that are not chosen."""
+    """Return the pauses of each of some chosen rows, with those of the rows before it that are not chosen."""
     import numpy as np
 
     return np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)])

@@ -126,3 +126,35 @@ def test_a_row_behind_a_pause_begins_anywhere_in_a_second_of_the_bar(tmp_path: P
             at += 10.1
     session = session_of(lines, tmp_path, "frameworks.diffusers")
     assert value(session, "sustained", **ONE, accumulation=1) == pytest.approx(8 / 0.3, rel=0.01)
+
+
+# Apex's example of ImageNet
+
+
+def test_a_line_of_apex_is_of_the_batches_since_the_line_before(tmp_path: Path) -> None:
+    # 101 batches of 512 samples an epoch: the first takes 2 s, the others 0.25 s, but one in ten 1.25 s.
+    lines = []
+    for epoch in range(6):
+        printed: list[float] = []
+        for i in range(0, 101, 10):
+            printed.append(0.35 if i else 0.2)
+            mean = sum(printed) / len(printed)
+            lines.append(
+                f"Epoch: [{epoch}][{i}/101]\tTime {printed[-1]:.3f} ({mean:.3f})\tSpeed {512 / printed[-1]:.3f} "
+                f"({512 / mean:.3f})\tLoss 6.9077000000 (6.9538)\tPrec@1 1.562 (1.562)"
+            )
+    session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
+    assert value(session, ALL) == pytest.approx(512 * 101 / 37, rel=1e-3)
+
+
+def test_lines_like_those_of_apex_whose_mean_is_of_all_batches_are_of_one_batch(tmp_path: Path) -> None:
+    # The same epochs, of which each line tells the batch that is printed.
+    took = [2.0] + [1.25 if i % 10 == 5 else 0.25 for i in range(1, 101)]
+    lines = [
+        f"Epoch: [{epoch}][{i}/101]\tTime {took[i]:.3f} ({sum(took[: i + 1]) / (i + 1):.3f})\tSpeed {512 / took[i]:.3f} "
+        f"({512 / took[i]:.3f})\tLoss 6.9077 (6.9538)\tPrec@1 1.562 (1.562)"
+        for epoch in range(6)
+        for i in range(0, 101, 10)
+    ]
+    session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
+    assert value(session, ALL, devices=8, batch_size=64) == pytest.approx(512 * 101 / 37, rel=0.01)

@@ -151,10 +151,75 @@ def test_lines_like_those_of_apex_whose_mean_is_of_all_batches_are_of_one_batch(
     # The same epochs, of which each line tells the batch that is printed.
     took = [2.0] + [1.25 if i % 10 == 5 else 0.25 for i in range(1, 101)]
     lines = [
-        f"Epoch: [{epoch}][{i}/101]\tTime {took[i]:.3f} ({sum(took[: i + 1]) / (i + 1):.3f})\tSpeed {512 / took[i]:.3f} "
-        f"({512 / took[i]:.3f})\tLoss 6.9077 (6.9538)\tPrec@1 1.562 (1.562)"
+        f"Epoch: [{epoch}][{i}/101]\tTime {took[i]:.3f} ({sum(took[: i + 1]) / (i + 1):.3f})\t"
+        f"Speed {512 / took[i]:.3f} ({512 / took[i]:.3f})\tLoss 6.9077 (6.9538)\tPrec@1 1.562 (1.562)"
         for epoch in range(6)
         for i in range(0, 101, 10)
     ]
     session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
     assert value(session, ALL, devices=8, batch_size=64) == pytest.approx(512 * 101 / 37, rel=0.01)
+
+
+# EDM and StyleGAN
+
+
+def tick(number: int, kimg: float, took: float, each: float) -> str:
+    return (
+        f"tick {number:<5d} kimg {kimg:<9.1f} time {'1m 02s':<12s} sec/tick {took:<7.1f} sec/kimg {each:<7.2f} "
+        f"maintenance {0.5:<6.1f} cpumem {5.61:<6.2f} gpumem {12.5:<6.2f} reserved {13:<6.2f}"
+    )
+
+
+def test_of_fast_ticks_the_images_that_are_counted_tell_more_than_seconds_of_a_thousand(tmp_path: Path) -> None:
+    # 50,000 images take 20 s, and a thousand 0.404 s at most: 0.40 is printed.
+    lines = ["Training options:", "{", "}", tick(0, 0.5, 9.5, 19.0)]
+    lines += [tick(number, 0.5 + 50 * number, 20.2, 0.40) for number in range(1, 12)]
+    session = session_of(lines, tmp_path, "frameworks.edm")
+    assert value(session, "sustained") == pytest.approx(50_000 / 20.2)
+
+
+def test_of_short_ticks_seconds_of_a_thousand_images_tell_more_than_those_that_are_counted(tmp_path: Path) -> None:
+    # 4,032 images are printed as 4.0 or 4.1 thousand.
+    lines = ["Training options:", "{", "}", tick(0, 0.0, 9.5, 296.88)]
+    lines += [tick(number, 4.032 * number, 222.8, 55.25) for number in range(1, 12)]
+    session = session_of(lines, tmp_path, "frameworks.edm")
+    assert value(session, "sustained") == pytest.approx(1000 / 55.25)
+
+
+# DiT
+
+
+@pytest.mark.parametrize("seconds", [0.4, 8.0])
+def test_of_slow_steps_of_dit_the_clocks_tell_more_than_a_rate(seconds: float, tmp_path: Path) -> None:
+    # 0.125 steps per second are printed as 0.12. Behind step 500 a checkpoint takes 60 s.
+    lines, at = [], 0.0
+    for step in range(100, 1600, 100):
+        stopped = 60 if step == 600 else 0
+        at += 100 * seconds + stopped
+        rate = 100 / (100 * seconds + stopped)
+        clock = dt.datetime(2026, 11, 20, 9) + dt.timedelta(seconds=int(at))
+        lines.append(f"[{clock}] (step={step:07d}) Train Loss: 0.1543, Train Steps/Sec: {rate - 1e-9:.2f}")
+        if step == 500:
+            lines.append(f"[{clock + dt.timedelta(seconds=60)}] Saved checkpoint to results/000-DiT-XL-2/0000500.pt")
+    session = session_of(lines, tmp_path, "frameworks.dit")
+    assert value(session, "sustained", **ONE) == pytest.approx(8 / seconds, rel=1e-3)
+
+
+# BasicSR
+
+
+def test_of_basicsr_the_clocks_tell_the_speed(tmp_path: Path) -> None:
+    # `time` begins anew every 201 iterations, and leaves out the validation of 20 s every 500.
+    lines, at = [], 0.0
+    for step in range(100, 2100, 100):
+        at += 30.0
+        clock = f"2026-11-20 09:{int(at) // 60:02}:{int(at) % 60:02},000 INFO: "
+        lines.append(
+            f"{clock}[train..][epoch:  3, iter:{step:8,d}, lr:(2.000e-04,)] [eta: 3:04:05, time (data): 0.450 (0.003)] "
+            "l_pix: 3.4e-02 "
+        )
+        if step % 500 == 0:
+            at += 20.0
+            lines.append(f"{clock}Validation Set5")
+    session = session_of(lines, tmp_path, "frameworks.basicsr")
+    assert value(session, "sustained", **ONE) == pytest.approx(8 / 0.3)

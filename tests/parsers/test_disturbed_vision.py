@@ -223,3 +223,57 @@ def test_of_basicsr_the_clocks_tell_the_speed(tmp_path: Path) -> None:
             lines.append(f"{clock}Validation Set5")
     session = session_of(lines, tmp_path, "frameworks.basicsr")
     assert value(session, "sustained", **ONE) == pytest.approx(8 / 0.3)
+
+
+# Darknet
+
+
+@pytest.mark.parametrize(("devices", "advance"), [(1, 1), (4, 4)])
+def test_an_iteration_of_darknet_holds_the_wait_before_it(devices: int, advance: int, tmp_path: Path) -> None:
+    # Each iteration takes 2 s, and one in four waits for data for 2 s more. Several devices skip numbers.
+    images, lines = 64 * devices, ["Learning Rate: 0.001, Momentum: 0.949, Decay: 0.0005"]
+    for number in range(1, 41):
+        wait, step = 2.0 if number % 4 == 0 else 0.0, number * advance
+        lines.append(
+            f"Loaded: {wait:.6f} seconds" + (" - performance bottleneck on CPU or Disk HDD/SSD" if wait else "")
+        )
+        lines.append(
+            f"\n {step}: 2.500000, 2.400000 avg loss, 0.001000 rate, 2.000000 seconds, {step * images} images, "
+            "1.250000 hours left"
+        )
+    session = session_of(lines, tmp_path, "frameworks.darknet")
+    assert value(session, "sustained") == pytest.approx(images / 2.5)
+
+
+# SlowFast
+
+
+def test_a_stall_between_two_rows_of_slowfast_is_in_their_clocks(tmp_path: Path) -> None:
+    # Iterations of 0.4 s; one of each ten, which is not the one that is printed, takes 2.4 s.
+    lines = []
+    for i in range(10, 410, 10):
+        at = dt.datetime(2026, 11, 20, 9) + dt.timedelta(seconds=int(0.6 * i))
+        lines.append(
+            f'[{at:%m/%d %H:%M:%S}][INFO] logging.py:  99: json_stats: {{"_type": "train_iter", "dt": 0.40000, '
+            f'"epoch": "1/200", "eta": "1:12:41", "gpu_mem": "5.22G", "iter": "{i}/4000", "loss": 1.63013}}'
+        )
+    session = session_of(lines, tmp_path, "frameworks.slowfast")
+    assert value(session, "sustained", **ONE) == pytest.approx(8 / 0.6)
+
+
+# AI Toolkit
+
+
+@pytest.mark.parametrize("stands_still", [True, False])
+def test_samples_that_ai_toolkit_draws_are_no_training(stands_still: bool, tmp_path: Path) -> None:
+    # Steps of 2 s; samples take 30 s after each twentieth, in which the bar's time stands still or goes on.
+    lines, at = ["Running 1 job"], 0
+    for step in range(1, 200):
+        at += 2
+        took = str(dt.timedelta(seconds=at))
+        lines.append(f"\rmy_lora: {step // 2:3}%|##| {step}/200 [{took}<05:00,  2.00s/it, lr: 1.0e-04 loss: 3.125e-01]")
+        if step % 20 == 0:
+            at += 0 if stands_still else 30
+            lines.append("\rGenerating Images:  50%|#####     | 1/2 [00:15<00:15, 15.00s/it]")
+    session = session_of(lines, tmp_path, "frameworks.ai_toolkit")
+    assert value(session, "sustained", **ONE, accumulation=1) == pytest.approx(4)

@@ -242,7 +242,8 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
     row = int(frame.rows[unknown[0]])
     printed = records.printed(row, column)
     # Seconds with decimals are left out for other reasons; a rate is printed with too few of them.
-    if printed.isdigit() or (printed and column != "duration"):
+    is_time = column == "step_seconds" and 0 < float(converter(column)([printed])[0]) < _LARGEST
+    if printed.isdigit() or (printed and column == "steps_per_second") or is_time:
         raise no_figure("coarse_seconds", line=records.lines([row])[0], count=len(unknown))
 
 

@@ -39,6 +39,12 @@ def test_steps_too_fast_for_three_decimals_give_no_figure(tmp_path: Path) -> Non
     assert reason(session, ALL, devices=1, batch_size=64) == "coarse_seconds"
 
 
+def test_a_time_that_is_no_number_is_not_too_coarse(tmp_path: Path) -> None:
+    lines = [each.replace("Time  0.500", "Time    nan") for each in examples(0, 100 * [0.5], 1)]
+    session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
+    assert reason(session, ALL, devices=1, batch_size=64) == "impossible_figure"
+
+
 # timm
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from test_dialects import ALL, facts_of, reason, session_of, value
+from test_dialects import ALL, facts_of, log_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from schema.records import Figure
@@ -298,3 +298,38 @@ def test_an_epoch_of_cyclegan_that_ends_with_a_checkpoint_is_no_training_alone(t
         lines.append(f"End of epoch {epoch} / 20 \t Time Taken: {119 if saves else 99} sec")
     session = session_of(lines, tmp_path, "frameworks.pix2pix")
     assert value(session, "sustained") == pytest.approx(1000 / 99.5)
+
+
+# Bars of a program that was killed
+
+
+def test_a_program_begins_behind_the_bar_of_one_that_was_killed(tmp_path: Path) -> None:
+    # Nothing ends the line of the bar, on which the next program announces itself. Steps of 2 s, then of 4 s.
+    def bars(seconds: int) -> str:
+        drawn = (
+            f"\rsteps: {n:3}%|##| {n}/100 [{left(seconds * n)}<05:00,  2.00s/it, avr_loss=0.06]" for n in range(1, 80)
+        )
+        return "running training / x\n" + "".join(drawn)
+
+    log = log_of([bars(2) + bars(4)], tmp_path)
+    assert [len(each.records[0]) for each in log.sessions] == [79, 79]
+    found = [value(each, "sustained", **ONE, accumulation=1) for each in log.sessions]
+    assert found == pytest.approx([4, 2])
+
+
+# 3D Gaussian Splatting
+
+
+def test_the_seconds_of_the_bar_tell_the_speed_of_gaussian_splatting(tmp_path: Path) -> None:
+    # Iterations of 0.1 s; the speed that is printed is that of the last redraws. An evaluation takes 30 s.
+    lines, at = ["Optimizing ./output/a1b2", "Output folder: ./output/a1b2"], 0
+    for step in range(10, 3000, 10):
+        at += 1
+        lines.append(
+            f"\rTraining progress: {step // 30:3}%|##| {step}/3000 [{left(at)}<05:00, 25.00it/s, Loss=0.0432100]"
+        )
+        if step == 2000:
+            lines += ["", "[ITER 2000] Evaluating test: L1 0.0250 PSNR 27.125"]
+            at += 30
+    session = session_of(lines, tmp_path, "frameworks.gaussian_splatting")
+    assert value(session, "sustained") == pytest.approx(10)

@@ -26,6 +26,8 @@ _HEAD = HEAD_CHUNKS * CHUNK
 _LOOK_BACK = 1 << 16
 #: How much of the end of a text is searched for its last record, before all of it is.
 _LAST = (1 << 14, 1 << 18)
+#: A bar that is drawn last on a line is no longer than this.
+_LONGEST_BAR = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,8 @@ class _LogReader:
         """
         line = text.rfind(b"\n", 0, start) + 1
         drawn = max(line, text.rfind(b"\r", line, start) + 1)
-        ends = (each.end() for table in self.tables for each in table.reading.regex.finditer(text, drawn, start))
+        near = max(drawn, start - _LONGEST_BAR)
+        ends = (each.end() for table in self.tables for each in table.reading.regex.finditer(text, near, start))
         return max(ends, default=drawn)
 
     def _is_first(self, rank: int) -> bool:

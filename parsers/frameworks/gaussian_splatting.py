@@ -14,7 +14,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"Training progress: ",
     unproven=True,
-    start=rb"\bOptimizing [^\r\n]++[\r\n]++Output folder: ",
+    start=rb"\bOptimizing \S++(?: \[[0-9/ :]++\])?+[\r\n]++Output folder: ",
     end=rb"^Training complete\.",
     readings=(
         Reading(

@@ -333,3 +333,23 @@ def test_the_seconds_of_the_bar_tell_the_speed_of_gaussian_splatting(tmp_path: P
             at += 30
     session = session_of(lines, tmp_path, "frameworks.gaussian_splatting")
     assert value(session, "sustained") == pytest.approx(10)
+
+
+# MetricLogger
+
+
+@pytest.mark.parametrize("iterations", [25, 60, 100])
+def test_slow_iterations_at_the_beginning_of_a_short_epoch_count_once(iterations: int, tmp_path: Path) -> None:
+    # A line per ten iterations tells the mean of the last twenty. The first ten take 1 s, the others 0.5 s.
+    took = 10 * [1.0] + (iterations - 10) * [0.5]
+    lines = []
+    for epoch in range(6):
+        for i in range(0, iterations, 10):
+            last = took[max(0, i - 19) : i + 1]
+            lines.append(
+                f"Epoch: [{epoch}]  [{i:3d}/{iterations}]  eta: 0:00:10  lr: 0.0001  loss: 0.0739 (0.0704)  "
+                f"time: {sum(last) / len(last):.4f}  data: 0.0010  max mem: 8021"
+            )
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    printed = (iterations - 1) // 10 * 10 + 1
+    assert value(session, ALL, **ONE) == pytest.approx(8 * printed / sum(took[:printed]), rel=1e-3)

@@ -95,9 +95,11 @@ class StepRows:
     def clock_intervals(self) -> tuple[StepRows, Column]:
         """Return all rows but the first, each covering the time since the row before it, and these times in seconds.
 
-        The clock may be coarser than the lines: of several lines with one time, only the last is a row. Lines after the
-        last change of the clock are left out; so is the time until a program was started again, of which the first line
-        begins the next row, and time over which the clock was set by an hour.
+        The clock may be coarser than the lines: of several lines with one time, only the first is a row. A row then
+        begins where the clock has just changed, but for the line behind a pause, which stands anywhere in its second:
+        the row that holds a pause goes on to the next change. Lines after the last change of the clock are left out; so
+        is the time until a program was started again, of which the first line begins the next row, and time over which
+        the clock was set by an hour.
         """
         import numpy as np
 
@@ -114,12 +116,14 @@ class StepRows:
             # What is counted since the start would fall to the row behind one that is left out.
             columns["samples"] = np.diff(self["consumed"])
         if counted and not coarse:
-            covered, pauses = covered[chosen], pauses[chosen]
+            covered, pauses, took = covered[chosen], pauses[chosen], seconds[chosen]
             columns = {name: each[chosen] for name, each in columns.items()}
         else:
             chosen = np.flatnonzero((seconds != 0) & ~anew)
-            covered = _gathered(covered, anew, chosen)
-            pauses = np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)]) if len(chosen) else pauses[chosen]
+            if 0 < len(chosen) < (~anew).sum():
+                chosen = chosen[(_held(pauses, chosen) == 0) | (chosen == chosen[-1])]
+            covered, took = _gathered(covered, anew, chosen), _gathered(seconds, anew, chosen)
+            pauses = _held(pauses, chosen) if len(chosen) else pauses[chosen]
             columns = {
                 name: _gathered(each, anew, chosen) if name == "samples" else each[chosen]
                 for name, each in columns.items()
@@ -129,7 +133,7 @@ class StepRows:
             self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses,
             apart=self.apart[1:][chosen],
         )  # fmt: skip
-        return later, seconds[chosen]
+        return later, took
 
     def _restarted(self, seconds: Column) -> NDArray[np.bool_]:
         """Return which intervals end with the first line of a program that was started again."""
@@ -152,6 +156,13 @@ def _gathered(values: Column, anew: NDArray[np.bool_], chosen: Rows) -> Column:
 
     gathered: Column = np.diff(np.cumsum(np.where(anew, 0.0, values))[chosen], prepend=0.0)
     return gathered
+
+
+def _held(pauses: PauseFlags, chosen: Rows) -> PauseFlags:
+    """Return the pauses of each of some chosen rows, with those of the rows before it that are not chosen."""
+    import numpy as np
+
+    return np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)])
 
 
 def _may_be_set(clock: Column) -> NDArray[np.bool_]:

@@ -235,13 +235,15 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
     import numpy as np
 
     records, unknown = frame.records, np.flatnonzero(np.isnan(step_seconds))
-    column = next((each for each in ("duration", "steps_per_second") if each in records.reading.columns), None)
+    names = ("duration", "steps_per_second", "step_seconds")
+    column = next((each for each in names if each in records.reading.columns), None)
     if not len(unknown) or column is None:
         return
     row = int(frame.rows[unknown[0]])
     printed = records.printed(row, column)
     # Seconds with decimals are left out for other reasons; a rate is printed with too few of them.
-    if printed.isdigit() or (printed and column == "steps_per_second"):
+    is_time = column == "step_seconds" and 0 < float(converter(column)([printed])[0]) < _LARGEST
+    if printed.isdigit() or (printed and column == "steps_per_second") or is_time:
         raise no_figure("coarse_seconds", line=records.lines([row])[0], count=len(unknown))
 
 

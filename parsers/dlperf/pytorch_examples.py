@@ -2,11 +2,15 @@
 
 `Time` is of the one batch that is printed, which says nothing of the batches in between: loaders stall for one in so
 many. The mean in brackets runs since the start of the epoch; where batches are left out, the seconds between two lines
-follow from it, over stretches that are long enough for its three decimals. Scripts that do not start it anew with the
-epoch keep the printed batches. Every process of a node prints to one file, so each step is printed once per device of
+follow from it, over stretches that are long enough for its three decimals, up to the last line of each epoch; of steps
+too fast for these, nothing is told. Scripts that do not start it anew with the epoch keep the printed batches. Every process of a node prints to one file, so each step is printed once per device of
 the node. DLPerf counted lines: its hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A
 `Time` of ten seconds or more leaves no blank before it. Steps count from 0, since 2022 from 1. Neither speed nor batch
-size is printed; the unit is samples of all devices.
+size is printed; the unit is samples of all devices. Copies print the unit `s`, a speed of the printed batch, which is
+not read, the learning rate or no `Data`.
+
+The examples of Apex and DALI look alike, and are not: `Time` is the mean of the batches since the line before, and
+`Speed` that of the job. Their first line of an epoch divides one batch by the batches of an interval, which is undone.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from parsers.contract import (
     Window,
     is_private,
 )
+from parsers.contract.statistics import median
 
 #: How far a mean of three decimals rounds, in seconds.
 _ROUNDS = 0.0005
@@ -36,6 +41,8 @@ _COARSE = 0.03
 def _stretches(columns: Columns) -> Postprocessed:
     """Return the records with the seconds of all steps since the record before, where most steps are not printed."""
     kept = {name: each for name, each in columns.items() if not is_private(name)}
+    nothing = np.full(len(kept["step"]), np.nan)
+    kept.setdefault("reader_seconds", nothing)
     printed = np.arange(len(kept["step"])), kept | {"steps": np.ones(len(kept["step"]))}
     (epochs, steps), first, which = np.unique(
         np.stack([kept["epoch"], kept["step"]]), axis=1, return_index=True, return_inverse=True
@@ -47,7 +54,7 @@ def _stretches(columns: Columns) -> Postprocessed:
     counts = steps + (np.median(steps % usual) != 1)
     means, waits, own = (
         np.array([np.median(column[which.ravel() == each]) for each in range(len(first))])
-        for column in (columns["_mean_seconds"], columns["_mean_wait"], kept["step_seconds"])
+        for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
     )
     ends = _ends(epochs, counts, means, own)
     if ends is None:
@@ -56,6 +63,11 @@ def _stretches(columns: Columns) -> Postprocessed:
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     covered = np.where(alone, 1.0, np.diff(counts[ends], prepend=0.0))
     took, waited = (np.diff(each[ends] * counts[ends], prepend=0.0) / covered for each in (means, waits))
+    # What the means of an epoch round at its first and last line is all that its seconds are wrong by.
+    begun = np.flatnonzero(alone)
+    rounded = _ROUNDS * (counts[ends[begun]] + counts[ends[np.append(begun[1:], len(ends)) - 1]]).sum()
+    if rounded > _COARSE * (took * covered)[~alone].sum():
+        took = np.full(len(ends), np.nan)
     rows = first[ends]
     found = {name: each[rows] for name, each in kept.items()} | {"steps": covered}
     found["step_seconds"] = np.where(alone, own[ends], took)
@@ -63,21 +75,47 @@ def _stretches(columns: Columns) -> Postprocessed:
     return rows, found
 
 
+def _of_intervals(columns: Columns) -> Postprocessed:
+    """Return the records of Apex; those of scripts whose means in brackets are of all batches are of one batch each.
+
+    The first line of an epoch divides its batch by the batches of an interval.
+    """
+    steps, took = columns["step"], columns["step_seconds"]
+    gaps = np.diff(steps)
+    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    lines = np.floor(steps / usual) + 1
+    inside = np.flatnonzero((gaps > 0) & (np.diff(columns["epoch"]) == 0)) + 1
+    told = np.diff(columns["_mean_seconds"] * lines, prepend=np.nan)
+    if (np.abs(told - took) > 2 * _ROUNDS * lines)[inside].any():
+        return _stretches({name: each for name, each in columns.items() if name != "throughput"})
+    first = np.where(steps == 0, usual, 1.0)
+    found = {name: each for name, each in columns.items() if not is_private(name)}
+    found |= {"step_seconds": took * first, "throughput": columns["throughput"] / first}
+    return np.arange(len(steps)), found
+
+
 def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Rows | None:
-    """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch."""
+    """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch.
+
+    The last stretch of an epoch ends with it: without its remaining steps the first one, which waits, would count more.
+    """
     if (np.abs(means - own)[counts == 1] > 2 * _ROUNDS).any():
         return None
     ends: list[int] = []
-    for place in range(len(counts)):
-        if not ends or epochs[place] != epochs[ends[-1]]:
-            ends.append(place)
-            continue
-        took = means[place] * counts[place] - means[ends[-1]] * counts[ends[-1]]
-        error = _ROUNDS * (counts[place] + counts[ends[-1]])
-        if took + error < own[place]:
-            return None
-        if error <= _COARSE * took:
-            ends.append(place)
+    for places in np.split(np.arange(len(counts)), np.flatnonzero(np.diff(epochs) != 0) + 1):
+        begin, last = int(places[0]), int(places[-1])
+        ends.append(begin)
+        for place in range(begin + 1, last + 1):
+            took = means[place] * counts[place] - means[ends[-1]] * counts[ends[-1]]
+            error = _ROUNDS * (counts[place] + counts[ends[-1]])
+            if took + error < own[place]:
+                return None
+            if error <= _COARSE * took:
+                ends.append(place)
+        if begin < ends[-1] < last:
+            ends.pop()
+        if ends[-1] < last:
+            ends.append(last)
     return np.array(ends)
 
 
@@ -88,12 +126,20 @@ FORMAT = Format(
     start=rb"Use GPU: 0 for training",
     readings=(
         Reading(
-            rb"Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\][\t ]++Time ++<step_seconds> "
-            rb"\( *+(?P<_mean_seconds>[0-9.]++)\)[\t ]++Data ++<reader_seconds> \( *+(?P<_mean_wait>[0-9.]++)\)[\t ]++Loss ++<loss> ",
+            rb"Epoch: \[<epoch>(?:/[0-9]++)?+\]\[ *+<step>(?:/<total_steps>)?+\](?:, lr: [0-9.e-]++)?+[\t ]++Time ++<step_seconds>s?+ "
+            rb"\( *+(?P<_mean_seconds>[0-9.]++)s?+\)[\t ]++(?:Speed ++[0-9.]++(?: samples/s| \( *+[0-9.]++\)(?=[\t ]++Data ))[\t ]++)?+"
+            rb"(?:Data ++<reader_seconds>s?+ \( *+(?P<_mean_wait>[0-9.]++)s?+\)[\t ]++)?+"
+            rb"(?:LR ++[0-9.e+-]++ \( *+[0-9.e+-]++\)[\t ]++)?+Loss ++<loss> ",
             unit="images/s",
             span="step",
             repeated=True,
             postprocess=_stretches,
+        ),
+        Reading(
+            rb"Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\][\t ]++Time ++<step_seconds> \( *+(?P<_mean_seconds>[0-9.]++)\)[\t ]++"
+            rb"Speed ++<throughput> \( *+[0-9.]++\)[\t ]++Loss ++<loss> ",
+            unit="images/s",
+            postprocess=_of_intervals,
         ),
     ),
     facts=(Fact("model", rb"^=> (?:creating model|using pre-trained model) '([\w-]++)'"),),
@@ -110,6 +156,24 @@ FORMAT = Format(
         Sample(
             b"Epoch: [0][10/5005]       Time 0.250 (2.123)    Data 0.000 (0.077)    Loss 6.9077 (6.9538)    Prec@1 1.562 (1.562)",
             step=10, step_seconds=0.25, reader_seconds=0.0,
+        ),
+        Sample(
+            b"2026-11-20 10:00:00,250 Epoch: [3][100/2000]\tTime 0.500s (0.625s)\tSpeed 64.0 samples/s\tData 0.125s (0.250s)\t"
+            b"Loss 0.00125 (0.00150)\tAccuracy 0.125 (0.125)",
+            epoch=3, step=100, step_seconds=0.5, reader_seconds=0.125, loss=0.00125,
+        ),
+        Sample(
+            b"Epoch: [3][ 100/2000]\tTime  0.500 ( 0.625)\tData  0.125 ( 0.250)\tLR 1.2e-01 (1.1e-01)\tLoss 9.0e+00 (9.1e+00)",
+            step=100, step_seconds=0.5, loss=9,
+        ),
+        Sample(
+            b"Epoch: [3][100/2000], lr: 0.10000\tTime 0.500 (0.625)\tData 0.125 (0.250)\tLoss 5.1000 (5.2000)\tPrec@1 1.500 (1.5)",
+            step=100, step_seconds=0.5, loss=5.1,
+        ),
+        Sample(b"Epoch: [3/90][100/2000]\tTime 0.500 (0.625)\tLoss 5.1000 (5.2000)\tAcc@1 1.5 (1.5)", epoch=3, step_seconds=0.5, loss=5.1),
+        Sample(
+            b"Epoch: [3][100/2000]\tTime 0.500 (0.625)\tSpeed 512.000 (409.600)\tLoss 6.2500000000 (6.5000)\tPrec@1 1.562 (1.562)",
+            epoch=3, step=100, step_seconds=0.5, throughput=512, loss=6.25,
         ),
         NearMiss(b"Test: [ 0/196]\tTime  6.403 ( 6.403)\tLoss 1.1494e+01 (1.8538e+01)\tAcc@1   1.56 (  1.56)", "the validation"),
         NearMiss(b"Epoch: [0][ 6/53]\tTime  0.403 ( 2.123)\tData  0.10", "cut"),

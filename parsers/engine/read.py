@@ -26,6 +26,8 @@ _HEAD = HEAD_CHUNKS * CHUNK
 _LOOK_BACK = 1 << 16
 #: How much of the end of a text is searched for its last record, before all of it is.
 _LAST = (1 << 14, 1 << 18)
+#: A bar that is drawn last on a line is no longer than this.
+_LONGEST_BAR = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -208,8 +210,18 @@ class _LogReader:
         found = self.format.starts(chunk.text) if self.format.may_start_in(chunk.distinct) else []
         if found and chunk.tags:
             found = [at for at, rank in zip(found, chunk.ranks(found), strict=True) if self._is_first(rank)]
-        # The program announces itself on a line, not inside it.
-        return sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in found})
+        return sorted({self._begin(chunk.text, each) for each in found})
+
+    def _begin(self, text: bytes, start: int) -> int:
+        """Return where a program begins that announces itself at a place: on a line, not inside it.
+
+        What a program that was killed has drawn last ends no line: the next one begins behind its last record.
+        """
+        line = text.rfind(b"\n", 0, start) + 1
+        drawn = max(line, text.rfind(b"\r", line, start) + 1)
+        near = max(drawn, start - _LONGEST_BAR)
+        ends = (each.end() for table in self.tables for each in table.reading.regex.finditer(text, near, start))
+        return max(ends, default=drawn)
 
     def _is_first(self, rank: int) -> bool:
         """Count the start of a rank; return whether no other rank has started as often."""

@@ -2,7 +2,7 @@
 
 `Epoch: [0] [ 20/1251] eta: ... time: 0.3500 data: 0.0010 max mem: 8021`. `time` is seconds per iteration with the wait
 for data, as a mean over the last twenty iterations of the epoch. Lines overlap where they follow each other more
-closely: up to the twentieth iteration the overlap, which holds the slow first one, is undone. Where lines are further
+closely: the overlap, which holds the slow first iterations, is undone where the lines before tell it. Where they are further
 apart, loaders stall for iterations that no mean holds. `eta` is the mean of all iterations of the epoch times those
 that are left, cut to whole seconds: what the others took follows from it where that is told well enough. The
 `Total time` of an epoch is that of its iterations alone, and held against the records. `Test:` lines are of an
@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
-from parsers.contract.statistics import since_before
+from parsers.contract.statistics import median, of_others, since_before, with_others
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
@@ -25,6 +25,8 @@ _WINDOW = 20
 _CUT = 0.5
 #: Share of a stretch that this may make up.
 _COARSE = 0.02
+#: How far the difference of two sums of means of four decimals rounds, per iteration.
+_ROUNDS = 0.0001
 _PRECISION = {b"True": "amp", b"False": "fp32"}
 #: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`.
 _EPOCH = (
@@ -32,7 +34,7 @@ _EPOCH = (
     rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]"
 )
 #: Days, hours, minutes and seconds, the last to be closed.
-_TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
+TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
 
 
 def apart(columns: Columns) -> Postprocessed:
@@ -46,47 +48,54 @@ def apart(columns: Columns) -> Postprocessed:
     return np.arange(len(done)), found
 
 
+def _chained(means: Column, done: Column, since: Column) -> Column:
+    """Return the means of the iterations since the line before, where it is told what came before those of a mean.
+
+    The iterations before it end with another line, or there are none. Elsewhere, and where many sums would round too
+    much, the means are what they were.
+    """
+    gaps = np.diff(done)
+    if not len(gaps) or not 0 < gaps.min() < _WINDOW or _ROUNDS * done[-1] > _COARSE * median(gaps) * means.min():
+        return since
+    known = {0.0: 0.0}
+    for count, mean in zip(done.tolist(), means.tolist(), strict=True):
+        begin = max(count - _WINDOW, 0.0)
+        if begin in known:
+            known[count] = known[begin] + (count - begin) * mean
+    between = np.diff([known.get(each, np.nan) for each in done.tolist()]) / gaps
+    return since if (between <= 0).any() else np.append(since[:1], np.where(np.isnan(between), since[1:], between))
+
+
 def _with_left_out(columns: Columns) -> Postprocessed:
     """Return the same, with the iterations of each epoch that no mean holds."""
     rows, found = apart(columns)
     found = dict(found)
     with np.errstate(all="ignore"):
-        left = _seconds(columns)
+        left = seconds_left(columns)
         for lines in np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
+            for name in ("step_seconds", "reader_seconds"):
+                found[name][lines] = _chained(columns[name][lines], columns["step"][lines] + 1, found[name][lines])
             if (seconds := _of_others(lines, columns, left)) is not None:
-                gaps = np.diff(columns["step"][lines])
-                shown = np.minimum(gaps, _WINDOW)
-                printed = found["step_seconds"][lines[1:]]
-                found["step_seconds"][lines[1:]] = (shown * printed + (gaps - shown) * seconds) / gaps
+                found["step_seconds"][lines] = with_others(
+                    found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
+                )
     return rows, found
 
 
 def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:
-    """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines.
-
-    None where there are none, or `eta` does not tell.
-    """
+    """Return the mean seconds of the iterations of an epoch that lie outside the means of its lines."""
     step, took = columns["step"][lines], columns["step_seconds"][lines]
-    gaps = np.diff(step)
-    if not (gaps > _WINDOW).any() or not (gaps > 0).all():
+    if not len(lines):
         return None
     done, ahead = step + 1, columns["total_steps"][lines] - step
     cut = 0.0 if (left[lines] % 1 > 0).any() else _CUT
     since, error = (left[lines] + cut) / ahead * done, cut / ahead * done
     if step[0] == 0:
         since[0], error[0] = took[0], 0.0
-    shown = np.cumsum(np.minimum(gaps, _WINDOW) * took[1:])
-    others = since[1:] - since[0] - shown
-    errors = error[1:] + error[0]
-    told = np.flatnonzero((errors <= _COARSE * (since[1:] - since[0])) & (gaps.cumsum() > _WINDOW))
-    # A copy whose `eta` is of something else contradicts its own lines.
-    if not len(told) or (others < -errors - _COARSE * shown)[told].any():
-        return None
-    count = np.cumsum(np.maximum(gaps - _WINDOW, 0))[told[-1]]
-    return float(max(others[told[-1]], 0.0) / count) if count else None
+    return of_others(done, since, error, took, _WINDOW, _COARSE)
 
 
-def _seconds(columns: Columns) -> Column:
+def seconds_left(columns: Columns) -> Column:
     """Return the seconds that a line tells in days, hours, minutes and seconds."""
     hours = 24 * np.nan_to_num(columns["_days"]) + columns["_hours"]
     return 60 * (60 * hours + columns["_minutes"]) + columns["_seconds"]
@@ -95,7 +104,7 @@ def _seconds(columns: Columns) -> Column:
 def _of_epochs(columns: Columns) -> Postprocessed:
     """Return the seconds of whole epochs."""
     found = {name: columns[name] for name in ("epoch", "step_seconds")}
-    return np.arange(len(columns["epoch"])), found | {"duration": _seconds(columns)}
+    return np.arange(len(columns["epoch"])), found | {"duration": seconds_left(columns)}
 
 
 def _argument(name: bytes, word: bytes) -> bytes:
@@ -124,11 +133,11 @@ FORMAT = Format(
     start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode)",
     end=rb"^Training time [0-9]",
     readings=(
-        _reading(_EPOCH, _TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
+        _reading(_EPOCH, TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
         # DINOv2 prints no epoch, and begins its means anew where it is resumed.
         _reading(rb"(?<!\w)Training", rb"[^\r\n:\[]*+:[0-9:.]++", apart),
         Reading(
-            _EPOCH + rb" Total time: " + _TOLD + rb") \(<step_seconds> s / it\)",
+            _EPOCH + rb" Total time: " + TOLD + rb") \(<step_seconds> s / it\)",
             unit="samples/s",
             span="epoch",
             marker=b"] Total time: ",

@@ -4,12 +4,34 @@ Two pairs of seconds and samples per second are printed, both of the job over al
 the last update alone, and too high by 1 to 3 % since stalls fall between the printed updates. The second is the mean
 since the epoch began, which counts every update; it is undone to what each line adds. `Test` lines carry seconds as
 well, of an evaluation, which stands outside the means. The batch size is not printed.
+
+The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an epoch
+accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
+from parsers.contract.statistics import median
 from parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
+#: What an update has fewer samples than others by, beyond what seconds of three decimals round.
+_FEWER = 0.9
+
+
+def _with_full_updates(columns: Columns) -> Postprocessed:
+    """Return the mean speeds, those of epochs that end with a smaller update with the samples of all their updates."""
+    done, seconds, speed = columns["step"] + 1, columns["step_seconds"], columns["throughput"]
+    samples = seconds * speed
+    usual = median(samples[np.isfinite(samples)])
+    smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual)
+    with np.errstate(all="ignore"):
+        told = ((done - 1) * usual + samples) / (done * seconds)
+    return np.arange(len(done)), {**columns, "throughput": np.where(smaller, told, speed)}
+
 
 FORMAT = Format(
     title="timm",
@@ -24,6 +46,8 @@ FORMAT = Format(
             rb"\(<step_seconds>s, ++<throughput>/s\)",
             unit="images/s",
             cumulative_since=0,
+            counts="update",
+            postprocess=_with_full_updates,
         ),
     ),
     facts=(

@@ -2703,10 +2703,12 @@ def test_seconds_that_the_clock_contradicts_are_no_time_per_step(tmp_path: Path)
 def test_the_clock_judges_the_time_per_step_without_a_batch_size(
     second: float, reason: str | None, tmp_path: Path
 ) -> None:
-    """MMEngine prints the last ten of fifty iterations; in the others the loader stalls."""
+    """MMEngine prints the last ten of fifty iterations; in the others the loader stalls. How many epochs are planned is
+    unknown, so that `eta` does not tell.
+    """
     lines = [
         f"2026/11/20 12:{int(50 * second * i) // 60:02}:{int(50 * second * i) % 60:02} - mmengine - INFO - "
-        f"Iter(train) [{50 * i:5}/40000]  lr: 1.0e-02  eta: 5:53:22  time: 0.5000  data_time: 0.0100  loss: 2.1"
+        f"Epoch(train)  [1][{50 * i:5}/40000]  lr: 1.0e-02  eta: 5:53:22  time: 0.5000  data_time: 0.0100  loss: 2.1"
         for i in range(1, 30)
     ]
     session = session_of(lines, tmp_path, "frameworks.mmseg")

@@ -1,0 +1,46 @@
+"""BasicSR (`basicsr/train.py`), Real-ESRGAN, NAFNet and others made of it: a record per `print_freq` iterations, by the clock.
+
+`time` is a mean that begins anew every 201 iterations and leaves out what stands between them, so that lines overlap;
+the time between the lines' clocks tells the speed. Validations and checkpoints have lines of their own. An image is a
+patch, of which `batch_size_per_gpu` counts those of a device.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+
+FORMAT = Format(
+    title="BasicSR",
+    framework="PyTorch",
+    marker=b", time (data): ",
+    unproven=True,
+    start=rb" INFO: Training statistics:",
+    before_start=rb"^(?:Version Information: |\t?+BasicSR: )",
+    end=rb" INFO: End of training\.",
+    readings=(
+        Reading(
+            rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) INFO: \[[^\]\r\n]++\]\[epoch: *+<epoch>, iter: *+(?P<step>[0-9]++(?:,[0-9]{3})*+), "
+            rb"lr:\([^)\r\n]++\)\] \[eta: (?:[0-9]++ days?, )?+[0-9:]++, time \(data\): [0-9.]++ \([0-9.]++\)\] ",
+            unit="images/s",
+            pauses=(
+                Pause("evaluation", rb" INFO: Validation ", b"2026-11-20 10:00:00,250 INFO: Validation Set5"),
+                Pause("checkpoint", rb" INFO: Saving models and training states\.", b"2026-11-20 10:00:00,250 INFO: Saving models and training states."),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^\tBatch size per gpu: (\d++)$", int),
+        Fact("devices", rb"^\tWorld size \(gpu number\): (?!1$)(\d++)$", int),
+        Fact("devices", rb"^ *+num_gpu: (\d++)$", int),
+        Fact("devices", rb"^\tWorld size \(gpu number\): (\d++)$", int),
+        Fact("total_steps", rb"^\tTotal epochs: \d++; iters: (\d++)\.$", grouped),
+        Fact("framework_version", rb"^\tPyTorch: (\S++)$"),
+        Fact("model", rb"^ *+network_g:\[\s++type: (\w++)$"),
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 10:00:00,250 INFO: [train..][epoch:  3, iter:   1,200, lr:(2.000e-04,)] [eta: 1 day, 3:04:05, time (data): 0.267 (0.003)] l_pix: 3.4e-02 \n",
+            epoch=3, step=1200,
+        ),
+        NearMiss(b"2026-11-20 10:00:00,250 INFO: Validation Set5\n", "a validation"),
+        NearMiss(b"2026-11-20 10:00:00,250 INFO: [train..][epoch:  3, iter:   1,200, lr:(2.000e-04,)] [eta: 1 day, 3:04:05, time (data): 0.2", "cut"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""Darknet (`detector train`, `classifier train`), by its author and by AlexeyAB: a line per iteration.
+
+Its seconds leave out the wait for data, which a line of its own tells before it; both make the iteration. The images
+are those of the iteration times its number, so that one iteration has their quotient, on all devices and over all
+`subdivisions`. With several devices the number advances by more than one, and the images do not count what they say.
+What takes time between iterations, such as the mAP and the weights, is in neither time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+
+
+def _iterations(columns: Columns) -> Postprocessed:
+    """Return the iterations, each with the last wait for data that is told between it and the one before."""
+    rows = np.flatnonzero(np.isfinite(columns["step"]))
+    told = np.flatnonzero(np.isfinite(columns["_loaded"]))
+    last = np.searchsorted(told, rows) - 1
+    between = (
+        (last >= 0) & (told[last] > np.append(-1, rows[:-1])) if len(told) else np.zeros(len(rows), dtype=np.bool_)
+    )
+    waited = np.where(between, columns["_loaded"][told[last]] if len(told) else 0.0, 0.0)
+    found = {name: columns[name][rows] for name in ("step", "loss")}
+    with np.errstate(all="ignore"):
+        found["batch"] = columns["_images"][rows] / found["step"]
+    return rows, found | {"step_seconds": columns["step_seconds"][rows] + waited, "reader_seconds": waited}
+
+
+FORMAT = Format(
+    title="Darknet",
+    framework="Darknet",
+    marker=b" seconds",
+    unproven=True,
+    start=rb"Learning Rate: [0-9.e-]++, Momentum: ",
+    before_start=rb"^ *+(?:CUDA-version: |compute_capability = |net\.optimized_memory = |mini_batch = )",
+    end=rb"^If you want to train from the beginning, then use flag",
+    readings=(
+        Reading(
+            rb"(?:\bLoaded: (?P<_loaded>[0-9.]++) seconds|(?<![^\s])<step>: <loss>, [-+.0-9a-z]++ avg(?: loss)?+, "
+            rb"[0-9.e-]++ rate, <step_seconds> seconds, (?P<_images>[1-9][0-9]*+) images)",
+            unit="images/s",
+            span="step",
+            postprocess=_iterations,
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"\bmini_batch = \d++, batch = (\d++), time_steps = ", int),
+        Fact("gpu", rb"\bcudnn_half = [01], GPU: ([^\r\n,]++)"),
+    ),
+    samples=(
+        Sample(
+            b" 1000: 0.750000, 0.625000 avg loss, 0.001000 rate, 2.500000 seconds, 64000 images, 1.250000 hours left\n",
+            step=1000, loss=0.75, step_seconds=2.5, _images=64000,
+        ),
+        Sample(b"12: 803.500000, 804.250000 avg, 0.000000 rate, 7.250000 seconds, 768 images\n", step=12, step_seconds=7.25, _images=768),
+        Sample(b"Loaded: 0.125000 seconds - performance bottleneck on CPU or Disk HDD/SSD\n", _loaded=0.125),
+        NearMiss(b"Total Detection Time: 12 Seconds\n", "an evaluation"),
+        NearMiss(b" 1000: 0.750000, 0.625000 avg loss, 0.001000 rate, 2.500000 sec", "cut"),
+    ),
+)  # fmt: skip

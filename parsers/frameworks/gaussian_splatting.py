@@ -1,0 +1,44 @@
+"""3D Gaussian Splatting (`train.py`) and its many copies: tqdm's bar `Training progress:` with the loss behind the speed.
+
+An iteration renders one view, and the bar counts iterations ten at a time; copies that render several count the views.
+It tells the seconds since the start. The speed that it prints is smoothed, so that the figure is of these seconds.
+Iterations grow slower as the scene is densified. Evaluations and checkpoints have lines of their own; the last step may
+hold the last of them and is left out.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.frameworks.diffusers import bar, first_drawn
+
+FORMAT = Format(
+    title="3D Gaussian Splatting",
+    framework="PyTorch",
+    marker=b"Training progress: ",
+    unproven=True,
+    start=rb"\bOptimizing \S++(?: \[[0-9/ :]++\])?+[\r\n]++Output folder: ",
+    end=rb"^Training complete\.",
+    readings=(
+        Reading(
+            bar(rb"Training progress", rb"Loss="),
+            unit="images/s",
+            pauses=(
+                Pause("evaluation", rb"\[ITER [0-9]++\] Evaluating ", b"[ITER 7000] Evaluating test: L1 0.0250 PSNR 27.125"),
+                Pause("checkpoint", rb"\[ITER [0-9]++\] Saving ", b"[ITER 7000] Saving Gaussians"),
+            ),
+            postprocess=first_drawn,
+        ),
+    ),
+    facts=(Fact("batch_size_of_job", rb"(Training progress): ", lambda _: 1),),
+    samples=(
+        Sample(
+            "Training progress:  23%|██▎       | 7010/30000 [03:21<12:10, 31.53it/s, Loss=0.0432100]\r".encode(),
+            step=7010, total_steps=30000, clock=201,
+        ),
+        Sample(
+            "Training progress:  23%|██▎       | 7010/30000 [03:21<12:10, 31.53it/s, Loss=0.0432100, Depth Loss=0.0000000]\r".encode(),
+            step=7010, clock=201,
+        ),
+        NearMiss(b"Training progress:   0%|          | 0/30000 [00:00<?, ?it/s]\r", "nothing done yet"),
+        NearMiss(b"Reading camera 12/160\n", "the data set is read"),
+        NearMiss(b"Training progress: 100%|##########| 30000/30000 [20:00<00:00, 25.00it/s, Loss=0.03]\n", "may hold the last checkpoint"),
+    ),
+)  # fmt: skip

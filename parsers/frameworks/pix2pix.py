@@ -1,0 +1,55 @@
+"""CycleGAN and pix2pix (`train.py`) and programs made of it: the seconds of each epoch, with the images of the data set.
+
+`time` of the lines in between is that of one image of the last iteration without the wait for data, and not read. The
+time of an epoch holds the wait, the pictures that are drawn and the checkpoints; an epoch that ends with one, of which a
+line tells, is no training alone. `batch_size` is that of all devices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
+
+#: Seconds are cut to whole ones, so that an epoch takes half a second more on average.
+_CUT = 0.5
+
+
+def _epochs(columns: Columns) -> Postprocessed:
+    """Return the epochs with their seconds."""
+    return np.arange(len(columns["epoch"])), {**columns, "duration": columns["duration"] + _CUT}
+
+
+FORMAT = Format(
+    title="CycleGAN and pix2pix",
+    framework="PyTorch",
+    marker=b"Time Taken: ",
+    unproven=True,
+    start=rb"^-{10,}+ Options -{10,}+|\n-{10,}+ Options -{10,}+",
+    readings=(
+        Reading(
+            rb"End of epoch <epoch> / <total_epochs>[\t ]++Time Taken: (?P<duration>[0-9]++) sec\b",
+            unit="images/s",
+            span="epoch",
+            postprocess=_epochs,
+            pauses=(
+                Pause("checkpoint", rb"saving the model at the end of epoch ", b"saving the model at the end of epoch 5, iters 5000"),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("data_set_size", rb"^The number of training images = (\d++)$", int),
+        Fact("data_set_size", rb"^dataset \[\w++\] of size (\d++) was created$", int),
+        Fact("batch_size_of_job", rb"^ *+batch_size: (\d++)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$", int),
+        Fact("devices", rb"^ *+gpu_ids: ([0-9]++(?:,[0-9]++)*+)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$", listed),
+        Fact("model", rb"^ *+model: (\w++)(?:[\t ]++\[default: [^\]\r\n]*+\])?+[\t ]*+$"),
+    ),
+    samples=(
+        Sample(b"End of epoch 3 / 200 \t Time Taken: 125 sec\n", epoch=3, total_epochs=200, duration=125),
+        NearMiss(
+            b"(epoch: 3, iters: 400, time: 0.125, data: 0.250) D_A: 0.125 G_A: 0.250 cycle_A: 1.250 idt_A: 0.500\n",
+            "one image of one iteration",
+        ),
+        NearMiss(b"End of epoch 3 / 200 \t Time Taken: 125 se", "cut"),
+    ),
+)  # fmt: skip

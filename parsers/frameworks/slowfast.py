@@ -1,0 +1,63 @@
+"""SlowFast (`tools/run_net.py`) and programs made of it, such as MViT and VideoMAE's: a row of JSON per `LOG_PERIOD` iterations.
+
+`dt`, or `time_diff`, is the time of the one iteration that is printed, which says nothing of those in between: loaders
+stall for one in so many. The stamps of the lines tell the speed. What lies between two epochs, such as an evaluation, is
+in the first record of the next. `BATCH_SIZE` of the configuration is that of a machine, and read where there is one.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.frameworks import value
+
+FORMAT = Format(
+    title="SlowFast",
+    framework="PyTorch",
+    marker=b"json_stats: {",
+    unproven=True,
+    start=rb"\[INFO\] [\w.]++: ++[0-9]++: Train with config:",
+    readings=(
+        Reading(
+            rb"\[(?P<clock>[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\]\[INFO\] (?:[^\r\nj{\[]++|j(?!son_stats: ))*+json_stats: \{"
+            + value(rb"_type", rb"train_iter(?=\")")
+            + value(rb"epoch", rb"<epoch>/<total_epochs>(?=\")")
+            + value(rb"iter", rb"<step>/<total_steps>(?=\")")
+            + value(rb"loss", rb"<loss>", needed=False)
+            + rb"[^\r\n{}]++\}",
+            unit="samples/s",
+            epoch_end=True,
+            pauses=(
+                Pause(
+                    "evaluation", rb"json_stats: \{\"_type\": \"val_",
+                    b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "val_epoch", "epoch": "1/200", "time_diff": 0.25}',
+                ),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("devices_per_node", rb"^NUM_GPUS: (\d++)$", int),
+        Fact("nodes", rb"^NUM_SHARDS: (\d++)$", int),
+        Fact(
+            "batch_size_of_job",
+            rb"^NUM_SHARDS: 1\r?+\n(?:(?!TRAIN:)[^\r\n]*+\r?+\n){0,300}+TRAIN:\r?+\n"
+            rb"(?: *+(?!BATCH_SIZE: )[^\r\n]*+\r?+\n){0,60}+ *+BATCH_SIZE: (\d++)$",
+            int,
+        ),
+        Fact("precision", rb"^ ++MIXED_PRECISION: (True|False)$", words={b"True": "amp", b"False": "fp32"}),
+        Fact("model", rb"^ ++MODEL_NAME: (\w++)$"),
+    ),
+    samples=(
+        Sample(
+            b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "train_iter", "dt": 0.50125, "dt_data": 0.00125, "dt_net": 0.50000, '
+            b'"epoch": "3/200", "eta": "1:12:41", "gpu_mem": "5.22G", "iter": "20/344", "loss": 1.63013, "lr": 0.01000}\n',
+            epoch=3, total_epochs=200, step=20, total_steps=344, loss=1.63013,
+        ),
+        NearMiss(
+            b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "train_epoch", "dt": 0.5, "epoch": "3/200", "eta": "1:12:41", "loss": 1.6}\n',
+            "the mean of an epoch",
+        ),
+        NearMiss(
+            b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "val_iter", "epoch": "3/200", "eta": "0:00:41", "iter": "20/344", "time_diff": 0.5}\n',
+            "an evaluation",
+        ),
+        NearMiss(b'[11/20 10:00:00][INFO] logging.py:  99: json_stats: {"_type": "train_iter", "dt": 0.5, "epoch": "3/200", "iter": "20/3', "cut"),
+    ),
+)  # fmt: skip

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.read import read
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 
 def epochs(*lasts: str, first: int = 1, of: int = 9) -> list[str]:
@@ -162,3 +163,23 @@ def test_orbit_by_its_clocks(name: str, tmp_path: Path) -> None:
             said(f"train | step: {step:6d} | training until step {step + 200}...", after=60)
     session = session_of(lines, tmp_path, "frameworks.orbit")
     assert value(session, "sustained", **ONE) == pytest.approx(64)
+
+
+@pytest.mark.parametrize("summary", [sum, max])
+def test_a_summary_that_is_the_mean_of_the_speeds(summary: Callable[[list[float]], float], tmp_path: Path) -> None:
+    """Every fifth step waits: the mean of the speeds lies above samples over time, and says nothing against them."""
+    seconds = [1.0 if step % 5 == 4 else 0.25 for step in range(20, 120)]
+    speeds = [512 / each for each in seconds]
+    lines = ["DLL 2026-11-20 10:00:00.000000 - PARAMETER arch : resnet50  mode : training_benchmark  batch_size : 64 "]
+    for step, took, speed in zip(range(20, 120), np.cumsum(seconds), speeds, strict=True):
+        at = f"2026-11-20 10:{int(took) // 60:02}:{took % 60:09.6f}"
+        lines.append(f"DLL {at} - (0, {step}) imgs_per_sec : {speed}  cross_entropy : 7.1 ")
+    told = summary(speeds) / (len(speeds) if summary is sum else 1)
+    lines.append(f"DLL 2026-11-20 10:02:00.000000 - () train_throughput : {told} images/s")
+    session = session_of(lines, tmp_path, "ngc.tensorflow_resnet50")
+    found = measured(session, facts_of(session) | {"devices": 8}).headline
+    if summary is sum:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(512 / 0.4)
+    else:
+        assert isinstance(found, NoFigure)

@@ -183,3 +183,19 @@ def test_a_summary_that_is_the_mean_of_the_speeds(summary: Callable[[list[float]
         assert found.value == pytest.approx(512 / 0.4)
     else:
         assert isinstance(found, NoFigure)
+
+
+@pytest.mark.parametrize("told", ["global_step/sec: 4", "examples/sec: 128"])
+def test_a_rate_without_a_step_is_no_match_for_the_clock(told: str, tmp_path: Path) -> None:
+    """What TPUEstimator prints every 100 steps: its lines do not say how many, and took a hundred times one step."""
+    lines = ["INFO:tensorflow:Using config: {}"]
+    for at in range(0, 1000, 25):
+        clock = f"I1120 10:{at // 60:02}:{at % 60:02}.500000"
+        lines.append(f"{clock} 140000000000000 tpu_estimator.py:2160] {told}")
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    found = measured(session, ONE)
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(128)
+    told_by_clock = next(each for each in found.witnesses if each.kind == "clock").reason
+    assert told_by_clock
+    assert told_by_clock.code == "no_steps_of_line"

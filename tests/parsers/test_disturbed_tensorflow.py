@@ -199,3 +199,33 @@ def test_a_rate_without_a_step_is_no_match_for_the_clock(told: str, tmp_path: Pa
     told_by_clock = next(each for each in found.witnesses if each.kind == "clock").reason
     assert told_by_clock
     assert told_by_clock.code == "no_steps_of_line"
+
+
+def nvidia_bert(seconds: Sequence[float], accumulation: int) -> list[str]:
+    """Return what NVIDIA's BERT in TensorFlow 2 prints of loops of 100 steps on 8 devices, 64 sequences on each."""
+    flags = f"--train_batch_size=64 --num_accumulation_steps={accumulation} --use_fp16"
+    lines, at, perf = [f"+ mpirun -np 8 python run_pretraining.py {flags}"], 0.0, []
+    for n, took in enumerate(seconds, 1):
+        at += took
+        stamp = f"I1120 10:{int(at) // 60:02}:{at % 60:09.6f} 139 model_training_utils.py:516] "
+        perf.append(100 * 512 * accumulation / took)
+        lines.append(f"{stamp}Step: {100 * n} Lr 0.0001 Loss scale 65536")
+        lines.append(f"{stamp}Train Step: {100 * n}/2000  / loss = 7.25 / time = {took:.3f} sec  acc = 0.1")
+        lines.append(f"{stamp}Perf {perf[-1]:.2f}")
+        if n % 5 == 0:
+            lines.append(f"{stamp}Running evaluation after step: {100 * n}.")
+            at += 40
+    told = ["  Batch size = 64", "hvd.size() = 8", "Throughput Average (sentences/sec) with overhead = 900.00"]
+    told.append(f"Throughput Average (sentences/sec) = {sum(perf[2:]) / len(perf[2:]):.2f}")
+    return [*lines, *(f"{stamp}{each}" for each in told)]
+
+
+@pytest.mark.parametrize("accumulation", [1, 4])
+def test_the_batch_of_nvidias_bert_is_that_of_a_device(accumulation: int, tmp_path: Path) -> None:
+    """Every fourth loop waits for data, and takes twice as long."""
+    lines = nvidia_bert([20.0 if n % 4 else 40.0 for n in range(20)], accumulation)
+    session = session_of(lines, tmp_path, "ngc.tensorflow2_bert")
+    assert facts_of(session)["accumulation"] == accumulation
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(51200 * accumulation / 25)

@@ -229,3 +229,35 @@ def test_the_batch_of_nvidias_bert_is_that_of_a_device(accumulation: int, tmp_pa
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(51200 * accumulation / 25)
+
+
+def test_electra_of_nvidia_counts_the_seconds_since_the_start(tmp_path: Path) -> None:
+    """Ten updates of 1.5 s per line of two ranks; a checkpoint of 25 s behind each tenth; `Perf` is of dispatch."""
+    lines, at = ["gradient_accumulation_steps 3", "train_batch_size 176", "=" * 80, "Running training", "=" * 80], 0
+    for step in range(10, 1001, 10):
+        at += 15
+        told = f"Elapsed: {at // 3600:2d}h{at // 60 % 60:2d}m{at % 60:2d}s, ETA:  1h 0m 0s, "
+        line = (
+            f"Step:{step:6d}, Loss: 40.125000, Gen_loss:  9.250000, Disc_acc: 85.25, Perf:9999, Loss Scaler: 1, {told}"
+        )
+        lines += [line] * 2
+        if step % 100 == 0:
+            at += 25
+            lines.append(f" ** Saved model checkpoint for step {step}: out/ckpt-{step}")
+    session = session_of(lines, tmp_path, "ngc.tensorflow2_electra")
+    assert value(session, "sustained", **facts_of(session), devices=8) == pytest.approx(176 * 3 * 8 / 1.5)
+
+
+def test_dlrm_of_nvidia_shares_its_timer_with_evaluations(tmp_path: Path) -> None:
+    """Fifty steps of 10 ms per line; the line behind an evaluation has begun within it, and is half as long."""
+    lines = ["Command line flags:", "{", '    "amp": true,', '    "batch_size": 65536,', "}"]
+    for step in range(150, 3001, 50):
+        ms = 5.0 if step % 500 == 50 else 10.0
+        lines.append(
+            f"step={step}, throughput={65.536 / ms:.3f}M, step_time={ms:.3f} ms, learning_rate=24.0, loss=0.125,"
+        )
+        if step % 500 == 0:
+            lines.append("validation_step=49, validation_throughput=30.125M, step_time=2.125 ms")
+            lines.append("Evaluation completed, AUC: 0.750000, test_loss: 0.125000")
+    session = session_of(lines, tmp_path, "ngc.tensorflow2_dlrm")
+    assert value(session, "sustained", devices=8) == pytest.approx(65536 / 0.01, rel=1e-4)

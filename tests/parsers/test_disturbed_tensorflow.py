@@ -261,3 +261,16 @@ def test_dlrm_of_nvidia_shares_its_timer_with_evaluations(tmp_path: Path) -> Non
             lines.append("Evaluation completed, AUC: 0.750000, test_loss: 0.125000")
     session = session_of(lines, tmp_path, "ngc.tensorflow2_dlrm")
     assert value(session, "sustained", devices=8) == pytest.approx(65536 / 0.01, rel=1e-4)
+
+
+def test_nmt_repeats_its_last_line(tmp_path: Path) -> None:
+    """A hundred steps of 1250 words in half a second each, and every fifth hundred waits as long again for data."""
+    speeds = [1.25 if n % 5 == 4 else 2.5 for n in range(25)]
+    told = "step {} lr 1 step-time 0.50s wps {:.2f}K ppl 452.41 gN 8.58 bleu 0.00"
+    lines = ["# Start step 0, lr 1, Fri Nov 20 10:11:12 2026"]
+    lines += ["  " + told.format(100 * n, speed) for n, speed in enumerate(speeds, 1)]
+    lines += ["# Final, " + told.format(2500, 9.99)]
+    session = session_of(lines, tmp_path, "frameworks.tf_nmt")
+    assert session.main["step"][-1] == 2500
+    assert len(session.main) == 25
+    assert value(session, "sustained") == pytest.approx(125000 / 60)

@@ -95,3 +95,46 @@ def test_pax_names_no_step_beside_its_rate(tmp_path: Path) -> None:
             lines.append(glog(at + 25, "summary_utils.py:349", f"summary tensor at step={10 * n} Steps/sec 2.5"))
     session = session_of(lines, tmp_path, "frameworks.paxml")
     assert value(session, "sustained", devices=8, batch_size=8) == pytest.approx(80, rel=1e-4)
+
+
+def maxtext(first: int, last: int, seconds: float = 2.0, head: bool = True) -> list[str]:
+    """Return lines of steps of a given length; the second step of a start returns before it is computed."""
+    lines = ["Config param per_device_batch_size: 4", "Num_devices: 8, shape (1, 8)"] if head else []
+    for step in range(first, last):
+        took = {first: 20.0, first + 1: 0.01}.get(step, seconds)
+        speeds = f"TFLOP/s/device: {200 / took:.3f}, Tokens/s/device: {8192 / took:.3f}"
+        lines.append(f"completed step: {step}, seconds: {took:.3f}, {speeds}, total_weights: 65536, loss: 10.375")
+    return lines
+
+
+def test_a_resumed_maxtext_is_a_start_of_its_own(tmp_path: Path) -> None:
+    """Killed behind step 70, and resumed from step 60: the steps in between are printed twice."""
+    log = log_of([*maxtext(0, 71), *maxtext(60, 120)], tmp_path)
+    assert [value(each, "sustained", devices=8) for each in log.sessions] == pytest.approx([32768] * 2)
+
+
+def test_the_same_steps_of_one_host_are_not_those_of_two(tmp_path: Path) -> None:
+    """Without the head of the second start all steps count, also the impossible one, each with its own seconds."""
+    session = session_of([*maxtext(0, 71), *maxtext(60, 120, head=False)], tmp_path, "frameworks.maxtext")
+    # A fifth of 131 lines is left out; of 105 one took 20 s, and one 0.01 s.
+    assert value(session, "sustained", devices=8) == pytest.approx(105 * 8192 * 8 / (103 * 2 + 20.01), rel=1e-3)
+
+
+def test_hosts_of_maxtext_print_the_same_steps(tmp_path: Path) -> None:
+    lines = [line for each in maxtext(0, 60) for line in (each, each)]
+    session = session_of(lines, tmp_path, "frameworks.maxtext")
+    assert value(session, "sustained", devices=8) == pytest.approx(32768)
+
+
+def test_maxtext_of_2024_tells_of_an_evaluation_behind_it(tmp_path: Path) -> None:
+    """An evaluation of eight seconds behind each twentieth step, which the next line but one holds."""
+    lines = []
+    for step, line in enumerate(maxtext(0, 120)[2:]):
+        if step % 20 == 2 and step > 20:
+            line = line.replace("seconds: 2.000", "seconds: 10.000").replace("/device: 4096.000", "/device: 819.200")
+        lines.append(line)
+        if step % 20 == 0 and step:
+            told = "eval_step_count=4, eval_loss=3.125, total_weights=131072.0"
+            lines.append(f"average loss after step={step}: {told}")
+    session = session_of(lines, tmp_path, "frameworks.maxtext")
+    assert value(session, "sustained", devices=8) == pytest.approx(32768)

@@ -19,6 +19,7 @@ FORMAT = Format(
     title="CLU (Flax)",
     framework="JAX",
     marker=b"logging_writer.py:",
+    start=rb"\] JAX (?:process|host): 0 / [0-9]",
     readings=(
         Reading(
             rb"logging_writer\.py:[0-9]++\] \[<step>\]" + up_to(rb" steps_per_sec(?:ond)?+=", rb"logging_writer") + rb"<steps_per_second>(?=[,\s])",

@@ -7,7 +7,7 @@ summary is the mean of `Perf`.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.ngc import TF32
+from parsers.ngc import DRAWN, TF32
 
 _STAMP = rb"[IWE](?:[0-9]{4} )?+[0-9:.]++ ++[0-9]++ [\w.-]++:[0-9]++\] "
 
@@ -21,7 +21,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\] Train Step: <step>/<total_steps>  / loss = <loss> / time = <duration> sec[^\n]*+\n(?:[^\n]*+\n){0,4}?"
-            + _STAMP + rb"Perf <throughput>(?=\s)",
+            + DRAWN + _STAMP + rb"Perf <throughput>(?=\s)",
             unit="sequences/s",
             counts="update",
             marker=b"Train Step: ",

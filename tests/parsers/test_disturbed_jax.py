@@ -138,3 +138,18 @@ def test_maxtext_of_2024_tells_of_an_evaluation_behind_it(tmp_path: Path) -> Non
             lines.append(f"average loss after step={step}: {told}")
     session = session_of(lines, tmp_path, "frameworks.maxtext")
     assert value(session, "sustained", devices=8) == pytest.approx(32768)
+
+
+def test_a_resumed_example_of_flax_is_a_start_of_its_own(tmp_path: Path) -> None:
+    """The first hundred steps of a start take a minute, all others half of it."""
+    lines = []
+    for first, last in ((0, 1500), (1200, 3000)):
+        lines += [glog(0, "main.py:40", "JAX process: 0 / 1"), glog(0, "train.py:50", "batch_size: 128")]
+        for step in range(first + 100, last + 1, 100):
+            lines.append(
+                clu(30 + (step - first) * 0.3, step, f"steps_per_sec={100 / (60 if step == first + 100 else 30)}")
+            )
+    log = log_of(lines, tmp_path)
+    assert [value(each, "sustained", **facts_of(each), devices=1) for each in log.sessions] == pytest.approx(
+        [12800 / 30] * 2, rel=1e-3
+    )

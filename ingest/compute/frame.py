@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "clock")
 #: What may take time inside a record besides training steps.
-PAUSES: Mapping[PauseKind | Literal["outside_timer"], int] = {
+PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
     "evaluation": 1,
     "checkpoint": 2,
     "epoch_end": 4,
     "outside_timer": 8,
+    "restart": 16,
 }
+#: Pauses that may cost nothing, and count only where their record is slow.
+_DOUBTFUL = PAUSES["epoch_end"] | PAUSES["restart"]
 #: A record takes so many times the usual seconds per step if the end of an epoch lies in it.
 _SLOW = 1.5
 #: A timer of training shows the clock's seconds of a usual step, give or take this much, or it is not believed.
@@ -353,6 +356,9 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
         stopped[1:][np.diff(steps) <= 0] = 0
     if records.reading.epoch_end:
         stopped[1:][np.diff(epochs) != 0] |= PAUSES["epoch_end"]
+    # A program that was resumed, and does not say so, starts within the first record after its steps went back.
+    back = (np.diff(epochs) == 0) & (np.diff(steps) < 0) & (steps[1:] > steps.min(initial=np.inf))
+    stopped[1:][back] |= PAUSES["restart"]
     if records.reading.cumulative_since is not None:
         # A running mean begins anew with the epoch, after the pause before it.
         stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
@@ -367,7 +373,8 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
     import numpy as np
 
     pauses, per_step = frame.pauses, seconds / steps
-    doubtful = (pauses > 0) if frame.records.reading.span == "step" else (pauses == PAUSES["epoch_end"])
+    of_one_step = frame.records.reading.span == "step"
+    doubtful = (pauses > 0) & (of_one_step | (pauses & ~np.uint8(_DOUBTFUL) == 0))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
     if not doubtful.any() or (~doubtful).sum() <= 1:
         return pauses

@@ -274,3 +274,20 @@ def test_nmt_repeats_its_last_line(tmp_path: Path) -> None:
     assert session.main["step"][-1] == 2500
     assert len(session.main) == 25
     assert value(session, "sustained") == pytest.approx(125000 / 60)
+
+
+@pytest.mark.parametrize("first", [25.0, 50.0])
+def test_a_resumed_program_starts_within_its_first_record(first: float, tmp_path: Path) -> None:
+    """TimeHistory announces nothing: killed behind step 2700, resumed from 2000; a hundred steps of 0.25 s a line."""
+    lines = []
+    for begin, end in ((0, 2700), (2000, 4000)):
+        for step in range(begin + 100, end + 1, 100):
+            took = first if step == begin + 100 else 25.0
+            told = f"TimeHistory: {took:.2f} seconds, {25600 / took:.2f} examples/second"
+            lines.append(f"I1120 10:00:00.500000 140 keras_utils.py:145] {told} between steps {step - 100} and {step}")
+    session = session_of(lines, tmp_path, "dlperf.tensorflow2_resnet50")
+    headline = measured(session, {"devices": 8, "batch_size": 32}).headline
+    assert isinstance(headline, Figure)
+    assert headline.value == pytest.approx(1024)
+    # The record counts where it took no longer than others.
+    assert headline.used == 38 - (first > 25)

@@ -7,8 +7,10 @@ summary is the mean of `Perf`.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.ngc import DRAWN, TF32
+from parsers.ngc import TF32
 
+#: Bars in front of what a line says, other than the line itself where it ends in a carriage return.
+_DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 _STAMP = rb"[IWE](?:[0-9]{4} )?+[0-9:.]++ ++[0-9]++ [\w.-]++:[0-9]++\] "
 
 FORMAT = Format(
@@ -21,7 +23,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\] Train Step: <step>/<total_steps>  / loss = <loss> / time = <duration> sec[^\n]*+\n(?:[^\n]*+\n){0,4}?"
-            + DRAWN + _STAMP + rb"Perf <throughput>(?=\s)",
+            + _DRAWN + _STAMP + rb"Perf <throughput>(?=\s)",
             unit="sequences/s",
             counts="update",
             marker=b"Train Step: ",

@@ -1,4 +1,4 @@
-"""What printers of TensorFlow, Keras, JAX and MXNet printed of runs whose time per step was known; figures by hand."""
+"""What printers of TensorFlow, Keras, MXNet and OneFlow printed of runs whose time per step was known; by hand."""
 
 from __future__ import annotations
 
@@ -291,3 +291,19 @@ def test_a_resumed_program_starts_within_its_first_record(first: float, tmp_path
     assert headline.value == pytest.approx(1024)
     # The record counts where it took no longer than others.
     assert headline.used == 38 - (first > 25)
+
+
+@pytest.mark.parametrize(
+    "between", ["validation: epoch {}, iter 10, top_1: 0.5, top_k: 0.6, samples/s: 2014.683", "Saving model to out/{}."]
+)
+def test_oneflow_times_a_validation_with_the_epoch_behind_it(between: str, tmp_path: Path) -> None:
+    """Twenty iterations of 64 images in 10 s per line; what stands between two epochs takes 30 s."""
+    lines = ["batch_size_per_device = 64", "gpu_num_per_node = 1", "num_nodes = 1"]
+    for epoch in range(6):
+        for step in range(20, 101, 20):
+            speed = 32.0 if step == 20 and epoch else 128.0
+            told = "loss: 7.087004, top_1: 0.000000, top_k: 0.000000"
+            lines.append(f"train: epoch {epoch}, iter {step}, {told}, samples/s: {speed:.3f}")
+        lines.append(between.format(epoch))
+    session = session_of(lines, tmp_path, "dlperf.oneflow_resnet50")
+    assert value(session, "sustained", devices=1) == pytest.approx(128)

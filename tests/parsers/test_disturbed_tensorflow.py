@@ -307,3 +307,14 @@ def test_oneflow_times_a_validation_with_the_epoch_behind_it(between: str, tmp_p
         lines.append(between.format(epoch))
     session = session_of(lines, tmp_path, "dlperf.oneflow_resnet50")
     assert value(session, "sustained", devices=1) == pytest.approx(128)
+
+
+def test_transformer_xl_in_tensorflow_times_a_checkpoint_with_the_steps_behind_it(tmp_path: Path) -> None:
+    told = "INFO:tensorflow:step {} | lr 0.003000000 | loss 5.75 | pplx  314.19, bpc  8.2955, tok/s  {:6.0f}"
+    lines = []
+    for n in range(1, 31):
+        # A hundred steps of 49152 tokens in 20 s, and 20 s for the checkpoint behind each fourth line.
+        lines.append(told.format(100 * n, 49152 * (2.5 if n > 1 and n % 4 == 1 else 5)))
+        lines += ["INFO:tensorflow:Model saved in path: out/model.ckpt"] * (n % 4 == 0)
+    session = session_of(lines, tmp_path, "ngc.tensorflow_transformer_xl")
+    assert value(session, "sustained", devices=8) == pytest.approx(245760)

@@ -408,10 +408,8 @@ def _once_per_step(
     """
     import numpy as np
 
-    # A file may hold the same steps twice, of a program that was started again without saying so. Where most steps are
-    # printed once there is one rank, which does not lag behind another.
-    lag = _LAG if median(np.bincount(_numbered(epochs, steps)).astype(np.float64)) > 1 else 0
-    order, begun = _restarts(epochs, steps, ranks, lag)
+    # A file may hold the same steps twice, of a program that was started again without saying so.
+    order, begun = _restarts(epochs, steps, ranks, _LAG)
     keys = _starts(begun, ranks) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
@@ -423,13 +421,16 @@ def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[R
     """Return the index of each row's step, and whether the row goes back further than a rank may lag.
 
     `lag` is 0 where every step is printed once: then no row may go back. Ranks with tags may lag freely, since what
-    they print into a pipe arrives in blocks of many lines.
+    they print into a pipe arrives in blocks of many lines. Where most steps are printed once there is one rank, which
+    lags behind no other.
     """
     import numpy as np
 
     order, by_rank = _numbered(epochs, steps), np.argsort(ranks, kind="stable")
     begun = np.zeros(len(order), dtype=np.bool_)
-    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -max(lag, order.max() // 10 if lag else 0)
+    if lag and median(np.bincount(order).astype(np.float64)) > 1:
+        lag = max(lag, int(order.max()) // 10)
+    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -lag
     begun[by_rank] = back & (np.diff(ranks[by_rank], prepend=ranks[by_rank[0]]) == 0)
     return order, begun
 

@@ -318,3 +318,17 @@ def test_transformer_xl_in_tensorflow_times_a_checkpoint_with_the_steps_behind_i
         lines += ["INFO:tensorflow:Model saved in path: out/model.ckpt"] * (n % 4 == 0)
     session = session_of(lines, tmp_path, "ngc.tensorflow_transformer_xl")
     assert value(session, "sustained", devices=8) == pytest.approx(245760)
+
+
+def test_a_bar_may_stand_before_the_second_line_of_mindformers(tmp_path: Path) -> None:
+    """Every second step waits, and the speed on the second line tells it."""
+    lines, head = [], "2026-11-20 10:00:{:02},000 - mindformers[callback.py:497] - INFO - "
+    for step in range(1, 31):
+        speed = 2.0 if step % 2 else 4.0
+        bar = " 10%|#   | 1/9\r 20%|##  | 2/9\r" if step % 2 else ""
+        told = f"{{ Epoch:[  1/  2], step:[{step:5d}/   30], loss: 7.900, per_step_time: {round(8000 / speed)}ms, "
+        lines.append(f"{head.format(step)}{told}overflow cond: False, train_throughput_per_npu: ")
+        lines.append(f"{bar}{head.format(step)}  {step:4.1f}% |██        | {speed:.5f} samples/s/p  0:00:10 }}")
+    session = session_of(lines, tmp_path, "frameworks.mindformers")
+    assert len(session.main) == 30
+    assert value(session, "sustained", devices=1) == pytest.approx(2 / (1 / 2 + 1 / 4))

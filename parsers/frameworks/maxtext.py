@@ -43,8 +43,8 @@ FORMAT = Format(
     framework="JAX",
     marker=b"completed step: ",
     unproven=True,
-    # Every host prints this, one after the other: together they are one start.
-    start=_MESH + rb"(?:(?:(?!completed step: |" + _MESH + rb")[^\n])*+\n(?:(?![^\n]*?(?:completed step: |" + _MESH + rb"))[^\n]*+\n){0,299}+[^\n]*?" + _MESH + rb")*+",
+    # Every host prints this, and some releases more than once: together they are one start.
+    start=_MESH + rb"(?:(?:(?!completed step: |" + _MESH + rb")[^\n])*+\n(?:(?![^\n]*?(?:completed step: |Traceback|" + _MESH + rb"))[^\n]*+\n){0,2000}+[^\n]*?" + _MESH + rb")*+",
     before_start=rb"\bConfig param \w++: ",
     readings=(
         Reading(

@@ -120,6 +120,14 @@ def test_the_same_steps_of_one_host_are_not_those_of_two(tmp_path: Path) -> None
     assert value(session, "sustained", devices=8) == pytest.approx(104 * 8192 * 8 / (103 * 2 + 0.01), rel=1e-3)
 
 
+def test_maxtext_may_make_its_mesh_twice(tmp_path: Path) -> None:
+    lines = maxtext(0, 60)
+    between = [f"a word of XLA {n}" for n in range(800)]
+    session = session_of([*lines[:2], *between, *lines[1:]], tmp_path, "frameworks.maxtext")
+    assert facts_of(session)["batch_size"] == 4
+    assert value(session, "sustained", devices=8) == pytest.approx(32768)
+
+
 def test_hosts_of_maxtext_print_the_same_steps(tmp_path: Path) -> None:
     lines = [line for each in maxtext(0, 60) for line in (each, each)]
     session = session_of(lines, tmp_path, "frameworks.maxtext")

@@ -332,3 +332,23 @@ def test_a_bar_may_stand_before_the_second_line_of_mindformers(tmp_path: Path) -
     session = session_of(lines, tmp_path, "frameworks.mindformers")
     assert len(session.main) == 30
     assert value(session, "sustained", devices=1) == pytest.approx(2 / (1 / 2 + 1 / 4))
+
+
+@pytest.mark.parametrize("clocks", [False, True])
+def test_nvidias_fine_tuning_prints_its_figure_through_dllogger_too(clocks: bool, tmp_path: Path) -> None:
+    """Eight devices of 8 sequences, 0.2 s a step, and a checkpoint of 20 s behind each fifth line."""
+    head = ["Using config: {}", "hvd.size() = 8 hvd.rank() = 0", "***** Running training *****", "  Batch size = 8"]
+    lines = [f"INFO:tensorflow:{each}" for each in head]
+    for n in range(1, 21):
+        took = 40.0 if n % 5 == 1 and n > 1 else 20.0
+        told = [f"global_step/sec: {100 / took:g}", f"loss = 2.5, step = {100 * n} ({took:.3f} sec)"]
+        told += [f"Saving checkpoints for {100 * n} into out/model.ckpt."] * (n % 5 == 0)
+        for each in told:
+            lines.append(f"INFO:tensorflow:{each}")
+            lines += [f"I1120 10:00:00.5 139 basic_session_run_hooks.py:692] {each}"] * clocks
+    lines += [
+        "INFO:tensorflow:Loss for final step: 1.2.",
+        "DLL 2026-11-20 10:20:00.500000 -  throughput_train : 250.5 ",
+    ]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **facts_of(session)) == pytest.approx(320)

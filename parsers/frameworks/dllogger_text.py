@@ -74,6 +74,8 @@ def _bars(unit: str, words: bytes) -> Reading:
 
 FORMAT = Format(
     title="DLLogger",
+    # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
+    over=("frameworks.keras",),
     unproven=True,
     marker=b"DLL ",
     readings=(

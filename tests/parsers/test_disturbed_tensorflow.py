@@ -352,3 +352,18 @@ def test_nvidias_fine_tuning_prints_its_figure_through_dllogger_too(clocks: bool
     ]
     session = session_of(lines, tmp_path, "frameworks.tf_estimator")
     assert value(session, "sustained", **facts_of(session)) == pytest.approx(320)
+
+
+def test_dllogger_counts_where_keras_draws_its_bars_as_well(tmp_path: Path) -> None:
+    """Twenty steps of 64 images in two seconds per line, and a bar per epoch of a hundred."""
+    lines = []
+    for epoch in range(6):
+        lines.append(f"Epoch {epoch + 1}/6")
+        for step in range(20, 101, 20):
+            at = f"2026-11-20 10:{epoch:02}:{step // 10:02}.500000"
+            lines.append(f"DLL {at} - ({epoch}, {step}) loss : 6.5  train_throughput : 640.0 images/s")
+        lines.append("100/100 - 10s - loss: 6.5000 - accuracy: 0.1250 - 10s/epoch - 100ms/step")
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    found = measured(session, ONE).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(640)

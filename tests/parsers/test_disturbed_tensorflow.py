@@ -367,3 +367,13 @@ def test_dllogger_counts_where_keras_draws_its_bars_as_well(tmp_path: Path) -> N
     found = measured(session, {"devices": 1, "batch_size": 64}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(640)
+
+
+def test_a_figure_of_the_run_in_another_unit_is_not_of_resnet(tmp_path: Path) -> None:
+    line = "DLL 2026-11-20 10:00:{:02}.500000 - (0, {}) train_loss : 6.5  train_throughput : 2560.0 samples/s lr : 0.1 "
+    lines = [line.format(n, 40 * n) for n in range(1, 31)]
+    lines.append("DLL 2026-11-20 10:01:00.500000 - () train_throughput : 2560.0 samples/s ")
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    found = measured(session, {"devices": 1, "batch_size": 64}).headline
+    assert isinstance(found, Figure)
+    assert (found.value, found.unit) == (pytest.approx(2560), "samples/s")

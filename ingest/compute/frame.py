@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "evaluated", "clock")
 #: What may take time inside a record besides training steps.
-PAUSES: Mapping[PauseKind | Literal["outside_timer"], int] = {
+PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
     "evaluation": 1,
     "checkpoint": 2,
     "epoch_end": 4,
     "outside_timer": 8,
+    "restart": 16,
 }
+#: Pauses that may cost nothing, and count only where their record is slow.
+_DOUBTFUL = PAUSES["epoch_end"] | PAUSES["restart"]
 #: A record takes so many times the usual seconds per step if the end of an epoch lies in it.
 _SLOW = 1.5
 #: A timer of training shows the clock's seconds of a usual step, give or take this much, or it is not believed.
@@ -366,6 +369,9 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
         stopped[1:][np.diff(steps) <= 0] = 0
     if records.reading.epoch_end:
         stopped[1:][np.diff(epochs) != 0] |= PAUSES["epoch_end"]
+    # A program that was resumed, and does not say so, starts within the first record after its steps went back.
+    back = (np.diff(epochs) == 0) & (np.diff(steps) < 0) & (steps[1:] > steps.min(initial=np.inf))
+    stopped[1:][back] |= PAUSES["restart"]
     if records.reading.cumulative_since is not None:
         # A running mean begins anew with the epoch, after the pause before it.
         stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
@@ -380,7 +386,8 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
     import numpy as np
 
     pauses, per_step = frame.pauses, seconds / steps
-    doubtful = (pauses > 0) if frame.records.reading.span == "step" else (pauses == PAUSES["epoch_end"])
+    of_one_step = frame.records.reading.span == "step"
+    doubtful = (pauses > 0) & (of_one_step | (pauses & ~np.uint8(_DOUBTFUL) == 0))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
     if not doubtful.any() or (~doubtful).sum() <= 1:
         return pauses
@@ -427,13 +434,16 @@ def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[R
     """Return the index of each row's step, and whether the row goes back further than a rank may lag.
 
     `lag` is 0 where every step is printed once: then no row may go back. Ranks with tags may lag freely, since what
-    they print into a pipe arrives in blocks of many lines.
+    they print into a pipe arrives in blocks of many lines. Where most steps are printed once there is one rank, which
+    lags behind no other.
     """
     import numpy as np
 
     order, by_rank = _numbered(epochs, steps), np.argsort(ranks, kind="stable")
     begun = np.zeros(len(order), dtype=np.bool_)
-    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -max(lag, order.max() // 10 if lag else 0)
+    if lag and median(np.bincount(order).astype(np.float64)) > 1:
+        lag = max(lag, int(order.max()) // 10)
+    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -lag
     begun[by_rank] = back & (np.diff(ranks[by_rank], prepend=ranks[by_rank[0]]) == 0)
     return order, begun
 

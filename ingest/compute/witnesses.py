@@ -284,6 +284,8 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     stamps = given.records.stamps()[given.rows]
     if not np.isfinite(stamps).any():
         raise no_figure("no_line_clock")
+    if not _extent_is_told(given):
+        raise no_figure("no_steps_of_line")
     unit, between = _resolution_of(stamps), _intervals(given, stamps)
     if not between.took.any():
         raise no_figure("no_comparison" if given.frame.apart.any() else "no_line_clock")
@@ -392,6 +394,15 @@ def _claimed(given: ThroughputSeries) -> Column:
             raise no_figure("no_batch_size")
         seconds = increments(frame, frame.step_seconds * frame.covered)
     return seconds / frame.covered * np.diff(given.steps, prepend=np.nan) if span == "step" else seconds
+
+
+def _extent_is_told(given: ThroughputSeries) -> bool:
+    """Return whether anything tells how long a line's interval is: a mere rate does not."""
+    import numpy as np
+
+    records, of_interval = given.records, given.records.reading.span == "interval"
+    numbered = "step" in records and bool(np.isfinite(records["step"]).any())
+    return not of_interval or numbered or _states(given.frame, "steps", "samples", "duration", "consumed")
 
 
 def _states(frame: StepRows, *names: str) -> bool:
@@ -532,7 +543,9 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     ]
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
-    nearest = min(speeds, key=lambda each: abs(each - reported.value))
+    # Some trainers sum up by the mean of their speeds, which lies above samples over time where steps are uneven.
+    alike = [] if given.records.reading.cumulative_since is not None else [float(given.values.mean())]
+    nearest = min([*speeds, *alike], key=lambda each: abs(each - reported.value))
     if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):

@@ -85,6 +85,8 @@ def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
 
 FORMAT = Format(
     title="DLLogger",
+    # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
+    over=("frameworks.keras",),
     unproven=True,
     over=("frameworks.lightning",),  # nnU-Net draws Lightning's bars as well.
     marker=b"DLL ",

@@ -16,6 +16,8 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocess
 
 _HEAD = rb"(?:(?<=[\s\]])|\A)completed step: <step>, seconds: "
 _PARAM = rb"\bConfig param %s: "
+#: What is printed once a start, below the configuration.
+_MESH = rb"Num_devices: "
 #: The seconds are those between two dispatches, and the host waits for the devices only where it prints, evaluates or
 #: saves. After step n is saved, a line follows for n - 1, n, n + 1, which holds what was waited for, and n + 2, for
 #: which nothing is left to wait; before an evaluation the line of n - 1 may stand already. All these are left out, not
@@ -23,6 +25,7 @@ _PARAM = rb"\bConfig param %s: "
 _PAUSES = (
     Pause("evaluation", rb"Completed eval ", b"Completed eval step 4"),
     Pause("evaluation", rb"eval metrics after step: ", b"eval metrics after step: 19, loss=3.125, total_weights=131072"),
+    Pause("evaluation", rb"verage loss after step=", b"average loss after step=19: eval_step_count=4, eval_loss=3.125, total_weights=131072.0"),
     Pause("checkpoint", rb"aved a checkpoint at step ", b"Saved a checkpoint at step 20."),
     Pause("checkpoint", rb"Started an asynchronous checkpoint save for step ", b"Started an asynchronous checkpoint save for step 20"),
 )  # fmt: skip
@@ -40,6 +43,9 @@ FORMAT = Format(
     framework="JAX",
     marker=b"completed step: ",
     unproven=True,
+    # Every host prints this, and some releases more than once: together they are one start.
+    start=_MESH + rb"(?:(?:(?!completed step: |" + _MESH + rb")[^\n])*+\n(?:(?![^\n]*?(?:completed step: |Traceback|" + _MESH + rb"))[^\n]*+\n){0,2000}+[^\n]*?" + _MESH + rb")*+",
+    before_start=rb"\bConfig param \w++: ",
     readings=(
         Reading(
             _HEAD + rb"<duration>, (?:live slice count: [0-9]++, )?+TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",

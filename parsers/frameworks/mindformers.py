@@ -16,6 +16,8 @@ _STATE = (
 
 #: Lines of other programs between the two of a step, such as a bar.
 _OTHERS = rb"(?:(?![^\r\n]*? samples/s/p )(?![^\r\n]*?" + _HEAD + rb")[^\r\n]*+\r?+\n){0,3}+"
+#: Bars in front of what a line says, other than the line itself where it ends in a carriage return.
+_DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 
 FORMAT = Format(
     title="MindFormers",
@@ -24,14 +26,14 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _STATE + rb"\r?+\n" + _OTHERS + rb"[^\r\n|{}%]*+%[^\r\n|{}]*+\|[^\r\n|{}]*+\| <throughput> samples/s/p ",
+            _STATE + rb"\r?+\n" + _OTHERS + _DRAWN + rb"[^\r\n|{}%]*+%[^\r\n|{}]*+\|[^\r\n|{}]*+\| <throughput> samples/s/p ",
             unit="samples/s",
             scope="device",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            _STATE + rb"\r?+\n(?=[^\r\n{}]*+" + _HEAD + rb")",
+            _STATE + rb"\r?+\n(?=" + _DRAWN + rb"[^\r\n{}]*+" + _HEAD + rb")",
             unit="samples/s",
             span="step",
             marker=b" per_step_time: ",

@@ -120,6 +120,8 @@ _IMAGES = 100_000
 _FEW_BLOCKS = 3
 #: Two ways to a speed agree up to this.
 _AGREES = 0.05
+#: And are the same up to this.
+_EXACT = 0.01
 #: Share of a run's seconds, without evaluations, that the events must tell.
 _MOST = 0.5
 #: Ranks of one run, which print side by side, begin it within so many seconds; a later beginning is that of another run.
@@ -654,7 +656,10 @@ def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course
 
 
 def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _Record]]:
-    """Return the whole run without its evaluations as a record, where the samples that it has processed are logged at its end."""
+    """Return the whole run as a record, where the samples that it has processed are logged at its end.
+
+    Its evaluations are no training, unless the speed that is logged of the run counts their time.
+    """
     inside = _of_run(events)
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
     first = next((each for each in events if each.kind == "_data_set"), None)
@@ -663,8 +668,11 @@ def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _R
     told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
     trained = _trained(told)
     evaluated = float(_evaluated(told, trained)[-1] > 0)
-    record = {"samples": first.value * length, "duration": trained[-1], "evaluated": evaluated}
-    return [(inside[-1].row, record)] if trained[-1] > 0 else []
+    samples, whole = first.value * length, inside[-1].time - inside[0].time
+    logged = [each.throughput for each in events if each.kind == "_printed"]
+    claimed = samples / float(np.median(logged)) if logged else nan
+    seconds = whole if abs(claimed / whole - 1) <= _EXACT < abs(claimed / trained[-1] - 1) else trained[-1]
+    return [(inside[-1].row, {"samples": samples, "duration": seconds, "evaluated": evaluated})] if seconds > 0 else []
 
 
 def _is_whole(inside: Sequence[_Event]) -> bool:

@@ -115,6 +115,8 @@ def _rates(logger: bytes) -> Reading:
 FORMAT = Format(
     title="TensorFlow Estimator",
     framework="TensorFlow",
+    # NVIDIA's scripts print one figure of the run through it as well.
+    over=("frameworks.dllogger_text",),
     marker=b"sec",
     start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
     before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",

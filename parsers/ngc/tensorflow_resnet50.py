@@ -25,7 +25,8 @@ FORMAT = Format(
             span="step",
         ),
         Reading(
-            rb"DLL [\d .:-]{26} - \(\) train_throughput : <throughput>" + ENDED,
+            # Other programs print the figure under the same key, with a unit of their own.
+            rb"DLL [\d .:-]{26} - \(\) train_throughput : <throughput>" + ENDED + rb"(?! ++(?!images/s\b)[a-z])",
             unit="images/s",
             span="run",
         ),
@@ -56,6 +57,7 @@ FORMAT = Format(
         Sample(b"DLL 2026-11-20 04:02:49.192609 - () train_throughput : 12671.899230200308",
                throughput=12671.899230200308),
         NearMiss(b"DLL 2026-11-20 04:01:45.500000 - (0, 200) total_ips : 120", "cut inside the number"),
+        NearMiss(b"DLL 2026-11-20 04:01:45.500000 - () train_throughput : 2500.123456 samples/s\n", "another program"),
         NearMiss(b"DLL 2026-11-20 04:01:45.500000 - () val_throughput : 2500.123456 images/s", "inference"),
     ),
 )  # fmt: skip

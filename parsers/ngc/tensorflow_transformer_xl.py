@@ -5,7 +5,7 @@ accumulation steps included; the time of saving a checkpoint falls into the inte
 is the mean of these speeds without the first of them. PyTorch's summary has decimals, this one has none.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
+from parsers.contract import Format, NearMiss, Pause, Reading, Sample
 from parsers.ngc import TF32
 
 FORMAT = Format(
@@ -20,6 +20,9 @@ FORMAT = Format(
             unit="tokens/s",
             counts="update",
             weak=True,
+            pauses=(
+                Pause("checkpoint", rb"Model saved in path: ", b"INFO:tensorflow:Model saved in path: out/model.ckpt"),
+            ),
         ),
         Reading(
             rb"Training throughput: ++(?=\d++ )<throughput> tok/s", unit="tokens/s", span="run", weak=True,

@@ -51,8 +51,8 @@ ROWS = {
     "nanogpt_style/lolrazh": How("frameworks.modded_nanogpt", "sustained:skip=0"),
     "mlperf/mlcommons__training_results_v1.0": How("frameworks.mlperf"),
     "mlperf/mlcommons__training_results_v4.0": How("frameworks.mlperf"),
-    # What is left of the log is MLPerf's. The row is the program's own figure, which counts the evaluations as well.
-    "hugectr/mlcommons": How("frameworks.mlperf", "reported"),
+    # What is left of the log is MLPerf's.
+    "hugectr/mlcommons": How("frameworks.mlperf"),
 }
 
 

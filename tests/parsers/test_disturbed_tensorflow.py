@@ -1,16 +1,17 @@
-"""What printers of TensorFlow, Keras, JAX and MXNet printed of runs whose time per step was known; figures by hand."""
+"""What printers of TensorFlow, Keras, MXNet and OneFlow printed of runs whose time per step was known; by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.read import read
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 
 def epochs(*lasts: str, first: int = 1, of: int = 9) -> list[str]:
@@ -162,3 +163,217 @@ def test_orbit_by_its_clocks(name: str, tmp_path: Path) -> None:
             said(f"train | step: {step:6d} | training until step {step + 200}...", after=60)
     session = session_of(lines, tmp_path, "frameworks.orbit")
     assert value(session, "sustained", **ONE) == pytest.approx(64)
+
+
+@pytest.mark.parametrize("summary", [sum, max])
+def test_a_summary_that_is_the_mean_of_the_speeds(summary: Callable[[list[float]], float], tmp_path: Path) -> None:
+    """Every fifth step waits: the mean of the speeds lies above samples over time, and says nothing against them."""
+    seconds = [1.0 if step % 5 == 4 else 0.25 for step in range(20, 120)]
+    speeds = [512 / each for each in seconds]
+    lines = ["DLL 2026-11-20 10:00:00.000000 - PARAMETER arch : resnet50  mode : training_benchmark  batch_size : 64 "]
+    for step, took, speed in zip(range(20, 120), np.cumsum(seconds), speeds, strict=True):
+        at = f"2026-11-20 10:{int(took) // 60:02}:{took % 60:09.6f}"
+        lines.append(f"DLL {at} - (0, {step}) imgs_per_sec : {speed}  cross_entropy : 7.1 ")
+    told = summary(speeds) / (len(speeds) if summary is sum else 1)
+    lines.append(f"DLL 2026-11-20 10:02:00.000000 - () train_throughput : {told} images/s")
+    session = session_of(lines, tmp_path, "ngc.tensorflow_resnet50")
+    found = measured(session, facts_of(session) | {"devices": 8}).headline
+    if summary is sum:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(512 / 0.4)
+    else:
+        assert isinstance(found, NoFigure)
+
+
+@pytest.mark.parametrize("told", ["global_step/sec: 4", "examples/sec: 128"])
+def test_a_rate_without_a_step_is_no_match_for_the_clock(told: str, tmp_path: Path) -> None:
+    """What TPUEstimator prints every 100 steps: its lines do not say how many, and took a hundred times one step."""
+    lines = ["INFO:tensorflow:Using config: {}"]
+    for at in range(0, 1000, 25):
+        clock = f"I1120 10:{at // 60:02}:{at % 60:02}.500000"
+        lines.append(f"{clock} 140000000000000 tpu_estimator.py:2160] {told}")
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    found = measured(session, ONE)
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(128)
+    told_by_clock = next(each for each in found.witnesses if each.kind == "clock").reason
+    assert told_by_clock
+    assert told_by_clock.code == "no_steps_of_line"
+
+
+def nvidia_bert(seconds: Sequence[float], accumulation: int) -> list[str]:
+    """Return what NVIDIA's BERT in TensorFlow 2 prints of loops of 100 steps on 8 devices, 64 sequences on each."""
+    flags = f"--train_batch_size=64 --num_accumulation_steps={accumulation} --use_fp16"
+    lines, at, perf = [f"+ mpirun -np 8 python run_pretraining.py {flags}"], 0.0, []
+    for n, took in enumerate(seconds, 1):
+        at += took
+        stamp = f"I1120 10:{int(at) // 60:02}:{at % 60:09.6f} 139 model_training_utils.py:516] "
+        perf.append(100 * 512 * accumulation / took)
+        lines.append(f"{stamp}Step: {100 * n} Lr 0.0001 Loss scale 65536")
+        lines.append(f"{stamp}Train Step: {100 * n}/2000  / loss = 7.25 / time = {took:.3f} sec  acc = 0.1")
+        lines.append(f"{stamp}Perf {perf[-1]:.2f}")
+        if n % 5 == 0:
+            lines.append(f"{stamp}Running evaluation after step: {100 * n}.")
+            at += 40
+    told = ["  Batch size = 64", "hvd.size() = 8", "Throughput Average (sentences/sec) with overhead = 900.00"]
+    told.append(f"Throughput Average (sentences/sec) = {sum(perf[2:]) / len(perf[2:]):.2f}")
+    return [*lines, *(f"{stamp}{each}" for each in told)]
+
+
+@pytest.mark.parametrize("accumulation", [1, 4])
+def test_the_batch_of_nvidias_bert_is_that_of_a_device(accumulation: int, tmp_path: Path) -> None:
+    """Every fourth loop waits for data, and takes twice as long."""
+    lines = nvidia_bert([20.0 if n % 4 else 40.0 for n in range(20)], accumulation)
+    session = session_of(lines, tmp_path, "ngc.tensorflow2_bert")
+    assert facts_of(session)["accumulation"] == accumulation
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(51200 * accumulation / 25)
+
+
+def test_electra_of_nvidia_counts_the_seconds_since_the_start(tmp_path: Path) -> None:
+    """Ten updates of 1.5 s per line of two ranks; a checkpoint of 25 s behind each tenth; `Perf` is of dispatch."""
+    lines, at = ["gradient_accumulation_steps 3", "train_batch_size 176", "=" * 80, "Running training", "=" * 80], 0
+    for step in range(10, 1001, 10):
+        at += 15
+        told = f"Elapsed: {at // 3600:2d}h{at // 60 % 60:2d}m{at % 60:2d}s, ETA:  1h 0m 0s, "
+        line = (
+            f"Step:{step:6d}, Loss: 40.125000, Gen_loss:  9.250000, Disc_acc: 85.25, Perf:9999, Loss Scaler: 1, {told}"
+        )
+        lines += [line] * 2
+        if step % 100 == 0:
+            at += 25
+            lines.append(f" ** Saved model checkpoint for step {step}: out/ckpt-{step}")
+    session = session_of(lines, tmp_path, "ngc.tensorflow2_electra")
+    assert value(session, "sustained", **facts_of(session), devices=8) == pytest.approx(176 * 3 * 8 / 1.5)
+
+
+def test_dlrm_of_nvidia_shares_its_timer_with_evaluations(tmp_path: Path) -> None:
+    """Fifty steps of 10 ms per line; the line behind an evaluation has begun within it, and is half as long."""
+    lines = ["Command line flags:", "{", '    "amp": true,', '    "batch_size": 65536,', "}"]
+    for step in range(150, 3001, 50):
+        ms = 5.0 if step % 500 == 50 else 10.0
+        lines.append(
+            f"step={step}, throughput={65.536 / ms:.3f}M, step_time={ms:.3f} ms, learning_rate=24.0, loss=0.125,"
+        )
+        if step % 500 == 0:
+            lines.append("validation_step=49, validation_throughput=30.125M, step_time=2.125 ms")
+            lines.append("Evaluation completed, AUC: 0.750000, test_loss: 0.125000")
+    session = session_of(lines, tmp_path, "ngc.tensorflow2_dlrm")
+    assert value(session, "sustained", devices=8) == pytest.approx(65536 / 0.01, rel=1e-4)
+
+
+def test_nmt_repeats_its_last_line(tmp_path: Path) -> None:
+    """A hundred steps of 1250 words in half a second each, and every fifth hundred waits as long again for data."""
+    speeds = [1.25 if n % 5 == 4 else 2.5 for n in range(25)]
+    told = "step {} lr 1 step-time 0.50s wps {:.2f}K ppl 452.41 gN 8.58 bleu 0.00"
+    lines = ["# Start step 0, lr 1, Fri Nov 20 10:11:12 2026"]
+    lines += ["  " + told.format(100 * n, speed) for n, speed in enumerate(speeds, 1)]
+    lines += ["# Final, " + told.format(2500, 9.99)]
+    session = session_of(lines, tmp_path, "frameworks.tf_nmt")
+    assert session.main["step"][-1] == 2500
+    assert len(session.main) == 25
+    assert value(session, "sustained") == pytest.approx(125000 / 60)
+
+
+@pytest.mark.parametrize("first", [25.0, 50.0])
+def test_a_resumed_program_starts_within_its_first_record(first: float, tmp_path: Path) -> None:
+    """TimeHistory announces nothing: killed behind step 2700, resumed from 2000; a hundred steps of 0.25 s a line."""
+    lines = []
+    for begin, end in ((0, 2700), (2000, 4000)):
+        for step in range(begin + 100, end + 1, 100):
+            took = first if step == begin + 100 else 25.0
+            told = f"TimeHistory: {took:.2f} seconds, {25600 / took:.2f} examples/second"
+            lines.append(f"I1120 10:00:00.500000 140 keras_utils.py:145] {told} between steps {step - 100} and {step}")
+    session = session_of(lines, tmp_path, "dlperf.tensorflow2_resnet50")
+    headline = measured(session, {"devices": 8, "batch_size": 32}).headline
+    assert isinstance(headline, Figure)
+    assert headline.value == pytest.approx(1024)
+    # The record counts where it took no longer than others.
+    assert headline.used == 38 - (first > 25)
+
+
+@pytest.mark.parametrize(
+    "between", ["validation: epoch {}, iter 10, top_1: 0.5, top_k: 0.6, samples/s: 2014.683", "Saving model to out/{}."]
+)
+def test_oneflow_times_a_validation_with_the_epoch_behind_it(between: str, tmp_path: Path) -> None:
+    """Twenty iterations of 64 images in 10 s per line; what stands between two epochs takes 30 s."""
+    lines = ["batch_size_per_device = 64", "gpu_num_per_node = 1", "num_nodes = 1"]
+    for epoch in range(6):
+        for step in range(20, 101, 20):
+            speed = 32.0 if step == 20 and epoch else 128.0
+            told = "loss: 7.087004, top_1: 0.000000, top_k: 0.000000"
+            lines.append(f"train: epoch {epoch}, iter {step}, {told}, samples/s: {speed:.3f}")
+        lines.append(between.format(epoch))
+    session = session_of(lines, tmp_path, "dlperf.oneflow_resnet50")
+    assert value(session, "sustained", devices=1) == pytest.approx(128)
+
+
+def test_transformer_xl_in_tensorflow_times_a_checkpoint_with_the_steps_behind_it(tmp_path: Path) -> None:
+    told = "INFO:tensorflow:step {} | lr 0.003000000 | loss 5.75 | pplx  314.19, bpc  8.2955, tok/s  {:6.0f}"
+    lines = []
+    for n in range(1, 31):
+        # A hundred steps of 49152 tokens in 20 s, and 20 s for the checkpoint behind each fourth line.
+        lines.append(told.format(100 * n, 49152 * (2.5 if n > 1 and n % 4 == 1 else 5)))
+        lines += ["INFO:tensorflow:Model saved in path: out/model.ckpt"] * (n % 4 == 0)
+    session = session_of(lines, tmp_path, "ngc.tensorflow_transformer_xl")
+    assert value(session, "sustained", devices=8) == pytest.approx(245760)
+
+
+def test_a_bar_may_stand_before_the_second_line_of_mindformers(tmp_path: Path) -> None:
+    """Every second step waits, and the speed on the second line tells it."""
+    lines, head = [], "2026-11-20 10:00:{:02},000 - mindformers[callback.py:497] - INFO - "
+    for step in range(1, 31):
+        speed = 2.0 if step % 2 else 4.0
+        bar = " 10%|#   | 1/9\r 20%|##  | 2/9\r" if step % 2 else ""
+        told = f"{{ Epoch:[  1/  2], step:[{step:5d}/   30], loss: 7.900, per_step_time: {round(8000 / speed)}ms, "
+        lines.append(f"{head.format(step)}{told}overflow cond: False, train_throughput_per_npu: ")
+        lines.append(f"{bar}{head.format(step)}  {step:4.1f}% |██        | {speed:.5f} samples/s/p  0:00:10 }}")
+    session = session_of(lines, tmp_path, "frameworks.mindformers")
+    assert len(session.main) == 30
+    assert value(session, "sustained", devices=1) == pytest.approx(2 / (1 / 2 + 1 / 4))
+
+
+@pytest.mark.parametrize("clocks", [False, True])
+def test_nvidias_fine_tuning_prints_its_figure_through_dllogger_too(clocks: bool, tmp_path: Path) -> None:
+    """Eight devices of 8 sequences, 0.2 s a step, and a checkpoint of 20 s behind each fifth line."""
+    head = ["Using config: {}", "hvd.size() = 8 hvd.rank() = 0", "***** Running training *****", "  Batch size = 8"]
+    lines = [f"INFO:tensorflow:{each}" for each in head]
+    for n in range(1, 21):
+        took = 40.0 if n % 5 == 1 and n > 1 else 20.0
+        told = [f"global_step/sec: {100 / took:g}", f"loss = 2.5, step = {100 * n} ({took:.3f} sec)"]
+        told += [f"Saving checkpoints for {100 * n} into out/model.ckpt."] * (n % 5 == 0)
+        for each in told:
+            lines.append(f"INFO:tensorflow:{each}")
+            lines += [f"I1120 10:00:00.5 139 basic_session_run_hooks.py:692] {each}"] * clocks
+    lines += [
+        "INFO:tensorflow:Loss for final step: 1.2.",
+        "DLL 2026-11-20 10:20:00.500000 -  throughput_train : 250.5 ",
+    ]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **facts_of(session)) == pytest.approx(320)
+
+
+def test_dllogger_counts_where_keras_draws_its_bars_as_well(tmp_path: Path) -> None:
+    """Twenty steps of 64 images in two seconds per line, and a bar per epoch of a hundred."""
+    lines = []
+    for epoch in range(6):
+        lines.append(f"Epoch {epoch + 1}/6")
+        for step in range(20, 101, 20):
+            at = f"2026-11-20 10:{epoch:02}:{step // 10:02}.500000"
+            lines.append(f"DLL {at} - ({epoch}, {step}) loss : 6.5  train_throughput : 640.0 images/s")
+        lines.append("100/100 - 10s - loss: 6.5000 - accuracy: 0.1250 - 10s/epoch - 100ms/step")
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    found = measured(session, {"devices": 1, "batch_size": 64}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(640)
+
+
+def test_a_figure_of_the_run_in_another_unit_is_not_of_resnet(tmp_path: Path) -> None:
+    line = "DLL 2026-11-20 10:00:{:02}.500000 - (0, {}) train_loss : 6.5  train_throughput : 2560.0 samples/s lr : 0.1 "
+    lines = [line.format(n, 40 * n) for n in range(1, 31)]
+    lines.append("DLL 2026-11-20 10:01:00.500000 - () train_throughput : 2560.0 samples/s ")
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text")
+    found = measured(session, {"devices": 1, "batch_size": 64}).headline
+    assert isinstance(found, Figure)
+    assert (found.value, found.unit) == (pytest.approx(2560), "samples/s")

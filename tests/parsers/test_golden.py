@@ -22,16 +22,16 @@ FORMATS = [each.id for each in formats()]
 #: Printers that do not announce themselves, or not in this log; that a second run has begun is told by their steps.
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
-    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.clu",
+    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50",
     "frameworks.composer", "frameworks.detectron2_json", "frameworks.dinov2_json", "frameworks.dllogger",
     "frameworks.dllogger_text",
-    "frameworks.fairseq2", "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory", "frameworks.maxtext",
+    "frameworks.fairseq2", "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory",
     "frameworks.mindformers", "frameworks.mindspeed", "frameworks.ms_swift", "frameworks.nanotron",
     "frameworks.nemo", "frameworks.nemo_automodel", "frameworks.nemo_rl", "frameworks.olmo_core",
     "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds", "frameworks.xtuner",
-    "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert", "ngc.tensorflow_transformer_xl", "paddle.fleetx",
-    "paddle.nlp_bert", "paddle.nlp_glue", "paddle.paddle3d", "paddle.reproduction", "paddle.science", "paddle.seg",
-    "paddle.speech", "paddle.video",
+    "ngc.mxnet_resnet50_speed", "ngc.tensorflow2_bert", "ngc.tensorflow_bert", "ngc.tensorflow_transformer_xl",
+    "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_glue", "paddle.paddle3d", "paddle.reproduction", "paddle.science",
+    "paddle.seg", "paddle.speech", "paddle.video",
 }  # fmt: skip
 #: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.
 ALIKE = {

@@ -1,0 +1,38 @@
+"""TensorFlow's NMT tutorial and the many programs made of it: a line per `steps_per_stats` steps, with `wps`.
+
+From the printer's source alone: no real log has been read yet. Words are those of source and target, of the whole program,
+in thousands per second; a word is what the vocabulary holds. The time is that of the training steps alone: evaluations and
+checkpoints lie outside. `step-time` has two decimals, too few for short steps.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+
+FORMAT = Format(
+    title="TensorFlow NMT",
+    framework="TensorFlow",
+    marker=b" wps ",
+    unproven=True,
+    start=rb"# Start step [0-9]++, lr ",
+    before_start=rb"^# Job id [0-9]",
+    end=rb"# Final, step [0-9]++",
+    readings=(
+        Reading(
+            rb"(?<!, )\bstep <step> lr \S++ step-time [0-9.]++s wps <throughput>K ppl (?=\S)",
+            unit="tokens/s",
+            factors={"throughput": 1e3},
+        ),
+    ),
+    facts=(
+        Fact("devices", rb"^ ++num_gpus=([0-9]++)$", int),
+        Fact("batch_size_of_job", rb"^ ++batch_size=([0-9]++)$", int),
+    ),
+    samples=(
+        Sample(
+            b"  step 300 lr 1 step-time 0.43s wps 12.25K ppl 452.41 gN 8.58 bleu 0.00, Fri Nov 20 10:11:12 2026\n", step=300, throughput=12250.0,
+        ),
+        Sample(b"  global step 300 lr 0.5 step-time 0.43s wps 12.25K ppl 452.41 bleu 1.50\n", step=300, throughput=12250.0),
+        NearMiss(b"# Save eval, global step 300\n", "an evaluation"),
+        NearMiss(b"# Final, step 300 lr 1 step-time 0.43s wps 12.25K ppl 452.41 gN 8.58 dev ppl 9.25\n", "the last line once more"),
+        NearMiss(b"  step 300 lr 1 step-time 0.43s wps 12.2", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""NGC DeepLearningExamples, TensorFlow 2 BERT (`run_pretraining.py`, `run_squad.py`): two lines per loop of steps.
+
+From the printer's source alone: no real log has been read yet. The first line has the seconds of the loop, the second, `Perf`,
+the samples per second of the whole job and of all accumulation steps. Both timers stop before a checkpoint or an evaluation.
+`--train_batch_size` is that of a device, unlike in the Model Garden's script, whose line this one extends. The trainer's own
+summary is the mean of `Perf`.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.ngc import TF32
+
+#: Bars in front of what a line says, other than the line itself where it ends in a carriage return.
+_DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
+_STAMP = rb"[IWE](?:[0-9]{4} )?+[0-9:.]++ ++[0-9]++ [\w.-]++:[0-9]++\] "
+
+FORMAT = Format(
+    title="NGC TensorFlow 2 BERT",
+    framework="NGC TensorFlow",
+    over=("dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger_text", "frameworks.dllogger"),
+    unproven=True,
+    marker=b"model_training_utils.py:",
+    end=rb"Throughput Average \(sentences/sec\) with overhead = ",
+    readings=(
+        Reading(
+            rb"\] Train Step: <step>/<total_steps>  / loss = <loss> / time = <duration> sec[^\n]*+\n(?:[^\n]*+\n){0,4}?"
+            + _DRAWN + _STAMP + rb"Perf <throughput>(?=\s)",
+            unit="sequences/s",
+            counts="update",
+            marker=b"Train Step: ",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"Running evaluation after step: ",
+                    b"I1120 03:04:41.500000 140 model_training_utils.py:470] Running evaluation after step: 1000.",
+                    inside="none",
+                ),
+                Pause(
+                    "checkpoint", rb"Saved checkpoint to ", b"I1120 03:04:41.500000 140 model_training_utils.py:470] Saved checkpoint to out/ctl_step_1000.ckpt-1",
+                    inside="none",
+                ),
+            ),
+        ),
+        Reading(
+            rb"\] Throughput Average \(sentences/sec\) = <throughput>(?=\s)", unit="sequences/s", span="run", marker=b"Throughput Average",
+        ),
+    ),
+    facts=(
+        *TF32,
+        Fact("batch_size", rb"\] ++Batch size = ([0-9]++)$", int),
+        Fact("batch_size", rb"--train_batch_size[= ]([0-9]++)", int),
+        Fact("accumulation", rb"--num_accumulation_steps[= ]([0-9]++)", int),
+        Fact("devices", rb"\] hvd\.size\(\) = ([0-9]++)$", int),
+        Fact("sequence_length", rb"--max_seq_length[= ]([0-9]++)", int),
+        Fact("precision", rb"(--use_fp16)(?:=True|=true)?(?![=\w])", lambda _: "amp"),
+        Fact("xla", rb"(--enable_xla)(?:=True|=true)?(?![=\w])", lambda _: "True"),
+    ),
+    samples=(
+        Sample(
+            b"I1120 13:08:30.500000 140 model_training_utils.py:516] Train Step: 200/1000  / loss = 7.25 / time = 12.500 sec  masked_lm_accuracy = 0.125000\n"
+            b"I1120 13:08:30.500100 140 model_training_utils.py:517] Perf 512.25\n",
+            step=200, total_steps=1000, loss=7.25, duration=12.5, throughput=512.25,
+        ),
+        Sample(b"I1120 13:08:30.500000 140 model_training_utils.py:580] Throughput Average (sentences/sec) = 510.25\n", throughput=510.25),
+        NearMiss(b"I1120 13:08:30.500000 140 model_training_utils.py:578] Throughput Average (sentences/sec) with overhead = 480.25\n", "start-up included"),
+        NearMiss(
+            b"I1120 13:08:30.500000 140 model_training_utils.py:516] Train Step: 200/1000  / loss = 7.25 / time = 12.500 sec\n"
+            b"I1120 13:08:30.500100 140 model_training_utils.py:517] Perf 512.", "cut inside the number, perhaps",
+        ),
+    ),
+)  # fmt: skip

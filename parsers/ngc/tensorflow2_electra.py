@@ -1,0 +1,67 @@
+"""NGC DeepLearningExamples, TensorFlow 2 ELECTRA (`run_pretraining.py`): a line per `--log_freq` updates.
+
+From the printer's source alone: no real log has been read yet. `Perf` is the mean of the speeds of single passes, without the
+wait for data and, where the device runs behind, without the time that it takes: it does not count. The seconds since the
+start do; they hold checkpoints. `train_batch_size` in the configuration is that of a device and a pass. Every rank prints the
+line.
+"""
+
+from __future__ import annotations
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.ngc import TF32
+
+
+def _clocks(columns: Columns) -> Postprocessed:
+    """Return all lines with the seconds since the start, of ` 1h 2m 3s`."""
+    import numpy as np
+
+    clock = 3600 * columns["_hours"] + 60 * columns["_minutes"] + columns["_seconds"]
+    return np.arange(len(clock)), {"step": columns["step"], "loss": columns["loss"], "clock": clock}
+
+
+FORMAT = Format(
+    title="NGC TensorFlow 2 ELECTRA",
+    framework="NGC TensorFlow",
+    over=("frameworks.dllogger_text", "frameworks.dllogger"),
+    unproven=True,
+    marker=b", Elapsed: ",
+    start=rb"Config:\r?\n={80}\r?\n",
+    readings=(
+        Reading(
+            rb"\bStep: *+<step>, Loss: *+<loss>, Gen_loss:" + up_to(rb", Perf:", rb"\bStep:") + rb" *+[0-9.]++, Loss Scaler: [^\n,]++, "
+            rb"Elapsed: ++(?P<_hours>[0-9]++)h ?(?P<_minutes>[0-9]++)m ?(?P<_seconds>[0-9]++)s, ETA: ",
+            unit="sequences/s",
+            counts="update",
+            repeated=True,
+            pauses=(
+                Pause("checkpoint", rb"Saved model checkpoint for step ", b" ** Saved model checkpoint for step 1000: out/ckpt-1000"),
+            ),
+            postprocess=_clocks,
+        ),
+    ),
+    facts=(
+        *TF32,
+        Fact("batch_size", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?train_batch_size:? ([0-9]++)$", int),
+        Fact("accumulation", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?gradient_accumulation_steps:? ([0-9]++)$", int),
+        Fact("sequence_length", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?max_seq_length:? ([0-9]++)$", int),
+        Fact("precision", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?amp:? (True|False)$", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?xla:? (True|False)$"),
+        Fact("total_steps", rb"^(?:\[[^\]\n]{1,40}\]<stdout>:)?num_train_steps:? ([0-9]++)$", int),
+    ),
+    samples=(
+        Sample(
+            b"Step:   100, Loss: 40.125000, Gen_loss:  9.250000, Disc_loss:  0.625000, Gen_acc:  1.50, Disc_acc: 85.25, Perf: 512, "
+            b"Loss Scaler: 65536.0, Elapsed:  1h 5m12s, ETA: 10h 3m 2s, \n",
+            step=100, loss=40.125, _hours=1, _minutes=5, _seconds=12,
+        ),
+        NearMiss(
+            b"<FINAL STEP METRICS> Step:   100, Loss: 40.125000, Gen_loss:  9.250000, Disc_loss:  0.625000, Gen_acc:  1.50, "
+            b"Disc_acc: 85.25, Perf: 512,\n", "no time",
+        ),
+        NearMiss(
+            b"Step:   100, Loss: 40.125000, Gen_loss:  9.250000, Disc_loss:  0.625000, Gen_acc:  1.50, Disc_acc: 85.25, Perf: 512, "
+            b"Loss Scaler: 65536.0, Elapsed:  1h 5m", "cut inside the time",
+        ),
+    ),
+)  # fmt: skip

@@ -1112,10 +1112,10 @@ def test_ms_swift_resumed_without_its_time_is_read_up_to_there(tmp_path: Path) -
 
 
 def test_xtuner_counts_the_tokens_of_all_ranks(tmp_path: Path) -> None:
-    """Two ranks of 4096 and 2048 tokens per step of 2 s; the whole job trains 3072 tokens per second."""
+    """Two ranks of 4096 and 2048 tokens per step of 2 s, its wait included; the job trains 3072 tokens per second."""
     line = (
         "[XTuner][RANK {}][2026-11-20 10:00:{:02d}][INFO] Epoch 1 Step {}/20 data_time: 0.0100 lr: 2.000000e-05 "
-        "time: 2.0000 text_tokens: {} {}total_loss: 1.2, reduced_llm_loss: 1.2 grad_norm: 1.2 max_memory: 40.25 GB "
+        "time: 1.9900 text_tokens: {} {}total_loss: 1.2, reduced_llm_loss: 1.2 grad_norm: 1.2 max_memory: 40.25 GB "
         "reserved_memory: 48.50 GB tgs: {} exp_tgs: 1.0 e2e_tgs: 1.0 eta: 0:01:00 "
     )
     ranks = ((0, 4096, 2048.0), (1, 2048, 1024.0))

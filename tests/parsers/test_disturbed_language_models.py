@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_dialects import ALL, facts_of, figure, log_of, session_of, value
+from test_dialects import ALL, ONE, facts_of, figure, log_of, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.scan import Noise, chunks
-from schema.records import Figure, NoFigure
+from schema.records import Figure, NoFigure, Reason
 
 # modded-nanogpt and parameter-golf
 
@@ -178,6 +178,124 @@ def test_a_resumed_yolov7_is_a_start_of_its_own(tmp_path: Path) -> None:
     assert [each["model"] for each in facts] == ["yolov7-w6"] * 2
 
 
+# Megatron-LM
+
+
+@pytest.mark.parametrize("stalled", [False, True])
+def test_the_dates_of_megatron_tell_of_time_that_no_interval_holds(stalled: bool, tmp_path: Path) -> None:
+    # Ten iterations of two seconds; 20 s for the evaluation and the checkpoint behind every fifth line.
+    lines, clock = [], 0.0
+    for n in range(1, 41):
+        clock += 20 + 6 * stalled
+        lines.append(
+            f" [{at(clock)}] iteration {10 * n:8d}/     400 | consumed samples: {640 * n:12d} | "
+            f"elapsed time per iteration (ms): 2000.0 | learning rate: 1.5E-05 | "
+            f"global batch size:    64 | lm loss: 7.25E+00 | loss scale: 1.0 |"
+        )
+        if n % 5 == 0:
+            lines += [
+                " validation loss at iteration 50 | lm loss value: 6.25E+00 | ",
+                "saving checkpoint at iteration 50 to out",
+            ]
+            clock += 20
+    session = session_of(lines, tmp_path, "dlperf.megatron")
+    found = measured(session, facts_of(session))
+    clock_says = next(each for each in found.witnesses if each.kind == "clock")
+    assert (clock_says.verdict, clock_says.reason) == ("disagrees" if stalled else "agrees", None)
+    assert (found.headline.value if isinstance(found.headline, Figure) else None) == (
+        None if stalled else pytest.approx(32)
+    )
+
+
+# XTuner
+
+
+@pytest.mark.parametrize("consumed", ["", "reduced_consumed_tokens: {} "])
+def test_the_wait_for_data_is_a_part_of_a_step_of_xtuner(consumed: str, tmp_path: Path) -> None:
+    # A step of one second waits a second for data each, and every fourth four seconds.
+    line = (
+        "[XTuner][RANK 0][{}][INFO] Step {n}/40 data_time: {waited:.4f} lr: 0.000020 time: 1.0000 text_tokens: 4096 {}"
+        "total_loss: 1.722 reduced_llm_loss: 1.684 max_memory: 16.00 GB reserved_memory: 17.87 GB grad_norm: 13.948 "
+        "tgs: 4096.0 e2e_tgs: 790.1 "
+    )
+    lines = [
+        line.format(at(3 * n), consumed.format(4096 * n), n=n, waited=4 if n % 4 == 0 else 1) for n in range(1, 41)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.xtuner")
+    assert value(session, ALL, devices=1) == pytest.approx(4096 * 40 / (30 * 2 + 10 * 5))
+
+
+# verl
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_short_checkpoint_of_verl_is_taken_off_its_step(inside: bool, tmp_path: Path) -> None:
+    # 60 s and 240,000 tokens each; every fifth step saves for 20 s more, in some versions outside of the step.
+    lines = []
+    for n in range(1, 41):
+        saved = " - timing_s/save_checkpoint:np.float64(20.0)" if n % 5 == 0 else ""
+        lasted = 80 if saved and inside else 60
+        lines.append(
+            f"step:{n} - actor/lr:1e-06 - timing_s/gen:30.0{saved} - timing_s/step:{lasted} - "
+            f"perf/total_num_tokens:240000 - perf/time_per_step:{lasted}.0 - perf/throughput:500.0"
+        )
+    session = session_of(lines, tmp_path, "frameworks.verl")
+    assert value(session, "sustained") == pytest.approx(4000)
+
+
+# LitGPT
+
+
+def test_the_seconds_of_a_run_of_litgpt_tell_of_its_waits(tmp_path: Path) -> None:
+    # 100 iterations of a second take 150 s; the lines tell of 99 s between the first and the last.
+    lines = [
+        f"Epoch 1 | iter {n} step {n} | loss train: 8.8, val: n/a | iter time: 1000.00 ms (step) remaining time: 0:00"
+        for n in range(1, 101)
+    ]
+    lines += ["| Performance", "| - Training Time : 150.00 s", "| - Tok/sec       : 0.12 tok/s"]
+    session = session_of(lines, tmp_path, "frameworks.litgpt")
+    assert session.ending.outcome == "completed"
+    summary = next(each for each in measured(session, ONE).witnesses if each.kind == "summary")
+    assert summary.reason is not None
+    assert (summary.reason.code, summary.reason.args) == ("summary_holds_more", {"percent": "34"})
+
+
+# Composer
+
+
+def test_a_run_of_composer_that_prints_no_epoch_is_completed_by_its_last_batch(tmp_path: Path) -> None:
+    lines = [
+        f"[batch={n}/400]:\n\t Train loss/train/total: 9.5\n\t Train throughput/tokens_per_sec: 131072.0000"
+        for n in range(10, 401, 10)
+    ]
+    outcomes = [session_of(each, tmp_path, "frameworks.composer").ending.outcome for each in (lines, lines[:-5])]
+    assert outcomes == ["completed", "truncated"]
+
+
+# Meta Lingua
+
+
+def test_lingua_counts_one_device_and_leaves_out_the_record_of_a_checkpoint(tmp_path: Path) -> None:
+    # 12,500 tokens per second of each of two ranks; a checkpoint behind every tenth line makes the next half as fast.
+    # The program was started again behind the 20th.
+    lines = []
+    for first, last in ((1, 25), (21, 40)):
+        lines += [f"{rank}: INFO    26-11-20 09:59:00.000000 - 0:00:00 - Starting job: tiny" for rank in (0, 1)]
+        for n in range(first, last + 1):
+            stamp = f"INFO    26-{at(5 * n)[5:]}.250000 - 0:{n // 12:02d}:{5 * n % 60:02d} - "
+            slow = n == first or n % 10 == 1
+            lines += [
+                f"{rank}: {stamp}step: {10 * n}  acc: 0  loss:  7.1250  grad: 1.25e+00  flops: 3.15e+14  "
+                f"wps: {'6.25e+03' if slow else '1.25e+04'}  iter:  0.6512  data: 0.0004  lr: 3.00e-04  mem: 75%"
+                for rank in (0, 1)
+            ]
+            if n % 10 == 0:
+                lines += [f"{rank}: {stamp}Saving to: /ckpt/{10 * n:010d}" for rank in (0, 1)]
+    log = log_of(lines, tmp_path)
+    assert [each.format.id for each in log.claims] == ["frameworks.lingua"]
+    assert [value(each, "sustained", devices=2) for each in log.sessions] == pytest.approx([25_000] * 2)
+
+
 # Evaluations between lines that have clocks
 
 
@@ -218,6 +336,26 @@ def test_nanotron_saves_between_its_lines(tmp_path: Path) -> None:
     found = measured(session, facts_of(session) | {"devices": 1}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(262_000)
+
+
+@pytest.mark.parametrize("stalled", [0, 3, 20])
+def test_a_clock_that_agrees_says_what_it_knows_of_time_in_no_record(stalled: int, tmp_path: Path) -> None:
+    # DeepSpeed's timer is of the last step before a line. Every fourth line comes later by so many seconds, be they a
+    # wait or an evaluation.
+    lines, clock = [], 0.0
+    for n in range(1, 61):
+        clock += 5 + stalled * (n % 4 == 0)
+        lines.append(
+            f"[{at(clock)},250] [INFO] [timer.py:199:stop] epoch=0/micro_step={10 * n}/global_step={10 * n}, "
+            "RunningAvgSamplesPerSec=64.0, CurrSamplesPerSec=64.0, MemAllocated=3.96GB, MaxMemAllocated=22.5GB"
+        )
+    session = session_of(lines, tmp_path, "dlperf.deepspeed")
+    found = measured(session, facts_of(session) | ONE | {"accumulation": 1})
+    clock_says = next(each for each in found.witnesses if each.kind == "clock")
+    assert clock_says.verdict == "agrees"
+    assert isinstance(found.headline, Figure)
+    more = 100 * stalled / 20
+    assert clock_says.reason == (Reason("between_lines", {"percent": f"{more:g}"}) if stalled else None)
 
 
 @pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])

@@ -363,11 +363,18 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
 
 
 def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
-    """Return the pauses of records that took so many seconds for so many steps, without those that cost nothing."""
+    """Return the pauses of records that took so many seconds for so many steps, without those that cost nothing.
+
+    Where each step is printed, the one with the line of a pause holds it, however short; elsewhere it may lie in a step
+    that is not printed.
+    """
     import numpy as np
 
-    pauses, per_step = frame.pauses, seconds / steps
-    doubtful = (pauses > 0) if frame.records.reading.span == "step" else (pauses == PAUSES["epoch_end"])
+    pauses, per_step, reading = frame.pauses, seconds / steps, frame.records.reading
+    doubtful = pauses == PAUSES["epoch_end"]
+    if reading.span == "step":
+        follows = (np.diff(frame.steps, prepend=np.nan) == 1) & (np.diff(frame.epochs, prepend=np.nan) == 0)
+        doubtful |= (pauses > 0) & ~(follows & ("step" in frame.records and not reading.buffered))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
     if not doubtful.any() or (~doubtful).sum() <= 1:
         return pauses

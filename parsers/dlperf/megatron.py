@@ -110,6 +110,17 @@ _PAUSES = (
         b" validation loss at iteration 100 | lm loss value: 6.25E+00 | ",
     ),
     Pause("checkpoint", rb"saving checkpoint at iteration ", b"saving checkpoint at iteration     500 to out"),
+    # GPT-NeoX leaves it to DeepSpeed to say so, as its release does.
+    Pause(
+        "checkpoint",
+        rb"Saving model checkpoint: ",
+        b"[2026-11-20 10:11:12,500] [INFO] [logging.py:96:log_dist] [Rank 0] Saving model checkpoint: out/global_step500/mp_rank_00_model_states.pt",
+    ),
+    Pause(
+        "checkpoint",
+        rb"Checkpoint global_step[0-9]++ is ",
+        b"[2026-11-20 10:11:12,500] [INFO] [logging.py:96:log_dist] [Rank 0] [Torch] Checkpoint global_step500 is about to be saved!",
+    ),
 )
 #: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
 _BESIDE = tuple(replace(each, inside="none") for each in _PAUSES)

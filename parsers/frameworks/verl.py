@@ -3,41 +3,16 @@
 `perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step: generation,
 scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of its own
 included, so that it is not read; where there are such, the trainer's devices are not those of the job. A validation or
-checkpoint lies inside the step whose line names its time, and is taken off; some versions leave it out of the step, as
-the steps without one show. Numbers may print as `np.float64(0.35)`. With other loggers only
+checkpoint lies inside the step whose line names its time. Numbers may print as `np.float64(0.35)`. With other loggers only
 the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left out.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 
 
 def _value(key: bytes, column: bytes) -> bytes:
     """Return a pattern for a metric, which may be a scalar of NumPy."""
     return key + rb":(?:np\.\w++\()?+" + column + rb"\)?+(?=\s)"
-
-
-_AGAIN = rb"(?<=\s)step:[0-9]++ - "
-
-
-def _spent(key: bytes, column: bytes) -> bytes:
-    """Return a pattern for the seconds of something that only some steps do."""
-    return rb"(?:(?=" + up_to(key + rb":", _AGAIN) + rb"(?:np\.\w++\()?+" + column + rb")|)"
-
-
-def _without_pauses(columns: Columns) -> Postprocessed:
-    """Return the steps without their validation and checkpoint, where steps that have one take so much longer."""
-    lasted, spent = columns["duration"], np.nan_to_num(columns["_tested"]) + np.nan_to_num(columns["_saved"])
-    paused = spent > 0
-    if paused.any() and not paused.all():
-        more = np.median(lasted[paused]) - np.median(lasted[~paused])
-        if more > np.median(spent[paused]) / 2 and (lasted > spent).all():
-            lasted = lasted - spent
-    kept = {name: columns[name] for name in ("step", "samples")}
-    return np.arange(len(lasted)), kept | {"duration": lasted}
 
 
 #: A rollout with devices of its own; this part of the configuration stands before the trainer's, as they are sorted.
@@ -64,8 +39,7 @@ FORMAT = Format(
     end=rb"Final validation metrics: ",
     readings=(
         Reading(
-            rb"step:(?<!\Sstep:)<step> - " + _spent(rb"timing_s/testing", b"<_tested>")
-            + _spent(rb"timing_s/save_checkpoint", b"<_saved>") + up_to(rb"perf/total_num_tokens:", _AGAIN)
+            rb"step:(?<!\Sstep:)<step> - " + up_to(rb"perf/total_num_tokens:", rb"(?<=\s)step:[0-9]++ - ")
             + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:",
             unit="tokens/s",
             span="step",
@@ -74,7 +48,6 @@ FORMAT = Format(
                 Pause("evaluation", rb"timing_s/testing:", b" - timing_s/testing:120.5 - ", inside="last"),
                 Pause("checkpoint", rb"timing_s/save_checkpoint:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
             ),
-            postprocess=_without_pauses,
         ),
         Reading(
             rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",

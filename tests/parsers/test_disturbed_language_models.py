@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -225,22 +226,49 @@ def test_the_wait_for_data_is_a_part_of_a_step_of_xtuner(consumed: str, tmp_path
     assert value(session, ALL, devices=1) == pytest.approx(4096 * 40 / (30 * 2 + 10 * 5))
 
 
-# verl
+# Steps that are all printed
 
 
+def verl(n: int, lasted: int, saved: bool) -> list[str]:
+    more = " - timing_s/save_checkpoint:np.float64(20.0)" if saved else ""
+    speed = f"perf/total_num_tokens:240000 - perf/time_per_step:{lasted}.0 - perf/throughput:500.0"
+    return [f"step:{n} - actor/lr:1e-06 - timing_s/gen:30.0{more} - timing_s/step:{lasted} - {speed}"]
+
+
+def nemo_rl(n: int, lasted: int, saved: bool) -> list[str]:
+    return [
+        f"========================= Step {n}/40 =========================",
+        *([f"Saving checkpoint for step {n}..."] if saved else []),
+        f"  • Total step time: {lasted}.00s\n    - E2E (Tokens/sec): {240000 / lasted:.2f}",
+        "    - E2E (Tokens/sec/gpu): 1.5",
+    ]
+
+
+@pytest.mark.parametrize(("printer", "lines_of"), [("verl", verl), ("nemo_rl", nemo_rl)])
 @pytest.mark.parametrize("inside", [True, False])
-def test_a_short_checkpoint_of_verl_is_taken_off_its_step(inside: bool, tmp_path: Path) -> None:
+def test_a_step_with_a_short_checkpoint_is_left_out(
+    inside: bool, printer: str, lines_of: Callable[[int, int, bool], list[str]], tmp_path: Path
+) -> None:
     # 60 s and 240,000 tokens each; every fifth step saves for 20 s more, in some versions outside of the step.
+    steps = [lines_of(n, 80 if n % 5 == 0 and inside else 60, n % 5 == 0) for n in range(1, 41)]
+    session = session_of([line for each in steps for line in each], tmp_path, f"frameworks.{printer}")
+    assert value(session, "sustained") == pytest.approx(4000)
+
+
+@pytest.mark.parametrize("said", ["Saving model checkpoint: out/global_step50/mp_rank_00_model_states.pt",
+                                  "[Torch] Checkpoint global_step50 is about to be saved!"])  # fmt: skip
+def test_a_checkpoint_of_deepspeed_is_in_an_interval_of_neox(said: str, tmp_path: Path) -> None:
+    # Ten iterations of half a second, and behind every fifth line 5 s for a checkpoint.
     lines = []
     for n in range(1, 41):
-        saved = " - timing_s/save_checkpoint:np.float64(20.0)" if n % 5 == 0 else ""
-        lasted = 80 if saved and inside else 60
+        each = 1.0 if n % 5 == 1 else 0.5
         lines.append(
-            f"step:{n} - actor/lr:1e-06 - timing_s/gen:30.0{saved} - timing_s/step:{lasted} - "
-            f"perf/total_num_tokens:240000 - perf/time_per_step:{lasted}.0 - perf/throughput:500.0"
+            f" samples/sec: {64 / each:.3f} | iteration {10 * n:8d}/     400 | "
+            f"elapsed time per iteration (ms): {1000 * each:.1f} | learning rate 9.375E-06 | "
+            "approx flops per GPU: 24.5TFLOPS | lm_loss 1.0875E+01 | loss scale 65536.0 |"
         )
-    session = session_of(lines, tmp_path, "frameworks.verl")
-    assert value(session, "sustained") == pytest.approx(4000)
+        lines += [f"[2026-11-20 10:11:12,500] [INFO] [logging.py:96:log_dist] [Rank 0] {said}"] if n % 5 == 0 else []
+    assert value(session_of(lines, tmp_path, "dlperf.megatron"), "sustained") == pytest.approx(128)
 
 
 # LitGPT

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "clock")
-#: What may take time inside a record besides training steps.
-PAUSES: Mapping[PauseKind | Literal["outside_timer"], int] = {
+#: What may take time inside a record besides training steps; `restart` marks the first of a program started again.
+PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
     "evaluation": 1,
     "checkpoint": 2,
     "epoch_end": 4,
     "outside_timer": 8,
+    "restart": 16,
 }
 #: A record takes so many times the usual seconds per step if the end of an epoch lies in it.
 _SLOW = 1.5
@@ -346,7 +347,10 @@ def printed_together(stamps: Column) -> Rows | None:
 
 
 def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:
-    """Add ends of epochs and records in which a mean still shows a pause; drop those whose mean begins after it."""
+    """Add ends of epochs, restarts, and what a mean still shows of a pause; drop those before whose mean it ends.
+
+    A program that is started again compiles and fills its caches once more, as in the warm-up that is left out.
+    """
     import numpy as np
 
     if records.reading.epoch_timer:
@@ -356,6 +360,8 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
     if records.reading.cumulative_since is not None:
         # A running mean begins anew with the epoch, after the pause before it.
         stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
+    _, begun = _restarts(epochs, steps, np.zeros(len(steps)), _most_lag(records))
+    stopped[begun] |= PAUSES["restart"]
     shown = stopped.copy()
     for later in range(1, min(records.reading.lingers, len(shown) - 1) + 1):
         shown[later:] |= stopped[:-later]

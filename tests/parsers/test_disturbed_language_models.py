@@ -271,6 +271,32 @@ def test_a_checkpoint_of_deepspeed_is_in_an_interval_of_neox(said: str, tmp_path
     assert value(session_of(lines, tmp_path, "dlperf.megatron"), "sustained") == pytest.approx(128)
 
 
+# Programs that are started again in the same log, and do not say so
+
+
+def picotron(n: int, seconds: float) -> str:
+    speed = f"{131.072 / seconds:.2f}K"
+    return f"[rank 0] Step: {n} | Loss: 8.9 | Global batch size: 131.07K | Tokens/s: {speed} | Tokens/s/GPU: 1.00K | "
+
+
+def fairseq2(n: int, seconds: float) -> str:
+    return (
+        f"[11/20/26 10:00:00] INFO fairseq2.metrics - Train Metrics (step {10 * n}) - Loss: 2.5 | "
+        f"Elements per Second: {131072 / seconds:.0f} | Total Time: 25s"
+    )
+
+
+@pytest.mark.parametrize(("printer", "line"), [("picotron", picotron), ("fairseq2", fairseq2)])
+def test_the_first_record_of_a_program_started_again_is_a_warm_up(
+    printer: str, line: Callable[[int, float], str], tmp_path: Path
+) -> None:
+    # Half a second each but for the first of either program, 8 s; killed at 60, and resumed from 40.
+    lines = [line(n, 8.0 if n == 1 else 0.5) for n in range(1, 61)]
+    lines += ["torchrun: died", *(line(n, 8.0 if n == 41 else 0.5) for n in range(41, 121))]
+    session = session_of(lines, tmp_path, f"frameworks.{printer}")
+    assert value(session, "sustained") == pytest.approx(262144, rel=1e-4)
+
+
 # LitGPT
 
 

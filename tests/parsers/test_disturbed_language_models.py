@@ -33,6 +33,29 @@ def test_a_copy_of_parameter_golf_may_print_more_behind_the_mean(more: str, tmp_
     assert value(session, ALL) == pytest.approx(524288 * 2)
 
 
+def test_a_copy_of_modded_nanogpt_may_print_seconds(tmp_path: Path) -> None:
+    # 0.25 s each, and every fourth 0.5 s; its clock stands still while it validates.
+    lines, seconds = GOLF[1:], 0.0
+    for n in range(1, 42):
+        seconds += 0.5 if n % 4 == 0 else 0.25
+        lines.append(f"step:{n}/41 train_time:{seconds:.3f}s step_avg:{1000 * seconds / n:.2f}ms")
+        lines += [f"step:{n}/41 val_loss:3.28000 train_time:{seconds:.3f}s step_avg:312.50ms"] if n % 10 == 0 else []
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
+    assert value(session, ALL) == pytest.approx(524288 * 40 / (30 * 0.25 + 10 * 0.5))
+
+
+@pytest.mark.parametrize("line", [
+    "step {}, loss: 9.5, dt: {:.2f}ms, tok/sec: {:.2f}",
+    "step {:4d} | loss: 9.5 | dt: {:7.2f}ms | tok/sec: {:8.2f}",
+    "step {}, loss: 9.5, | lr: 0.0003 | norm: 1.2500 | dt: {:.2f}ms | tok/sec: {} |  mfu 40.00%",
+])  # fmt: skip
+def test_the_programs_that_lead_up_to_build_nanogpt(line: str, tmp_path: Path) -> None:
+    seconds = [0.5 if n % 4 == 3 else 0.25 for n in range(40)]
+    lines = [line.format(n, 1000 * took, 16384 / took) for n, took in enumerate(seconds)]
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    assert value(session, ALL) == pytest.approx(16384 * 40 / (30 * 0.25 + 10 * 0.5))
+
+
 @pytest.mark.parametrize("more", ["", " tok_s:1048576", " lr_scale:0.5"])
 def test_the_time_of_mlx_counts_nowhere(more: str, tmp_path: Path) -> None:
     # Validations are within its time: 200 steps of 0.5 s, and 100 s of validation.

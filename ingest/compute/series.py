@@ -241,7 +241,7 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
     row = int(frame.rows[unknown[0]])
     printed = records.printed(row, column)
     # Seconds with decimals are left out for other reasons; a rate is printed with too few of them.
-    if printed.isdigit() or (printed and column == "steps_per_second"):
+    if printed.replace(b":", b"").isdigit() or (printed and column == "steps_per_second"):
         raise no_figure("coarse_seconds", line=records.lines([row])[0], count=len(unknown))
 
 

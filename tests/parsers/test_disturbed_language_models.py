@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_dialects import ALL, ONE, facts_of, figure, log_of, session_of, value
+from test_dialects import ALL, ONE, facts_of, figure, log_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.scan import Noise, chunks
@@ -147,6 +147,28 @@ def test_the_american_dates_of_nanotron_tell_of_stalls_between_its_lines(stalled
     clock = next(each for each in found.witnesses if each.kind == "clock")
     assert clock.verdict == ("disagrees" if stalled else "agrees")
     assert isinstance(found.headline, NoFigure if stalled else Figure)
+
+
+# torchtune
+
+
+def torchtune(epoch: int, steps: int) -> list[str]:
+    """Return the bar of an epoch of half a second a step behind the first one of 40 s, in whole seconds."""
+    taken = [40 + (n - 1) / 2 for n in range(1, steps + 1)]
+    shown = [f"{int(each) // 60:02d}:{int(each) % 60:02d}" for each in taken]
+    return [
+        f"{epoch}|{n}|Loss: 1.25:  10%|#  | {n}/{steps} [{each}<00:10,  2.00it/s]" for n, each in enumerate(shown, 1)
+    ]
+
+
+def test_a_bar_of_a_few_whole_seconds_gives_no_figure(tmp_path: Path) -> None:
+    # The eleven steps behind the first one show as five or six seconds.
+    head = ["Running LoRAFinetuneRecipeSingleDevice with resolved config:", "batch_size: 4"]
+    head += ["gradient_accumulation_steps: 1"]
+    short = session_of([*head, *torchtune(1, 12)], tmp_path, "frameworks.torchtune")
+    assert reason(short, "sustained") == "coarse_seconds"
+    long = session_of([*head, *torchtune(1, 161), *torchtune(2, 12)], tmp_path, "frameworks.torchtune")
+    assert value(long, "sustained") == pytest.approx(8, rel=0.01)
 
 
 # What carries lines

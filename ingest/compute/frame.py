@@ -111,8 +111,9 @@ class StepRows:
         columns, chosen = {name: each[1:] for name, each in self.columns.items()}, np.flatnonzero(~anew)
         counted = {"samples", "batch", "consumed"} & self.columns.keys()
         coarse = counted == {"consumed"} and not seconds.all()
-        if "consumed" in self and (anew.any() or coarse):
-            # What is counted since the start would fall to the row behind one that is left out.
+        if "consumed" in self and (anew.any() or coarse or len(seconds) == 1):
+            # What is counted since the start would fall to the row behind one that is left out, and a single row tells
+            # nothing of what it adds.
             columns["samples"] = np.diff(self["consumed"])
         if counted and not coarse:
             covered, pauses = covered[chosen], pauses[chosen]

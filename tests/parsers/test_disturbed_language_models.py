@@ -171,6 +171,20 @@ def test_a_bar_of_a_few_whole_seconds_gives_no_figure(tmp_path: Path) -> None:
     assert value(long, "sustained") == pytest.approx(8, rel=0.01)
 
 
+# TRL
+
+
+def test_two_counts_of_tokens_are_one_interval(tmp_path: Path) -> None:
+    # 20,000 tokens in 40 s.
+    lines = [
+        f"{{'loss': 1.25, 'learning_rate': 1e-05, 'num_tokens': {tokens}.0, 'epoch': 0.05}}\n"
+        f" {step}%|#    | {step}/100 [00:{at:02d}<01:00,  4.00s/it]"
+        for step, tokens, at in ((5, 9000, 10), (15, 29000, 50))
+    ]
+    session = session_of(lines, tmp_path, "frameworks.trl")
+    assert value(session, "sustained") == pytest.approx(500)
+
+
 # What carries lines
 
 

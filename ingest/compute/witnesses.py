@@ -293,7 +293,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
-    outside = _outside(every, unit, rounds)
+    outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
         raise (
             NoFigureError(outside)
@@ -359,7 +359,12 @@ def _without_pauses(given: _Intervals, unit: float) -> _Intervals:
 
 
 def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
-    """Return how much more time passed in all than the records claim; None where it is little, or the clock coarse."""
+    """Return how much more time passed in all than the records claim; None where it is little, or the clock coarse.
+
+    Where a line tells of a pause among steps that are not printed, its record claims nothing of it.
+    """
+    if not len(given.rows):
+        return None
     whole = float(given.claimed.sum())
     more, resolution = float(given.took.sum()) / whole - 1, unit * given.pieces / whole + rounds
     if not more > TOLERANCE["clock"] / 100 + resolution:

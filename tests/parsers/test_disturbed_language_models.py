@@ -471,6 +471,30 @@ def test_a_clock_that_agrees_says_what_it_knows_of_time_in_no_record(stalled: in
     assert clock_says.reason == (Reason("between_lines", {"percent": f"{more:g}"}) if stalled else None)
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_a_pause_that_a_line_tells_of_is_no_unknown_time(told: bool, tmp_path: Path) -> None:
+    # OLMo-core's block is of one step in ten; behind every fourth block a checkpoint takes 20 s.
+    lines, clock = [], 0.0
+    for n in range(1, 41):
+        clock += 5
+        front = f"2026-11-20 {at(clock)[11:]}.250\thost:0\t"
+        lines.append(
+            f"{front}olmo_core.train.callbacks.console_logger:149\tINFO\t[step={10 * n}/400,epoch=1]\n"
+            "    train/CE loss=9.250\n    throughput/device/TPS=16,384\n    throughput/device/BPS=2.0000"
+        )
+        if n % 4 == 0:
+            clock += 20
+            said = (
+                f"{front}olmo_core.train.callbacks.checkpointer:300\tINFO\tSaving checkpoint for step {10 * n} to /ckpt"
+            )
+            lines += [said] if told else []
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    clock_says = next(each for each in found.witnesses if each.kind == "clock")
+    assert (clock_says.verdict, clock_says.reason is None) == ("agrees", told)
+    assert isinstance(found.headline, Figure)
+
+
 @pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])
 def test_ranks_are_told_apart_beside_a_stamp(front: str, tmp_path: Path) -> None:
     text = "".join(front.format(rank=n % 2, stamp="Nov 20 01:02:03 ") + f"word {n}\n" for n in range(12))

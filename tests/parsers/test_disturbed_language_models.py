@@ -185,6 +185,20 @@ def test_two_counts_of_tokens_are_one_interval(tmp_path: Path) -> None:
     assert value(session, "sustained") == pytest.approx(500)
 
 
+# OpenLM
+
+
+def test_open_lm_counts_sequences_in_the_words_of_open_clip(tmp_path: Path) -> None:
+    # Ten batches of 64 sequences a line, of half a second each, but of four seconds in every fourth line.
+    lines = [
+        f"2026-11-20,{at(10 * n)[11:]} | INFO | Train Epoch: 0 [{640 * n + 64:8d}/1000000 (1%)] Loss: 8.500 "
+        f"Data (t): 0.010 Batch (t): {4 if n % 4 == 0 else 0.5:.3f}, 262144./s, 32768.0/s/gpu LR: 0.000300 "
+        for n in range(41)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.open_clip")
+    assert value(session, "sustained:skip=1") == pytest.approx(64 * 40 / (30 * 0.5 + 10 * 4))
+
+
 # What carries lines
 
 

@@ -185,6 +185,29 @@ def test_two_counts_of_tokens_are_one_interval(tmp_path: Path) -> None:
     assert value(session, "sustained") == pytest.approx(500)
 
 
+# llama-recipes
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_llama_recipes_evaluates_between_its_bars(ranks: int, tmp_path: Path) -> None:
+    # Each of two devices trains 4 sequences in 4 s, and every fifth time in 9 s; two batches are an update. Each epoch
+    # begins slowly, and an evaluation of 30 s follows it.
+    lines = [
+        "torchrun --nnodes 1 --nproc_per_node 2 finetuning.py --batch_size_training 4 --gradient_accumulation_steps 2"
+    ]
+    lines += ["--> Model acme/tiny-lm", "", "--> Training Set Length = 160"]
+    for epoch in (1, 2):
+        drawn, seconds = "", 20
+        for n in range(1, 41):
+            seconds += 9 if n % 5 == 0 else 4
+            bar = f"{n // 2}/20 [{seconds // 60:02d}:{seconds % 60:02d}<01:00,  9.00s/it]"
+            drawn += f"\rTraining Epoch: {epoch}/2, step {n - 1}/40 completed (loss: 1.25):   5%|#   | {bar}" * ranks
+        lines += [drawn, "\revaluating Epoch: 100%|####| 8/8 [00:30<00:00,  3.75s/it]"]
+        lines += [f"Epoch {epoch}: train_perplexity=3.5, train_epoch_loss=1.25, epoch time {seconds}.25s"]
+    session = session_of(lines, tmp_path, "frameworks.llama_recipes")
+    assert value(session, "sustained", devices=2) == pytest.approx(2 * 4 / 5, rel=0.02)
+
+
 # OpenLM
 
 

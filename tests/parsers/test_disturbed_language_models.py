@@ -185,6 +185,29 @@ def test_two_counts_of_tokens_are_one_interval(tmp_path: Path) -> None:
     assert value(session, "sustained") == pytest.approx(500)
 
 
+# AReaL
+
+
+@pytest.mark.parametrize("waited", [0, 40])
+def test_the_seconds_since_the_start_of_areal_tell_of_time_between_its_steps(waited: int, tmp_path: Path) -> None:
+    # A step takes 200 s, and every fourth 300 s.
+    lines, total = [], 150.0
+    for n in range(1, 21):
+        took = 300 if n % 4 == 0 else 200
+        total += took + waited
+        lines.append(
+            f"20261120-11:11:56 master worker INFO: Epoch 1/1 step {n}/20 (global step {n}) finishes. Average #tokens "
+            f"per batch is 111000. #End to end# execution time: *{took}.125*s. Total time consumption: {total}s. "
+        )
+    session = session_of(lines, tmp_path, "frameworks.rl_seconds")
+    found = measured(session, {"batch_size_of_job": 512}).headline
+    if waited:
+        assert isinstance(found, NoFigure)
+    else:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(512 / 225, rel=1e-3)
+
+
 # llama-recipes
 
 

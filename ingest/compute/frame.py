@@ -54,7 +54,7 @@ _HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
 _SET_IN, _WEEKEND, _FIRST_DAY = (2, 3, 4, 8, 9, 10, 11), (4, 5, 6), 3
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
-_LAG = 3
+_LAG, _LAG_SHARE = 3, 0.1
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class StepRows:
         """Return which intervals end with the first line of a program that was started again."""
         import numpy as np
 
-        _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), _most_lag(self.records))
+        _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), *_most_lag(self.records))
         timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
         restarted: NDArray[np.bool_] = back[1:] | timer_begins
         return restarted
@@ -361,7 +361,7 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
     if records.reading.cumulative_since is not None:
         # A running mean begins anew with the epoch, after the pause before it.
         stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
-    _, begun = _restarts(epochs, steps, np.zeros(len(steps)), _most_lag(records))
+    _, begun = _restarts(epochs, steps, np.zeros(len(steps)), *_most_lag(records))
     stopped[begun] |= PAUSES["restart"]
     shown = stopped.copy()
     for later in range(1, min(records.reading.lingers, len(shown) - 1) + 1):
@@ -416,7 +416,7 @@ def _once_per_step(
     import numpy as np
 
     # A file may hold the same steps twice, of a program that was started again without saying so.
-    order, begun = _restarts(epochs, steps, ranks, _LAG)
+    order, begun = _restarts(epochs, steps, ranks, _LAG, _LAG_SHARE)
     keys = _starts(begun, ranks) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
@@ -424,17 +424,17 @@ def _once_per_step(
     return merged, first[sequence], np.argsort(sequence)[group.ravel()]
 
 
-def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return the index of each row's step, and whether the row goes back further than a rank may lag.
+def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int, share: float) -> tuple[Rows, NDArray[np.bool_]]:
+    """Return the index of each row's step, and whether the row goes back further than a line may lag.
 
-    `lag` is 0 where every step is printed once: then no row may go back. Ranks with tags may lag freely, since what
-    they print into a pipe arrives in blocks of many lines.
+    It may by `lag` distinct steps, or by a `share` of all. Ranks with tags may lag freely, since what they print into a
+    pipe arrives in blocks of many lines.
     """
     import numpy as np
 
     order, by_rank = _numbered(epochs, steps), np.argsort(ranks, kind="stable")
     begun = np.zeros(len(order), dtype=np.bool_)
-    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -max(lag, order.max() // 10 if lag else 0)
+    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -max(lag, int(share * order.max()))
     begun[by_rank] = back & (np.diff(ranks[by_rank], prepend=ranks[by_rank[0]]) == 0)
     return order, begun
 
@@ -471,7 +471,7 @@ def begun_anew(records: SessionRecords) -> int | None:
         return None
     epochs, steps = _places(records)
     steps = steps if "step" in records else np.zeros(len(records))
-    order, begun = _restarts(epochs, steps, records.ranks(), _most_lag(records))
+    order, begun = _restarts(epochs, steps, records.ranks(), *_most_lag(records))
     found = np.flatnonzero(begun & (order <= order[0]))
     return int(found[0]) if len(found) else None
 
@@ -488,12 +488,17 @@ def interleaved(records: SessionRecords) -> int | None:
     if len(records) < 2 or "step" not in records or value is None or _is_repeated(records):
         return None
     forward = np.diff(_numbered(*_places(records)))
-    lag = _most_lag(records)
+    lag, _ = _most_lag(records)
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None
 
 
-def _most_lag(records: SessionRecords) -> int:
-    """Return by how many steps a line may go back: ranks lag, and a loss scaler takes back updates that it skips."""
-    return _LAG if _is_repeated(records) or records.reading.counts == "update" else 0
+def _most_lag(records: SessionRecords) -> tuple[int, float]:
+    """Return by how many steps, or by which share of all, a line may go back.
+
+    Ranks lag, and a loss scaler takes back updates that it skips. Where every step is printed once no line may.
+    """
+    if _is_repeated(records):
+        return _LAG, _LAG_SHARE
+    return (_LAG if records.reading.counts == "update" else 0), 0.0

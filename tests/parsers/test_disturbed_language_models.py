@@ -409,9 +409,9 @@ def fairseq2(n: int, seconds: float) -> str:
 def test_the_first_record_of_a_program_started_again_is_a_warm_up(
     printer: str, line: Callable[[int, float], str], tmp_path: Path
 ) -> None:
-    # Half a second each but for the first of either program, 8 s; killed at 60, and resumed from 40.
+    # Half a second each but for the first of either program, 8 s; killed at 60, and resumed from 55.
     lines = [line(n, 8.0 if n == 1 else 0.5) for n in range(1, 61)]
-    lines += ["torchrun: died", *(line(n, 8.0 if n == 41 else 0.5) for n in range(41, 121))]
+    lines += ["torchrun: died", *(line(n, 8.0 if n == 56 else 0.5) for n in range(56, 121))]
     session = session_of(lines, tmp_path, f"frameworks.{printer}")
     assert value(session, "sustained") == pytest.approx(262144, rel=1e-4)
 

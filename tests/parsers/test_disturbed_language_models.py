@@ -555,6 +555,14 @@ def test_a_pause_that_a_line_tells_of_is_no_unknown_time(told: bool, tmp_path: P
     assert isinstance(found.headline, Figure)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_mark_of_an_encoding_within_joined_files_is_no_text(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(b"".join(f"word {n}\n".encode(encoding) for n in range(3)))
+    (chunk,) = chunks(path, Noise())
+    assert chunk.text == b"word 0\nword 1\nword 2\n"
+
+
 @pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])
 def test_ranks_are_told_apart_beside_a_stamp(front: str, tmp_path: Path) -> None:
     text = "".join(front.format(rank=n % 2, stamp="Nov 20 01:02:03 ") + f"word {n}\n" for n in range(12))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "evaluated", "clock")
-#: What may take time inside a record besides training steps.
+#: What may take time inside a record besides training steps; `restart` marks the first of a program started again.
 PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
     "evaluation": 1,
     "checkpoint": 2,
@@ -56,7 +56,7 @@ _HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
 _SET_IN, _WEEKEND, _FIRST_DAY = (2, 3, 4, 8, 9, 10, 11), (4, 5, 6), 3
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
-_LAG = 3
+_LAG, _LAG_SHARE = 3, 0.1
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,9 @@ class StepRows:
         columns, chosen = {name: each[1:] for name, each in self.columns.items()}, np.flatnonzero(~anew)
         counted = {"samples", "batch", "consumed"} & self.columns.keys()
         coarse = counted == {"consumed"} and not seconds.all()
-        if "consumed" in self and (anew.any() or coarse):
-            # What is counted since the start would fall to the row behind one that is left out.
+        if "consumed" in self and (anew.any() or coarse or len(seconds) == 1):
+            # What is counted since the start would fall to the row behind one that is left out, and a single row tells
+            # nothing of what it adds.
             columns["samples"] = np.diff(self["consumed"])
         if counted and not coarse:
             covered, pauses, took = covered[chosen], pauses[chosen], seconds[chosen]
@@ -142,7 +143,7 @@ class StepRows:
         """Return which intervals end with the first line of a program that was started again."""
         import numpy as np
 
-        _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), _most_lag(self.records))
+        _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), *_most_lag(self.records))
         timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
         restarted: NDArray[np.bool_] = back[1:] | timer_begins
         return restarted
@@ -362,19 +363,21 @@ def printed_together(stamps: Column) -> Rows | None:
 
 
 def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:
-    """Add ends of epochs and records in which a mean still shows a pause; drop those whose mean begins after it."""
+    """Add ends of epochs, restarts, and what a mean still shows of a pause; drop those before whose mean it ends.
+
+    A program that is started again compiles and fills its caches once more, as in the warm-up that is left out.
+    """
     import numpy as np
 
     if records.reading.epoch_timer:
         stopped[1:][np.diff(steps) <= 0] = 0
     if records.reading.epoch_end:
         stopped[1:][np.diff(epochs) != 0] |= PAUSES["epoch_end"]
-    # A program that was resumed, and does not say so, starts within the first record after its steps went back.
-    back = (np.diff(epochs) == 0) & (np.diff(steps) < 0) & (steps[1:] > steps.min(initial=np.inf))
-    stopped[1:][back] |= PAUSES["restart"]
     if records.reading.cumulative_since is not None:
         # A running mean begins anew with the epoch, after the pause before it.
         stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
+    _, begun = _restarts(epochs, steps, np.zeros(len(steps)), *_most_lag(records))
+    stopped[begun] |= PAUSES["restart"]
     shown = stopped.copy()
     for later in range(1, min(records.reading.lingers, len(shown) - 1) + 1):
         shown[later:] |= stopped[:-later]
@@ -382,12 +385,18 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
 
 
 def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
-    """Return the pauses of records that took so many seconds for so many steps, without those that cost nothing."""
+    """Return the pauses of records that took so many seconds for so many steps, without those that cost nothing.
+
+    Where each step is printed, the one with the line of a pause holds it, however short; elsewhere it may lie in a step
+    that is not printed.
+    """
     import numpy as np
 
-    pauses, per_step = frame.pauses, seconds / steps
-    of_one_step = frame.records.reading.span == "step"
-    doubtful = (pauses > 0) & (of_one_step | (pauses & ~np.uint8(_DOUBTFUL) == 0))
+    pauses, per_step, reading = frame.pauses, seconds / steps, frame.records.reading
+    doubtful = (pauses > 0) & (pauses & ~np.uint8(_DOUBTFUL) == 0)
+    if reading.span == "step":
+        follows = (np.diff(frame.steps, prepend=np.nan) == 1) & (np.diff(frame.epochs, prepend=np.nan) == 0)
+        doubtful |= (pauses > 0) & ~(follows & ("step" in frame.records and not reading.buffered))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
     if not doubtful.any() or (~doubtful).sum() <= 1:
         return pauses
@@ -422,7 +431,7 @@ def _once_per_step(
     import numpy as np
 
     # A file may hold the same steps twice, of a program that was started again without saying so.
-    order, begun = _restarts(epochs, steps, ranks, _LAG)
+    order, begun = _restarts(epochs, steps, ranks, _LAG, _LAG_SHARE)
     keys = _starts(begun, ranks) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
@@ -430,19 +439,18 @@ def _once_per_step(
     return merged, first[sequence], np.argsort(sequence)[group.ravel()]
 
 
-def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return the index of each row's step, and whether the row goes back further than a rank may lag.
+def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int, share: float) -> tuple[Rows, NDArray[np.bool_]]:
+    """Return the index of each row's step, and whether the row goes back further than a line may lag.
 
-    `lag` is 0 where every step is printed once: then no row may go back. Ranks with tags may lag freely, since what
-    they print into a pipe arrives in blocks of many lines. Where most steps are printed once there is one rank, which
-    lags behind no other.
+    It may by `lag` distinct steps, or by a `share` of all where most steps are printed several times: a single rank
+    lags behind no other. Ranks with tags may lag freely, since what they print into a pipe arrives in blocks of lines.
     """
     import numpy as np
 
     order, by_rank = _numbered(epochs, steps), np.argsort(ranks, kind="stable")
     begun = np.zeros(len(order), dtype=np.bool_)
-    if lag and median(np.bincount(order).astype(np.float64)) > 1:
-        lag = max(lag, int(order.max()) // 10)
+    if share and median(np.bincount(order).astype(np.float64)) > 1:
+        lag = max(lag, int(share * order.max()))
     back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -lag
     begun[by_rank] = back & (np.diff(ranks[by_rank], prepend=ranks[by_rank[0]]) == 0)
     return order, begun
@@ -480,7 +488,7 @@ def begun_anew(records: SessionRecords) -> int | None:
         return None
     epochs, steps = _places(records)
     steps = steps if "step" in records else np.zeros(len(records))
-    order, begun = _restarts(epochs, steps, records.ranks(), _most_lag(records))
+    order, begun = _restarts(epochs, steps, records.ranks(), *_most_lag(records))
     found = np.flatnonzero(begun & (order <= order[0]))
     return int(found[0]) if len(found) else None
 
@@ -497,12 +505,17 @@ def interleaved(records: SessionRecords) -> int | None:
     if len(records) < 2 or "step" not in records or value is None or _is_repeated(records):
         return None
     forward = np.diff(_numbered(*_places(records)))
-    lag = _most_lag(records)
+    lag, _ = _most_lag(records)
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None
 
 
-def _most_lag(records: SessionRecords) -> int:
-    """Return by how many steps a line may go back: ranks lag, and a loss scaler takes back updates that it skips."""
-    return _LAG if _is_repeated(records) or records.reading.counts == "update" else 0
+def _most_lag(records: SessionRecords) -> tuple[int, float]:
+    """Return by how many steps, or by which share of all, a line may go back.
+
+    Ranks lag, and a loss scaler takes back updates that it skips. Where every step is printed once no line may.
+    """
+    if _is_repeated(records):
+        return _LAG, _LAG_SHARE
+    return (_LAG if records.reading.counts == "update" else 0), 0.0

@@ -243,7 +243,7 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
     printed = records.printed(row, column)
     # Seconds with decimals are left out for other reasons; a rate is printed with too few of them.
     is_time = column == "step_seconds" and 0 < float(converter(column)([printed])[0]) < _LARGEST
-    if printed.isdigit() or (printed and column == "steps_per_second") or is_time:
+    if printed.replace(b":", b"").isdigit() or (printed and column == "steps_per_second") or is_time:
         raise no_figure("coarse_seconds", line=records.lines([row])[0], count=len(unknown))
 
 

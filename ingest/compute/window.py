@@ -1,7 +1,8 @@
 """The house window: which records a figure rests on, and what else it holds.
 
 The window drops the first fifth of the records as warm-up. Records whose interval holds an evaluation, a checkpoint or
-the end of an epoch are no training steps and are left out of it; a stall without such a reason stays in.
+the end of an epoch are no training steps and are left out of it, and so is the first of a program that was started
+again; a stall without such a reason stays in.
 """
 
 from __future__ import annotations

@@ -275,7 +275,9 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     """Compare the seconds between the lines' clocks with those that the records in between claim.
 
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
-    median over stretches that are long enough for the clock's resolution.
+    median over stretches that are long enough for the clock's resolution. Nor does a stall count that fewer than half
+    of the stretches hold, if no record covers it. Nothing tells one from the other, so that the reason of a clock that
+    does not disagree says how much time there is of both.
     """
     import numpy as np
 
@@ -286,15 +288,23 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         raise no_figure("no_line_clock")
     if not _extent_is_told(given):
         raise no_figure("no_steps_of_line")
-    unit, between = _resolution_of(stamps), _intervals(given, stamps)
+    unit, every = _resolution_of(stamps), _intervals(given, stamps)
+    between = _without_pauses(every, unit)
     if not between.took.any():
         raise no_figure("no_comparison" if given.frame.apart.any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
+    outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
-        raise no_figure("coarse_clock", resolution=f"{unit:g}", seconds=f"{stretch:.4g}", percent=f"{resolution:.3g}")
+        raise (
+            NoFigureError(outside)
+            if outside
+            else no_figure(
+                "coarse_clock", resolution=f"{unit:g}", seconds=f"{stretch:.4g}", percent=f"{resolution:.3g}"
+            )
+        )
     if given.records.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
         raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
     first, last = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
@@ -305,7 +315,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     trap = given.records.reading.trap
     if trap and trap.witness == "clock" and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
-    return found
+    return replace(found, reason=outside) if found.verdict == "agrees" else found
 
 
 @dataclass(frozen=True)
@@ -342,9 +352,27 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     fits &= ~given.frame.apart
     rows = rules.used_records(rules.HEADLINE, given)
     rows = rows[fits[rows]]
-    found = _Intervals(took[rows], claimed[rows], rows)
-    inside = found.took <= _ELSEWHERE * found.claimed + 2 * _resolution_of(stamps)
-    return found.at(inside) if 2 * inside.sum() > len(rows) else found
+    return _Intervals(took[rows], claimed[rows], rows)
+
+
+def _without_pauses(given: _Intervals, unit: float) -> _Intervals:
+    """Return the intervals without those that must hold something else, where these are the fewer."""
+    inside = given.took <= _ELSEWHERE * given.claimed + 2 * unit
+    return given.at(inside) if 2 * inside.sum() > len(given.rows) else given
+
+
+def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
+    """Return how much more time passed in all than the records claim; None where it is little, or the clock coarse.
+
+    Where a line tells of a pause among steps that are not printed, its record claims nothing of it.
+    """
+    if not len(given.rows):
+        return None
+    whole = float(given.claimed.sum())
+    more, resolution = float(given.took.sum()) / whole - 1, unit * given.pieces / whole + rounds
+    if not more > TOLERANCE["clock"] / 100 + resolution:
+        return None
+    return Reason("between_lines", {"percent": f"{100 * more:.3g}"})
 
 
 def _whole_across_epochs(given: ThroughputSeries, steps: Column, epochs: Column) -> NDArray[np.bool_]:

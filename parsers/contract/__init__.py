@@ -135,7 +135,7 @@ class Pause:
 
     Attributes:
         kind: what took time. An `epoch_end` counts only where its record is slow: most loaders end an epoch at no cost.
-            So does any pause where a record times one step only, since the line may stand among steps not printed.
+            So does any pause where a record times one step only and the line may stand among steps that are not printed.
         pattern: stands in such a line. It begins with plain characters, so that text without them is skipped quickly.
         sample: a real line of the kind, which must yield no record.
         inside: the record whose interval holds that time: the `next` one, or the `last` one before the line, which the

@@ -12,6 +12,8 @@ reserved.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from parsers.contract import (
@@ -100,7 +102,7 @@ def _with_samples(columns: Columns) -> Postprocessed:
     return rows, kept
 
 
-#: What the interval after it includes; since Megatron Core 0.5, which prints a date, its clock stops meanwhile.
+#: What the interval after it includes.
 _PAUSES = (
     Pause(
         "evaluation",
@@ -108,8 +110,21 @@ _PAUSES = (
         b" validation loss at iteration 100 | lm loss value: 6.25E+00 | ",
     ),
     Pause("checkpoint", rb"saving checkpoint at iteration ", b"saving checkpoint at iteration     500 to out"),
+    # GPT-NeoX leaves it to DeepSpeed to say so, as its release does.
+    Pause(
+        "checkpoint",
+        rb"Saving model checkpoint: ",
+        b"[2026-11-20 10:11:12,500] [INFO] [logging.py:96:log_dist] [Rank 0] Saving model checkpoint: out/global_step500/mp_rank_00_model_states.pt",
+    ),
+    Pause(
+        "checkpoint",
+        rb"Checkpoint global_step[0-9]++ is ",
+        b"[2026-11-20 10:11:12,500] [INFO] [logging.py:96:log_dist] [Rank 0] [Torch] Checkpoint global_step500 is about to be saved!",
+    ),
 )
-_DATED, _UNDATED = rb"(?<=[0-9]\] )", rb"(?<![0-9]\] )"
+#: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
+_BESIDE = tuple(replace(each, inside="none") for each in _PAUSES)
+_DATED, _UNDATED = rb"\[(?P<clock>[0-9-]{10} [0-9:]{8}(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
 
 
 def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[Pause, ...] = _PAUSES) -> Reading:
@@ -128,7 +143,7 @@ FORMAT = Format(
     end=rb"\[(?:after training is done|exiting program (?:after|at))",
     readings=(
         _with_batch(b"ms", 1e-3, _UNDATED),
-        _with_batch(b"ms", 1e-3, _DATED, ()),
+        _with_batch(b"ms", 1e-3, _DATED, _BESIDE),
         _with_batch(b"s", 1.0),
         Reading(
             rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,

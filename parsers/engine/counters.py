@@ -40,7 +40,7 @@ def counters(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Co
     epochs, steps = (_counter(counted[0], unit, stated) for unit in ("epoch", "step"))
     if epochs and (not epochs.reached or counted[0].reading.span == "epoch"):
         return epochs
-    return steps if steps and (epochs or "epoch" not in counted[0] or not steps.reached) else None
+    return steps if steps and (epochs or not len(_known(counted[0], "epoch")) or not steps.reached) else None
 
 
 def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> Counters | None:

@@ -29,6 +29,8 @@ _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+#: Where files were joined, a mark stands before a line within.
+_MARK_WITHIN = re.compile(rb"(?m)^(?:" + b"|".join(_MARKS) + rb")")
 _JSON_TEXT = rb'("(?:[^"\\\n]++|\\.)*+")'
 #: A line of the files in which Docker keeps what a container printed, and Kaggle what a notebook did; and how such a file
 #: begins. Source of Kaggle's: `kaggle kernels output`.
@@ -213,12 +215,14 @@ def _printed(kept: re.Match[bytes]) -> bytes:
 
 
 def unstyled(text: bytes) -> bytes:
-    """Remove NUL bytes, colours, cursor moves and carriage returns before a line end, and apply backspaces.
+    """Remove NUL bytes, marks, colours, cursor moves and carriage returns before a line end, and apply backspaces.
 
     Other carriage returns stay: a program that redraws a line begins it anew.
     """
     if b"\x00" in text:
         text = text.replace(b"\x00", b"")
+    if b"\xff" in text or b"\xef" in text:
+        text = _MARK_WITHIN.sub(b"", text)
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
     if b"\x08" in text:

@@ -86,9 +86,8 @@ def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
 FORMAT = Format(
     title="DLLogger",
     # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
-    over=("frameworks.keras",),
     unproven=True,
-    over=("frameworks.lightning",),  # nnU-Net draws Lightning's bars as well.
+    over=("frameworks.keras", "frameworks.lightning"),  # Their bars are drawn as well, nnU-Net's by Lightning.
     marker=b"DLL ",
     end=rb"DLL [\d .:-]{26} -  ?+\| avg train ",
     readings=(

@@ -4,7 +4,8 @@ An iteration is one micro-batch of each rank; that which ends with the update is
 is that of the last iteration before the line, without the wait for its data, which nothing tells, so that updates show at
 their share where every iteration is printed, or every nth with no factor in common with the accumulation. Elsewhere a
 record is an update, of its own iteration and as many like the last others as it took; where only one of the two kinds is
-printed, no speed follows.
+printed, no speed follows. At the end stand the seconds of the run, with all that the iterations leave out; the tokens per
+second beside them are divided by the time of a clock, not of the run, and are not read.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"iter time: ",
     unproven=True,
+    end=rb"\| - Training Time : [0-9.]++ s",
     readings=(
         Reading(
             rb"\biter <step> (?:\| )?+step (?P<_updates>[0-9]++)(?: \| loss train|: loss):? <loss>,(?: val: [^|\r\n]++\|)?+ iter time: "
@@ -50,6 +52,7 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
             postprocess=_iterations,
         ),
+        Reading(rb"\| - Training Time : <seconds> s(?=\s)", span="run", marker=b"| - Training Time : ", weak=True),
     ),
     facts=(
         *PYTORCH_JOB,
@@ -69,6 +72,8 @@ FORMAT = Format(
             b"iter 12 | step 3: loss 8.1234, iter time: 300.00 ms (optimizer.step), remaining time: 1.23 days\n",
             step=12, loss=8.1234, step_seconds=0.3,
         ),
+        Sample(b"| - Training Time : 1234.50 s\n", seconds=1234.5),
+        NearMiss(b"| - Tok/sec       : 4321.12 tok/s\n", "divided by the time of a clock"),
         NearMiss(b"iter 400: val loss 2.1000, val time: 1234.50 ms\n", "an evaluation"),
         NearMiss(b"Epoch 1 | iter 12 step 3 | loss train: 8.800, val: n/a | iter time: 345.5", "cut inside the number"),
     ),

@@ -48,6 +48,12 @@ FORMAT = Format(
             where=rb"\A(?![\s\S]*?^mlx_version:)",
             postprocess=_since_reset,
         ),
+        # Copies that print seconds.
+        Reading(
+            _STEP + rb"train_time:(?P<elapsed>[0-9]++\.[0-9]++)s step_avg:[0-9.]++ms(?=\s)",
+            unit="tokens/s",
+            postprocess=_since_reset,
+        ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
         Reading(
             _STEP + rb"train_loss:<loss> " + _TIME + rb" tok_s:<throughput>(?=\s)",
@@ -81,6 +87,8 @@ FORMAT = Format(
             step=500, loss=2.375, clock=50.0,
         ),
         Sample(b"step:12/1770 train_time:1250ms step_avg:104.17ms", step=12, loss=float("nan"), clock=1.25),
+        Sample(b"step:12/1770 train_time:1.250s step_avg:104.17ms\n", step=12, clock=1.25),
+        NearMiss(b"step:12/1770 val_loss:3.5 train_time:1.250s step_avg:104.17ms\n", "validation"),
         Sample(b"step:9/9 val_loss:2.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
         Sample(
             b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154453\n",

@@ -39,6 +39,8 @@ def _as_timed(columns: Columns) -> Postprocessed:
     return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
 
 
+#: What stands between two fields of build-nanogpt; the programs that lead up to it part them by commas.
+_NEXT = rb"(?:,| \||, \|) "
 _DESIRED = rb"total desired (?:batch size|tokens per batch) ?: "
 
 FORMAT = Format(
@@ -68,8 +70,9 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| (?:lr:? [^|\r\n]*+\| norm: |norm: [^|\r\n]*+\| lr:? )[^|\r\n]*+"
-            rb"\| dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
+            rb"step (?<![\w.]step ) *+<step>" + _NEXT + rb"loss: <loss>" + _NEXT
+            + rb"(?:(?:lr:? [^|\r\n]*+\| norm: |norm: [^|\r\n]*+\| lr:? )[^|\r\n]*+\| )?+"
+            + rb"dt: *+<step_seconds>ms" + _NEXT + rb"tok/sec: *+(?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
@@ -131,6 +134,8 @@ FORMAT = Format(
             b"step    10 | loss: 9.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 320.00ms | tok/sec: 1638400.00\n",
             step=10, loss=9.5125, step_seconds=0.32, throughput=1638400,
         ),
+        Sample(b"step 10, loss: 9.5125, dt: 320.00ms, tok/sec: 51200.00\n", step=10, loss=9.5125, step_seconds=0.32, throughput=51200),
+        Sample(b"step   10 | loss: 9.5125 | dt: 320.00ms | tok/sec: 51200.00\n", step=10, loss=9.5125, throughput=51200),
         Sample(
             b"step   20/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | 40.1% bf16 MFU | "
             b"2097152 tok/s\n",

@@ -4,7 +4,7 @@ The samples since the epoch began are those of the job over all accumulated batc
 batch since the line before, with the wait for data. The speed behind it is that of the last batch alone, which may be the
 one that stalls, and is not read; nor is that of one device. Of the stamp, whose date ends with a comma, the time of day
 is read. What lies between two epochs is in no record. Releases before 2022 print no speed, and the seconds of the last
-batch alone.
+batch alone. OpenLM, which trains language models, prints the same of sequences, and may count checkpoints for epochs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FORMAT = Format(
     start=rb" \| INFO \| Running (?:with a single process\.|in distributed mode with multiple processes\. [^\n(]{0,60}+\(global: 0,)",
     readings=(
         Reading(
-            rb"(?:(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}) \| INFO \| )?+Train Epoch: <epoch> \[ *+(?P<_samples>[0-9]++)/(?P<_epoch_samples>[0-9]++) \([0-9]++%\)\] (?:Loss: [^ \r\n]++ \([^ )\r\n]++\) )?+"
+            rb"(?:(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}) \| INFO \| )?+Train (?:Epoch|Checkpoint): <epoch> \[ *+(?P<_samples>[0-9]++)/(?P<_epoch_samples>[0-9]++) \([0-9]++%\)\] (?:(?:LB-)?+Loss: [^ \r\n]++ (?:\([^ )\r\n]++\) )?+){0,2}+"
             rb"Data \(t\): <reader_seconds> Batch \(t\): <step_seconds>, [0-9.e+]++/s[, ]",
             unit="samples/s",
             epoch_timer=True,
@@ -69,6 +69,11 @@ FORMAT = Format(
             b"2026-11-20,09:45:36 | INFO | Train Epoch: 2 [     64/109468 (0%)] Loss: 1.0672 (1.067) Data (t): 14.125 Batch (t): "
             b"18.250, 3.50685/s LR: 0.000000 Logit Scale: 100.000 - V4\n",
             epoch=2, step_seconds=18.25,
+        ),
+        Sample(
+            b"2026-11-20,09:45:36 | INFO | Train Checkpoint: 3 [  5120/1000000 (1%)] Loss: 8.500 LB-Loss: 0.125 Data (t): 0.125 Batch (t): 0.500, "
+            b"262144./s, 32768.0/s/gpu LR: 0.000300 \n",
+            epoch=3, _samples=5120, step_seconds=0.5,
         ),
         NearMiss(
             b"2021-11-20,09:45:36 | INFO | Train Epoch: 0 [6464/109440 (6%)]\tLoss: 0.978840\tData (t) 0.158\tBatch (t) 0.559\tLR: 0.000001\n",

@@ -15,6 +15,9 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
+#: Whole seconds tell of so many within some three percent.
+_LONG = 30.0
+
 
 def _ahead(columns: Columns) -> bool:
     """Return whether the bar is that of 0.1, whose words are one ahead of what is done.
@@ -39,11 +42,19 @@ def _none(columns: Columns) -> Postprocessed:
 
 
 def _states(columns: Columns) -> Postprocessed:
-    """Return the first state of each step of the bar, with the mean seconds of a step since the epoch began."""
+    """Return the first state of each step of the bar, with the mean seconds of a step since the epoch began.
+
+    Of an epoch whose steps behind the first take less than half a minute, whole seconds tell too little: it is left out,
+    or all are untold.
+    """
     new = (np.diff(columns["step"], prepend=np.nan) != 0) | (np.diff(columns["epoch"], prepend=np.nan) != 0)
     rows = np.flatnonzero(new & (columns["duration"] > 0))
+    seconds, begins = columns["duration"][rows], np.flatnonzero(np.diff(columns["epoch"][rows], prepend=np.nan) != 0)
+    counts = np.diff(begins, append=len(rows))
+    told = np.repeat(seconds[begins + counts - 1] - seconds[begins] >= _LONG, counts)
+    rows, told = (rows[told], told[told]) if told.any() else (rows, told)
     found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
-    return rows, found | {"step_seconds": columns["duration"][rows] / found["step"]}
+    return rows, found | {"step_seconds": np.where(told, columns["duration"][rows] / found["step"], np.nan)}
 
 
 _BAR = (

@@ -67,8 +67,9 @@ FORMAT = Format(
         ),
         # What SSD300 prints where it trains and does not only measure.
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>(?=\s)",
+            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>[\t \r]*+$",
             unit="images/s",
+            weak=True,
             marker=b" loss : ",
             epoch_end=True,
             pauses=(

@@ -153,9 +153,10 @@ TORCHTUNE = [
 
 
 def torchtune_bars(ahead: int) -> Iterable[str]:
-    """Return a state a second; the words of the bar may be ahead of it."""
+    """Return a state every ten seconds; the words of the bar may be ahead of it."""
     for n in range(1, 10):
-        yield f"1|{n + ahead}|Loss: 1.25:  10%|#         | {n}/400 [00:{n:02d}<06:39,  1.00it/s]"
+        at = f"{n // 6:02d}:{10 * n % 60:02d}"
+        yield f"1|{n + ahead}|Loss: 1.25:  10%|#         | {n}/400 [{at}<1:06:39, 10.00s/it]"
 
 
 VERL_APART = [
@@ -513,12 +514,12 @@ DIALECTS = {
         [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)], 8 * 1024 / 0.05,
         case={"devices": 8, "batch_size": 1, "sequence_length": 1024},
     ),
-    # A batch takes a second. The bar of 0.1 counts batches, later ones count updates, here of 8 batches.
-    "torchtune 0.1": Dialect("frameworks.torchtune", [*TORCHTUNE, *torchtune_bars(1)], 2 * 4, used=9),
-    "torchtune": Dialect("frameworks.torchtune", [*TORCHTUNE, *torchtune_bars(0)], 2 * 4 * 8, used=9),
+    # A batch takes ten seconds. The bar of 0.1 counts batches, later ones count updates, here of 8 batches.
+    "torchtune 0.1": Dialect("frameworks.torchtune", [*TORCHTUNE, *torchtune_bars(1)], 2 * 4 / 10, used=9),
+    "torchtune": Dialect("frameworks.torchtune", [*TORCHTUNE, *torchtune_bars(0)], 2 * 4 * 8 / 10, used=9),
     # A state is drawn before the words of the next update are set.
     "torchtune, drawn twice": Dialect(
-        "frameworks.torchtune", [*TORCHTUNE, *(bar for n in (1, 0) for bar in torchtune_bars(-n))], 2 * 4 * 8,
+        "frameworks.torchtune", [*TORCHTUNE, *(bar for n in (1, 0) for bar in torchtune_bars(-n))], 2 * 4 * 8 / 10,
     ),
     "verl with a rollout of its own devices": Dialect("frameworks.verl", VERL_APART, 400000 / 50, used=6, seconds=50),
     "prime-rl, whole steps": Dialect(
@@ -1112,10 +1113,10 @@ def test_ms_swift_resumed_without_its_time_is_read_up_to_there(tmp_path: Path) -
 
 
 def test_xtuner_counts_the_tokens_of_all_ranks(tmp_path: Path) -> None:
-    """Two ranks of 4096 and 2048 tokens per step of 2 s; the whole job trains 3072 tokens per second."""
+    """Two ranks of 4096 and 2048 tokens per step of 2 s, its wait included; the job trains 3072 tokens per second."""
     line = (
         "[XTuner][RANK {}][2026-11-20 10:00:{:02d}][INFO] Epoch 1 Step {}/20 data_time: 0.0100 lr: 2.000000e-05 "
-        "time: 2.0000 text_tokens: {} {}total_loss: 1.2, reduced_llm_loss: 1.2 grad_norm: 1.2 max_memory: 40.25 GB "
+        "time: 1.9900 text_tokens: {} {}total_loss: 1.2, reduced_llm_loss: 1.2 grad_norm: 1.2 max_memory: 40.25 GB "
         "reserved_memory: 48.50 GB tgs: {} exp_tgs: 1.0 e2e_tgs: 1.0 eta: 0:01:00 "
     )
     ranks = ((0, 4096, 2048.0), (1, 2048, 1024.0))

@@ -1,0 +1,53 @@
+"""llama-recipes, now llama-cookbook: the bar of an epoch, whose words name the epoch and the batch.
+
+The bar counts optimiser updates, and is drawn with every batch; its time since the epoch began is in whole seconds, and the
+differences count. Each rank draws its own. What stands behind an epoch, such as the evaluation, is in no record: the next
+bar begins anew. `epoch time` are the seconds of an epoch without its evaluation. The samples of an update are known only
+where the command is printed.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB
+
+FORMAT = Format(
+    title="llama-recipes",
+    framework="PyTorch",
+    marker=b"poch",
+    unproven=True,
+    start=rb"--> Model [^\n]{1,200}?\n(?:(?!Training Epoch: |--> Model )[^\n]*+\n){0,40}?[^\n]*?--> Training Set Length = ",
+    readings=(
+        Reading(
+            rb"Training Epoch: <epoch>/<total_epochs>, step [0-9]++/[0-9]++ completed \(loss: <loss>\): ++[0-9]++%\|[^|\r\n]{0,400}+"
+            rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<",
+            unit="samples/s",
+            counts="update",
+            marker=b" completed (loss: ",
+            repeated=True,
+        ),
+        Reading(
+            rb"\bEpoch <epoch>: train_perplexity=[0-9.einfa]++, train_epoch_loss=<loss>, epoch time <duration>s(?=\s)",
+            unit="samples/s",
+            span="epoch",
+            marker=b", train_epoch_loss=",
+            repeated=True,
+        ),
+    ),
+    facts=(
+        *PYTORCH_JOB,
+        Fact("batch_size", rb"--batch_size_training[ =]([0-9]++)\b", int),
+        Fact("accumulation", rb"--gradient_accumulation_steps[ =]([0-9]++)\b", int),
+        Fact("model", rb"--model_name[ =](\S++)"),
+    ),
+    samples=(
+        Sample(
+            "\rTraining Epoch: 1/3, step 17/388 completed (loss: 1.4375):   4%|█         | 18/388 [01:12<24:40,  4.00s/it]".encode(),
+            epoch=1, total_epochs=3, step=18, total_steps=388, loss=1.4375, clock=72,
+        ),
+        Sample(
+            b"Epoch 2: train_perplexity=3.1250, train_epoch_loss=1.1406, epoch time 1552.25s\n", epoch=2, loss=1.1406, duration=1552.25,
+        ),
+        NearMiss(b"Training Epoch: 1:   0%|          | 0/388 [00:00<?, ?it/s]", "nothing done yet"),
+        NearMiss(b"evaluating Epoch:  50%|#####     | 40/80 [00:20<00:20,  2.00it/s]", "an evaluation"),
+        NearMiss(b"Training Epoch: 1/3, step 17/388 completed (loss: 1.4375):   4%|#         | 18/388 [01:", "cut inside the time"),
+    ),
+)  # fmt: skip

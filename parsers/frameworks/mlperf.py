@@ -12,7 +12,8 @@ is held against, repeats as a line without a step. `epoch_num` counts epochs, pa
 and the accuracies of Llama 3.1 405B). `train_samples` is the size of the data set if logged before the first epoch ends,
 and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its epochs.
 An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an evaluation
-by its accuracy alone: the stretch that ends there holds it. The last epoch does not count, since it may have
+by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts samples. The
+last epoch does not count, since it may have
 ended when the target was met; a burst of events after the run says nothing. A stretch in which the beginning or the end
 of a block, an epoch or an evaluation is missing does not count. Of a program that was started again without a new head
 only the last run counts, and no time to train, since that run may go on where the one before broke off; where the
@@ -425,8 +426,14 @@ def _without_accuracy(events: Sequence[_Event]) -> list[_Event]:
 
 
 def _are_samples(numbers: Sequence[float], events: Sequence[_Event], batch: float) -> bool:
-    """Return whether numbers of epochs count samples: in batches, and not as blocks of fewer epochs add up to them."""
-    if not numbers or min(numbers) < batch or any(number % batch for number in numbers):
+    """Return whether numbers of epochs count samples: in batches, or up to the samples that are logged in the end.
+
+    They do not where blocks of fewer epochs add up to them.
+    """
+    if not numbers or min(numbers) < batch:
+        return False
+    logged = {each.value for each in events if each.kind == "_data_set"}
+    if any(number % batch for number in numbers) and max(each.number for each in events if each.number > 0) not in logged:
         return False
     counts = [each.count for each in events if each.kind == "_block_start" and each.count < batch]
     one_by_one = batch == 1 and any(after - before == 1 for before, after in pairwise(numbers))
@@ -658,7 +665,8 @@ def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course
 def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _Record]]:
     """Return the whole run as a record, where the samples that it has processed are logged at its end.
 
-    Its evaluations are no training, unless the speed that is logged of the run counts their time.
+    Its evaluations are no training as far as their times are logged, unless the speed that is logged of the run counts
+    their time.
     """
     inside = _of_run(events)
     ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
@@ -667,12 +675,11 @@ def _of_whole_run(events: Sequence[_Event], length: float) -> list[tuple[int, _R
         return []
     told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
     trained = _trained(told)
-    evaluated = float(_evaluated(told, trained)[-1] > 0)
     samples, whole = first.value * length, inside[-1].time - inside[0].time
     logged = [each.throughput for each in events if each.kind == "_printed"]
     claimed = samples / float(np.median(logged)) if logged else nan
     seconds = whole if abs(claimed / whole - 1) <= _EXACT < abs(claimed / trained[-1] - 1) else trained[-1]
-    return [(inside[-1].row, {"samples": samples, "duration": seconds, "evaluated": evaluated})] if seconds > 0 else []
+    return [(inside[-1].row, {"samples": samples, "duration": seconds})] if seconds > 0 else []
 
 
 def _is_whole(inside: Sequence[_Event]) -> bool:

@@ -67,7 +67,7 @@ FORMAT = Format(
         ),
         # What SSD300 prints where it trains and does not only measure.
         Reading(
-            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>[\t \r]*+$",
+            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) loss : <loss>(?=\s)[\t \r]*+(?=\n|\Z)",
             unit="images/s",
             weak=True,
             marker=b" loss : ",

@@ -353,8 +353,15 @@ def test_numbers_of_samples_count_where_evaluations_count_their_data(saved: bool
     assert (found.value, samples_to_train(session)) == (pytest.approx(64), 51200)
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_the_whole_run_is_taken_without_its_evaluations(told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("told", "logged", "speed"),
+    [(True, 64.0, 64), (True, 42.7, 64_000 / 1500), (True, None, 64), (False, None, 64_000 / 1500)],
+    ids=["as logged", "logged with evaluations", "not logged", "evaluations without times"],
+)
+def test_the_whole_run_is_taken_without_its_evaluations(
+    told: bool, logged: float | None, speed: float, tmp_path: Path
+) -> None:
+    """Where nothing tells them apart, or the logged speed counts them, the run as a whole is all that there is."""
     # Only the samples at the end tell how far it came: 64000 in 1000 s, besides five evaluations of 100 s.
     lines = []
     for at in range(300, 1501, 300):
@@ -362,9 +369,10 @@ def test_the_whole_run_is_taken_without_its_evaluations(told: bool, tmp_path: Pa
             lines += [mllog(at - 100, "eval_start", at), mllog(at, "eval_stop", at)]
         lines.append(mllog(at, "eval_accuracy", 90.5, step_num=at, metric="FID"))
     log = [*run_of("stable_diffusion", 64, lines, 1500), mllog(1500, "train_samples", 64000)]
+    log += [mllog(1500, "tracked_stats", {"throughput": logged})] if logged else []
     session = read(log, tmp_path)
     found = measured(session, facts_of(session)).figures["sustained"]
-    assert (found.value if isinstance(found, Figure) else None) == (pytest.approx(64) if told else None)
+    assert (found.value if isinstance(found, Figure) else None) == pytest.approx(speed)
 
 
 def test_an_accuracy_ends_its_evaluation_where_no_line_does(tmp_path: Path) -> None:

@@ -433,7 +433,10 @@ def _are_samples(numbers: Sequence[float], events: Sequence[_Event], batch: floa
     if not numbers or min(numbers) < batch:
         return False
     logged = {each.value for each in events if each.kind == "_data_set"}
-    if any(number % batch for number in numbers) and max(each.number for each in events if each.number > 0) not in logged:
+    if (
+        any(number % batch for number in numbers)
+        and max(each.number for each in events if each.number > 0) not in logged
+    ):
         return False
     counts = [each.count for each in events if each.kind == "_block_start" and each.count < batch]
     one_by_one = batch == 1 and any(after - before == 1 for before, after in pairwise(numbers))

@@ -571,9 +571,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     ]
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
-    # Some trainers sum up by the mean of their speeds, which lies above samples over time where steps are uneven.
-    alike = [] if given.records.reading.cumulative_since is not None else [float(given.values.mean())]
-    nearest = min([*speeds, *alike], key=lambda each: abs(each - reported.value))
+    nearest = min(speeds, key=lambda each: abs(each - reported.value))
     if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
@@ -681,13 +679,13 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
 
 
 def _averaged(given: ThroughputSeries) -> list[float]:
-    """Return the mean of the printed speeds, which trainers print for the whole run: a slow record weighs like others.
+    """Return the mean of the printed speeds, which some trainers print for the whole run: slow records weigh like others.
 
-    They leave out the first ones; so does the mean over the window.
+    It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does.
     """
     import numpy as np
 
-    if given.column != "throughput":
+    if given.column != "throughput" or given.records.reading.cumulative_since is not None:
         return []
     return [float(np.mean(given.values)), float(np.mean(given.values[rules.used_records(rules.HEADLINE, given)]))]
 

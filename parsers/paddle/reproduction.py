@@ -11,7 +11,7 @@ from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.paddle import LAUNCHER
 
 FORMAT = Format(
-    title="Paddle's reproductions of papers",
+    title="PaddlePaddle reproduction guide",
     marker=b" images/sec",
     unproven=True,
     readings=(

@@ -38,7 +38,7 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
     reasons = _chinese("why")
     return [
         {
-            "texts": {"zh": chinese[each.id]} if each.id in chinese else {},
+            "texts": {"zh": _paragraphs(chinese[each.id])} if each.id in chinese else {},
             "id": each.id,
             "title": each.title,
             "doc": each.doc,
@@ -65,9 +65,20 @@ def _described_telemetry() -> list[Mapping[str, Any]]:
 
     chinese = _chinese("format")
     return [
-        {"id": each.id, "title": each.title, "doc": each.doc, "texts": {"zh": chinese[f"telemetry.{each.id}"]}}
+        {
+            "id": each.id,
+            "title": each.title,
+            "doc": each.doc,
+            "texts": {"zh": _paragraphs(chinese[f"telemetry.{each.id}"])},
+        }
         for each in telemetry_formats()
     ]
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Return the first sentence of a Chinese text and the rest, as a docstring has its first line: the search has that."""
+    first, end, rest = text.partition("。")
+    return [first + end, *([rest] if rest else [])]
 
 
 def _reason(why: str, chinese: Mapping[str, str]) -> Text:

@@ -679,7 +679,7 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
 
 
 def _averaged(given: ThroughputSeries) -> list[float]:
-    """Return the mean of the printed speeds, which some trainers print for the whole run: slow records weigh like others.
+    """Return the mean of the printed speeds, which some trainers print for the whole run: a slow record weighs no more.
 
     It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does.
     """

@@ -209,4 +209,6 @@ def _fact_with_path(run: Run, name: str) -> FactValue:
 
 
 def _with_problem(run: Run, problem: Problem) -> Run:
-    return replace(run, problems=(*run.problems, problem), published=False)
+    """Return a run with a problem as its line in the ledger says it, with sorted keys: pages are known by runs."""
+    told = replace(problem, args=dict(sorted(problem.args.items())))
+    return replace(run, problems=(*run.problems, told), published=False)

@@ -7,10 +7,12 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, held, snapshot, write_run
 
+from ingest.build import Inputs, read
 from ingest.cli import main
 from ingest.record import ledger, ledger_files
 from ingest.record.slim import Slimmer
@@ -228,3 +230,20 @@ def test_parts_double_with_the_logs() -> None:
     few, more = (set(ledger_files.part_names(folders, logs).values()) for logs in (4_000, 8_000))
     assert (len(few), len(more)) == (4, 8)
     assert sorted(few)[0] == "runs-00001-of-00004.parquet"
+
+
+@pytest.mark.usefixtures("many")
+def test_runs_are_alike_to_the_order_of_keys_wherever_they_are_read(
+    tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages are known by the runs that they show: after a change of one log, those of others stay."""
+    for name, hardware in (("a", "one"), ("b", "another"), ("c", "one")):
+        write_run(
+            tmp_path / "logs", f"{name}/1", seg([4.0 + each / 8 for each in range(20)]), run=run_json(hardware=hardware)
+        )
+    assert ingest(tmp_path / "logs", "--out", tmp_path / "docs").code == 1
+    of_ledger = read(Inputs((tmp_path / "logs",), out=tmp_path / "docs")).ledger.runs
+    monkeypatch.setattr(ledger, "_previous_files", lambda *_: None)
+    of_cache = read(Inputs((tmp_path / "logs",), out=tmp_path / "docs")).ledger.runs
+    assert {each.code for run in of_cache for each in run.problems} >= {"contradiction"}
+    assert [msgspec.json.encode(each) for each in of_cache] == [msgspec.json.encode(each) for each in of_ledger]

@@ -76,7 +76,7 @@ def _described_telemetry() -> list[Mapping[str, Any]]:
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Return the first sentence of a Chinese text, which the search knows like the first line of a docstring, and the rest."""
+    """Return the first sentence of a Chinese text and the rest: the search knows a format by the former."""
     first, end, rest = text.partition("。")
     return [first + end, *([rest] if rest else [])]
 

@@ -52,7 +52,7 @@ _BOUND = "physics"
 #: Units of a witness that tells how far a run came, but not how fast.
 PLANNED = frozenset({"steps", "epochs"})
 #: So far apart, as a share, the figures of two formats may lie that read the same run.
-_ALIKE = 0.02
+ALIKE = 0.02
 #: What parts results of one case.
 _EDITION = ("version", "round")
 #: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
@@ -208,7 +208,7 @@ def several_formats(runs: Sequence[Run], rule: str | None = None) -> Reason | No
     for run in runs:
         if run.format and (value := _value(run, rule)) is not None:
             values[run.format].append(value)
-    unlike = any(max(low) * (1 + _ALIKE) < min(high) for low, high in pairwise(sorted(values.values(), key=min)))
+    unlike = any(max(low) * (1 + ALIKE) < min(high) for low, high in pairwise(sorted(values.values(), key=min)))
     return Reason("several_formats", {"formats": ", ".join(sorted(values))}) if unlike else None
 
 

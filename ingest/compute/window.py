@@ -2,7 +2,7 @@
 
 The window drops the first fifth of the records as warm-up. Records whose interval holds an evaluation, a checkpoint or
 the end of an epoch are no training steps and are left out of it, and so is the first of a program that was started
-again; a stall without such a reason stays in.
+again where it is slow; a stall without such a reason stays in.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from pathlib import PurePosixPath
 import msgspec
 from msgspec.structs import replace
 
+from ingest.compute.results import ALIKE
 from ingest.read import facts
 from ingest.read.facts import Contradiction
 from parsers.engine.session import Session
@@ -37,8 +38,6 @@ _RANK = re.compile(r"(?i)(?<![a-z])(local_?rank|rank|workerlog|worker|trainer)[.
 _MACHINE = re.compile(r"(?i)(?<![a-z])(node|machine|host)[._=-]?([0-9]+)(?![0-9])")
 #: Ranks of a job print at the same time: share of the shorter log's time.
 _TOGETHER = 0.9
-#: So far apart, as a share, the figures of one run may lie that two formats read.
-_ALIKE = 0.02
 
 
 def fingerprint(session: Session) -> str | None:
@@ -109,7 +108,7 @@ def _folder(run: Run) -> PurePosixPath:
 def _tell_the_same(one: Run, other: Run) -> bool:
     """Return whether two logs give the same figure, and were written at the same time as far as they say when."""
     first, second = one.headline, other.headline
-    alike = first and second and abs(first.value / second.value - 1) <= _ALIKE
+    alike = first and second and abs(first.value / second.value - 1) <= ALIKE
     clocks = [each.measured_clock or each.clock for each in (one, other)]
     periods = [(datetime.fromisoformat(a), datetime.fromisoformat(b)) for a, b in filter(None, clocks)]
     return bool(alike) and (len(periods) < 2 or _together(*periods))

@@ -37,6 +37,7 @@ from parsers.contract import (
     Sample,
     Span,
     Trap,
+    is_private,
     up_to,
 )
 from parsers.frameworks import PYTORCH_JOB
@@ -107,7 +108,7 @@ def _batches(columns: Columns) -> Column | None:
 
 def even(columns: Columns) -> Postprocessed:
     """Return the mean speeds of epochs and runs, other than those to which the times say no."""
-    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
     batches, rows = _batches(columns), np.arange(len(columns["throughput"]))
     if batches is not None:
         rows = rows[~(np.abs(batches[0] - batches[1]) > EVEN * batches[1])]
@@ -116,7 +117,7 @@ def even(columns: Columns) -> Postprocessed:
 
 def _by_times(columns: Columns) -> Postprocessed:
     """Return lines of speeds with the mean times that are printed beside them, and the samples of an iteration."""
-    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
     rows, batches = np.arange(len(columns["throughput"])), _batches(columns)
     known = np.isfinite(batches).all(axis=0) & (batches > 0).all(axis=0) if batches is not None else rows < 0
     if batches is None or not known.any():
@@ -133,7 +134,7 @@ def _by_times(columns: Columns) -> Postprocessed:
 #: The mean of the speeds of iterations whose timers leave the wait for data out.
 WAITS = Trap("clock", "outside_step_time", most=np.inf)
 #: Time that lines may leave out unexplained, as a share.
-_UNSAID = 0.02
+UNSAID = 0.02
 _HUNDREDTH, _EXACT = 0.01, 1e-9
 
 
@@ -147,7 +148,7 @@ def _waited(columns: Columns) -> tuple[bool, Column]:
     )
     took, claimed = np.diff(columns["clock"], prepend=np.nan), most * steps
     inside = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (steps > 0) & (took > 0) & np.isfinite(claimed)
-    return bool(took[inside].sum() > (1 + _UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
+    return bool(took[inside].sum() > (1 + UNSAID) * claimed[inside].sum()), np.where(inside, steps, 1.0)
 
 
 def as_timed(columns: Columns) -> Postprocessed:
@@ -171,7 +172,7 @@ def by_the_clock(columns: Columns) -> Postprocessed:
 def _of_batches(columns: Columns) -> Columns:
     """Return the columns with the seconds of an iteration by its speed and the batch, NaN where that is unknown."""
     batch = columns["_batch_size"] * columns["_devices"]
-    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
     return kept | {"epoch": np.zeros(len(batch)), "duration": batch / columns["throughput"]}
 
 

@@ -28,6 +28,7 @@ from parsers.contract import (
     Postprocessed,
     Reading,
     Sample,
+    is_private,
     up_to,
 )
 
@@ -53,7 +54,7 @@ def _gaps(steps: Column) -> Column:
 
 def _of_intervals(columns: Columns) -> Postprocessed:
     """Return each line with the means of the steps that it sums, where these differ from what it divides by."""
-    kept = {name: each for name, each in columns.items() if not name.startswith("_")}
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
     rows = np.arange(len(columns["_iteration"]))
     if "step" not in columns or np.isnan(columns["step"]).any():
         return rows, kept

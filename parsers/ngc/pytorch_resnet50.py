@@ -28,9 +28,10 @@ from parsers.contract import (
     Sample,
     Trap,
     Window,
+    is_private,
     up_to,
 )
-from parsers.frameworks.dllogger import EVEN, even
+from parsers.frameworks.dllogger import EVEN, UNSAID, even
 from parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER"
@@ -51,10 +52,6 @@ _SPEEDS = (
     + rb" ++)?+train\.total_ips : " + _SPEED % rb"throughput"
 )  # fmt: skip
 _TO_COMPUTE = _to(rb"compute_ips") + _SPEED % rb"throughput" + rb"(?= ++train\.total_ips : )"
-
-
-#: Time that the speeds may leave out unexplained, as a share.
-_UNSAID = 0.02
 
 
 def _even_run(columns: Columns) -> Postprocessed:
@@ -100,7 +97,7 @@ def _held(columns: Columns) -> tuple[Rows, Columns | None]:
     claims, known = steps / speed, bool(np.isfinite(batch[0]))
     told = float(batch[0] if known else np.min((took / claims)[timed]))
     waited = np.median(speed / columns["_compute_speed"][lines]) < 1 - EVEN
-    if not took[timed].sum() > (1 + _UNSAID) * told * claims[timed].sum() and (known or not waited):
+    if not took[timed].sum() > (1 + UNSAID) * told * claims[timed].sum() and (known or not waited):
         return lines, None
     counted = {"duration": took[timed], "steps": steps[timed]} | ({"batch": batch[timed]} if known else {})
     return lines[timed], counted
@@ -110,7 +107,7 @@ def _as_printed(columns: Columns) -> Postprocessed:
     """Return the lines of iterations, unless their speeds hide what they waited for."""
     lines, counted = _held(columns)
     lines = lines if counted is None else lines[:0]
-    return lines, {name: each[lines] for name, each in columns.items() if not name.startswith("_")}
+    return lines, {name: each[lines] for name, each in columns.items() if not is_private(name)}
 
 
 def _by_seconds(columns: Columns) -> Postprocessed:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped, is_private
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
@@ -36,7 +36,7 @@ def _of_job(columns: Columns) -> Postprocessed:
     of_ernie = np.isfinite(columns["_ernie_seconds"])
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         dropped = {"throughput"} if not of_ernie.any() and _counts_one_update(columns) else set()
-    made = {name: column for name, column in columns.items() if not name.startswith("_") and name not in dropped}
+    made = {name: column for name, column in columns.items() if not is_private(name) and name not in dropped}
     made["duration"] = np.where(of_ernie, columns["_ernie_seconds"], columns["duration"])
     return np.arange(len(columns["step"])), made
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
 from parsers.paddle import LAUNCHER
 
 _BEGINS = rb"epoch:\["
@@ -22,7 +22,7 @@ _END = (
 def _whole_epochs(columns: Columns) -> Postprocessed:
     """Return a record per epoch whose end is printed; where none is, the lines of batches."""
     line, ended = np.isfinite(columns["step"]), np.isfinite(columns["_ended"])
-    made = {name: column for name, column in columns.items() if not name.startswith("_")}
+    made = {name: column for name, column in columns.items() if not is_private(name)}
     if not (line.any() and ended.any()):
         rows = np.flatnonzero(line)
         return rows, {name: column[rows] for name, column in made.items()}

@@ -31,18 +31,17 @@ def pages(site: Site) -> list[Page]:
 
 
 def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
-    from parsers.contract import NearMiss, Sample
+    from parsers.contract import NearMiss, Sample, is_private
     from parsers.engine.registry import formats
 
     chinese = _chinese("format")
     reasons = _chinese("why")
     return [
         {
-            "texts": {"zh": _paragraphs(chinese[each.id])} if each.id in chinese else {},
+            "told": _told(each.doc, chinese.get(each.id)),
             "id": each.id,
             "title": each.title,
-            "doc": each.doc,
-            "readings": each.readings,
+            "readings": [(one, [name for name in one.columns if not is_private(name)]) for one in each.readings],
             "pauses": list(dict.fromkeys(_held(each))),
             "runs": runs[each.id],
             "unproven": each.unproven,
@@ -68,17 +67,22 @@ def _described_telemetry() -> list[Mapping[str, Any]]:
         {
             "id": each.id,
             "title": each.title,
-            "doc": each.doc,
-            "texts": {"zh": _paragraphs(chinese[f"telemetry.{each.id}"])},
+            "told": _told(each.doc, chinese[f"telemetry.{each.id}"]),
         }
         for each in telemetry_formats()
     ]
 
 
-def _paragraphs(text: str) -> list[str]:
-    """Return the first sentence of a Chinese text and the rest: the search knows a format by the former."""
-    first, end, rest = text.partition("。")
-    return [first + end, *([rest] if rest else [])]
+def _told(doc: str, chinese: str | None) -> Mapping[str, list[str]]:
+    """Return the paragraphs of a docstring, and of its Chinese if there is one, by language.
+
+    The search knows a format by the first: the first line of a docstring, the first sentence in Chinese.
+    """
+    told = {"en": [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]}
+    if chinese:
+        first, end, rest = chinese.partition("。")
+        told["zh"] = [first + end, *([rest] if rest else [])]
+    return told
 
 
 def _reason(why: str, chinese: Mapping[str, str]) -> Text:

@@ -114,7 +114,6 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "numbers": numbers,
         "decoded": lambda raw: raw.decode("utf-8", "replace"),
         "slug": slug,
-        "paragraphs": _paragraphs,
         "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
         "chart": chart,
@@ -191,11 +190,6 @@ def _tidy(text: str) -> str:
         if line or (out and out[-1]):
             out.append(line)
     return "\n".join(out).strip("\n") + "\n"
-
-
-def _paragraphs(doc: str) -> list[str]:
-    """Return the paragraphs of a module's docstring."""
-    return [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]
 
 
 def _pairs(values: Mapping[str, object]) -> str:

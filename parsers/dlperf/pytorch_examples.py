@@ -3,11 +3,12 @@
 `Time` is of the one batch that is printed, which says nothing of the batches in between: loaders stall for one in so
 many. The mean in brackets runs since the start of the epoch; where batches are left out, the seconds between two lines
 follow from it, over stretches that are long enough for its three decimals, up to the last line of each epoch; of steps
-too fast for these, nothing is told. Scripts that do not start it anew with the epoch keep the printed batches. Every process of a node prints to one file, so each step is printed once per device of
-the node. DLPerf counted lines: its hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A
-`Time` of ten seconds or more leaves no blank before it. Steps count from 0, since 2022 from 1. Neither speed nor batch
-size is printed; the unit is samples of all devices. Copies print the unit `s`, a speed of the printed batch, which is
-not read, the learning rate or no `Data`.
+too fast for these, nothing is told. Scripts that do not start it anew with the epoch keep the printed batches. Every
+process of a node prints to one file, so each step is printed once per device of the node. DLPerf counted lines: its
+hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A `Time` of ten seconds or more
+leaves no blank before it. Steps count from 0, since 2022 from 1. Neither speed nor batch size is printed; the unit is
+samples of all devices. Copies print the unit `s`, a speed of the printed batch, which is not read, the learning rate or
+no `Data`.
 
 The examples of Apex and DALI look alike, and are not: `Time` is the mean of the batches since the line before, and
 `Speed` that of the job. Their first line of an epoch divides one batch by the batches of an interval, which is undone.

@@ -13,11 +13,11 @@ are speed times time of the computation, in whole batches of a device. Of an epo
 speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of the
 epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
 
-FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines are
-further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the samples.
-So does TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such speeds; its steps
-are lines with a clock, and need the batch size. SE(3)-Transformer sums up a run by the mean of the speeds of its steps;
-the mean of their milliseconds counts.
+FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines
+are further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the
+samples. So does TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such
+speeds; its steps are lines with a clock, and need the batch size. SE(3)-Transformer sums up a run by the mean of the
+speeds of its steps; the mean of their milliseconds counts.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """NVIDIA DLLogger's text, of any program that logs through it and has no format of its own here.
 
-From the printers' sources; no real log has been read yet. The keys are those of DLLogger's JSON, and by the convention of
-DeepLearningExamples a speed is that of the job. `(0, 5)`, `Epoch: 0 Iteration: 5`, `5` and `epoch 1 | iter 5/90` are an
-iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit behind a number says what is counted;
-without one the key does, and otherwise it is items. Evaluation and inference have keys of their own, and the same units.
-FastPitch and Jasper print only the values, between bars; their timer leaves the wait for data out, and where the lines are
-further apart than it explains, the clocks count. Of EfficientDet the mean seconds since step 10 of the epoch
-count, not the mean of speeds beside them.
+From the printers' sources; no real log has been read yet. The keys are those of DLLogger's JSON, and by the convention
+of DeepLearningExamples a speed is that of the job. `(0, 5)`, `Epoch: 0 Iteration: 5`, `5` and `epoch 1 | iter 5/90` are
+an iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit behind a number says what is
+counted; without one the key does, and otherwise it is items. Evaluation and inference have keys of their own, and the
+same units. FastPitch and Jasper print only the values, between bars; their timer leaves the wait for data out, and
+where the lines are further apart than it explains, the clocks count. Of EfficientDet the mean seconds since step 10 of
+the epoch count, not the mean of speeds beside them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """LitGPT: a line per logging interval with the milliseconds of one iteration.
 
-An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer. The time
-is that of the last iteration before the line, without the wait for its data, which nothing tells, so that updates show at
-their share where every iteration is printed, or every nth with no factor in common with the accumulation. Elsewhere a
-record is an update, of its own iteration and as many like the last others as it took; where only one of the two kinds is
-printed, no speed follows. At the end stand the seconds of the run, with all that the iterations leave out; the tokens per
-second beside them are divided by the time of a clock, not of the run, and are not read.
+An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer. The
+time is that of the last iteration before the line, without the wait for its data, which nothing tells, so that updates
+show at their share where every iteration is printed, or every nth with no factor in common with the accumulation.
+Elsewhere a record is an update, of its own iteration and as many like the last others as it took; where only one of the
+two kinds is printed, no speed follows. At the end stand the seconds of the run, with all that the iterations leave out;
+the tokens per second beside them are divided by the time of a clock, not of the run, and are not read.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """MindFormers on MindSpore: two lines per printed step, of which the second prints the samples per second of one device.
 
-Both stand on the last step before them, or on the mean of a sink of several. `per_step_time` is cut to whole milliseconds;
-`samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own. The first versions print one line with
-the milliseconds of the last step, `time:1250.125 ms`, and no samples. Of logs that were searched for `Epoch:`, as the manual
-does, the first lines are left.
+Both stand on the last step before them, or on the mean of a sink of several. `per_step_time` is cut to whole
+milliseconds; `samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own. The first versions
+print one line with the milliseconds of the last step, `time:1250.125 ms`, and no samples. Of logs that were searched
+for `Epoch:`, as the manual does, the first lines are left.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to

@@ -1,24 +1,24 @@
 """MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
 Such a log tells when training began and ended, whether it reached its target, and at its events how far it had come:
-`samples_count`, `epoch_num` or `step`. From these follow the seconds of training without evaluation, and the samples of each
-stretch. A `throughput` that the submitter logs, alone or among `tracked_stats`, is that of the job. It counts where it is
-logged again and again and the events do not contradict it: one that is lower holds the evaluations too. One that is
-logged once is the program's own figure for the run.
+`samples_count`, `epoch_num` or `step`. From these follow the seconds of training without evaluation, and the samples of
+each stretch. A `throughput` that the submitter logs, alone or among `tracked_stats`, is that of the job. It counts
+where it is logged again and again and the events do not contradict it: one that is lower holds the evaluations too. One
+that is logged once is the program's own figure for the run.
 
 `samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and
-`block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the clock
-is held against, repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or tokens (GPT-3,
-and the accuracies of Llama 3.1 405B). `train_samples` is the size of the data set if logged before the first epoch ends,
-and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its epochs.
-An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an evaluation
-by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts samples. The
-last epoch does not count, since it may have
-ended when the target was met; a burst of events after the run says nothing. A stretch in which the beginning or the end
-of a block, an epoch or an evaluation is missing does not count. Of a program that was started again without a new head
-only the last run counts, and no time to train, since that run may go on where the one before broke off; where the
-stamps of a run go back, nothing counts. Every node may log the same figure, which counts once. A speed counts samples;
-of GPT-3, and of Llama 3.1, whose logs state the length of a sequence, tokens, whichever of the two is logged.
+`block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the
+clock is held against, repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or tokens
+(GPT-3, and the accuracies of Llama 3.1 405B). `train_samples` is the size of the data set if logged before the first
+epoch ends, and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its
+epochs. An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an
+evaluation by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts
+samples. The last epoch does not count, since it may have ended when the target was met; a burst of events after the run
+says nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not
+count. Of a program that was started again without a new head only the last run counts, and no time to train, since that
+run may go on where the one before broke off; where the stamps of a run go back, nothing counts. Every node may log the
+same figure, which counts once. A speed counts samples; of GPT-3, and of Llama 3.1, whose logs state the length of a
+sequence, tokens, whichever of the two is logged.
 
 `d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
 batch of the job, and are not read; nor is `submission_org`, which may be a placeholder, or name whose code it is.

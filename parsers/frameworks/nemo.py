@@ -5,7 +5,8 @@ bars of Lightning that print `train_step_timing in s`. All count the job. With `
 in the published recipes, the timing is a mean over the last five steps, so slow steps linger. Hence the time between
 two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and tells which
 lines hold them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
-figures. Its timing leaves the wait for data out, which the time of the bar shows: where they differ there is no figure. The samples of a step are the difference of `consumed_samples`, or the global batch size.
+figures. Its timing leaves the wait for data out, which the time of the bar shows: where they differ there is no figure.
+The samples of a step are the difference of `consumed_samples`, or the global batch size.
 
 NeMo 2.0's line of several iterations is a sum divided by their usual number. The first line of an epoch sums the end of
 the epoch before as well, and is taken apart by its steps; the first one after a resumption sums fewer, which its

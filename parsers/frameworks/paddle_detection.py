@@ -1,10 +1,11 @@
 """PaddleDetection (`tools/train.py`): a record per `log_iter` iterations, in the words of today or of its static graph.
 
 `ips` is the throughput of one device; `ips` and `batch_cost`, which includes the wait for data, are means of the last
-`log_iter` iterations. The first record of a run covers one iteration and the start-up. Where epochs are shorter than that,
-only their first iterations are printed, and the means hold the start-up for some epochs: such records are left out. Networks without a sum of their
-losses print no `loss:`. Nothing announces the program: a start is recognised by what Paddle prints of the device or the
-ranks just before the first line of `ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
+`log_iter` iterations. The first record of a run covers one iteration and the start-up. Where epochs are shorter than
+that, only their first iterations are printed, and the means hold the start-up for some epochs: such records are left
+out. Networks without a sum of their losses print no `loss:`. Nothing announces the program: a start is recognised by
+what Paddle prints of the device or the ranks just before the first line of `ppdet`. The batch size is not printed.
+Memory is that of the tensors, 0 if unknown.
 """
 
 from __future__ import annotations

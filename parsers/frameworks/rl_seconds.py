@@ -1,8 +1,8 @@
 """OpenRLHF, slime and AReaL: the seconds of each step of reinforcement learning, behind its number.
 
-`timing/step_total` and `perf/step_time` hold generation, scoring and update. The tokens per second that slime prints beside
-them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each step until the
-middle of 2025, as ReaLHF does, with the seconds since its start. The samples of a step are not printed.
+`timing/step_total` and `perf/step_time` hold generation, scoring and update. The tokens per second that slime prints
+beside them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each
+step until the middle of 2025, as ReaLHF does, with the seconds since its start. The samples of a step are not printed.
 """
 
 from parsers.contract import Format, NearMiss, Reading, Sample

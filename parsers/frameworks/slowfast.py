@@ -1,4 +1,4 @@
-"""SlowFast (`tools/run_net.py`) and programs made of it, such as MViT and VideoMAE's: a row of JSON per `LOG_PERIOD` iterations.
+"""SlowFast (`tools/run_net.py`) and what is made of it, such as MViT and VideoMAE: a row of JSON per `LOG_PERIOD` iterations.
 
 `dt`, or `time_diff`, is the time of the one iteration that is printed, which says nothing of those in between: loaders
 stall for one in so many. The stamps of the lines tell the speed. What lies between two epochs, such as an evaluation, is

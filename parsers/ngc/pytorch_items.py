@@ -7,7 +7,8 @@ iterations. NCF prints an epoch, of which two are usual: the first holds the sta
 best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size` is that of the job. SSD300
 prints one figure for the run, of which the median is quoted: every rank prints that of the job, or before units were
 printed (2022) its own. `Training performance` adds what each has counted in full, and is not read. Where it trains and
-does not only measure it prints losses, whose clocks need the devices. Keys of validation and evaluation are spelled alike.
+does not only measure it prints losses, whose clocks need the devices. Keys of validation and evaluation are spelled
+alike.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to

@@ -1,8 +1,9 @@
 """NGC DeepLearningExamples, PyTorch Mask R-CNN: a record per 20 iterations, in DLLogger's text or a plain logger's.
 
 `time` is the median of the last 20 iterations; the number in brackets is the mean since the start, of which the
-difference from line to line is used. It holds evaluations and checkpoints, since its timer runs on. `IMS_PER_BATCH` of the solver is that of the job; the same key states the batch of
-the test. `train_perf_fps` is the whole run with its start, in images per second of the job. `float16` is Apex's O1.
+difference from line to line is used. It holds evaluations and checkpoints, since its timer runs on. `IMS_PER_BATCH` of
+the solver is that of the job; the same key states the batch of the test. `train_perf_fps` is the whole run with its
+start, in images per second of the job. `float16` is Apex's O1.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to

@@ -1,9 +1,9 @@
 """NGC DeepLearningExamples, TensorFlow 2 BERT (`run_pretraining.py`, `run_squad.py`): two lines per loop of steps.
 
-From the printer's source alone: no real log has been read yet. The first line has the seconds of the loop, the second, `Perf`,
-the samples per second of the whole job and of all accumulation steps. Both timers stop before a checkpoint or an evaluation.
-`--train_batch_size` is that of a device, unlike in the Model Garden's script, whose line this one extends. The trainer's own
-summary is the mean of `Perf`.
+From the printer's source alone: no real log has been read yet. The first line has the seconds of the loop, the second,
+`Perf`, the samples per second of the whole job and of all accumulation steps. Both timers stop before a checkpoint or
+an evaluation. `--train_batch_size` is that of a device, unlike in the Model Garden's script, whose line this one
+extends. The trainer's own summary is the mean of `Perf`.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample

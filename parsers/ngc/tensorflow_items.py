@@ -1,10 +1,11 @@
 """NGC DeepLearningExamples, TensorFlow 1, DLLogger's text: VAE-CF, NCF, the U-Nets and V-Net.
 
-From the printers' source alone: no real log has been read yet. VAE-CF prints an epoch of the whole job with its seconds; its
-`batch_size_train` is the job's. NCF prints the mean of its epochs' speeds without the first; its `batch_size` is the job's. The
-medical U-Nets and V-Net print one figure for the run, after a warm-up of their own: V-Net samples over seconds, the U-Nets
-the mean of the speeds of steps, which lies above it. The industrial U-Net prints the mean of the last 30 steps, each cut to a
-whole number, without those that it logs; what it calls an epoch is a step. Inference has keys of its own.
+From the printers' source alone: no real log has been read yet. VAE-CF prints an epoch of the whole job with its
+seconds; its `batch_size_train` is the job's. NCF prints the mean of its epochs' speeds without the first; its
+`batch_size` is the job's. The medical U-Nets and V-Net print one figure for the run, after a warm-up of their own:
+V-Net samples over seconds, the U-Nets the mean of the speeds of steps, which lies above it. The industrial U-Net prints
+the mean of the last 30 steps, each cut to a whole number, without those that it logs; what it calls an epoch is a step.
+Inference has keys of its own.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to

@@ -1,8 +1,8 @@
 """NGC DeepLearningExamples, TensorFlow 1 Transformer-XL (`main.py`): a record per `--log_interval` updates.
 
-From the printer's source alone: no real log has been read yet. `tok/s` is the mean over the interval of the whole job, all
-accumulation steps included; the time of saving a checkpoint falls into the interval after it. The trainer's own summary
-is the mean of these speeds without the first of them. PyTorch's summary has decimals, this one has none.
+From the printer's source alone: no real log has been read yet. `tok/s` is the mean over the interval of the whole job,
+all accumulation steps included; the time of saving a checkpoint falls into the interval after it. The trainer's own
+summary is the mean of these speeds without the first of them. PyTorch's summary has decimals, this one has none.
 """
 
 from parsers.contract import Format, NearMiss, Pause, Reading, Sample

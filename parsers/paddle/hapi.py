@@ -1,10 +1,10 @@
 """Paddle's `Model.fit` (`paddle.hapi`): a line, or a state of its bar, per `log_freq` steps of an epoch.
 
-The time of a step is the mean since the epoch began, with the wait for data; it is a whole number of seconds, milliseconds
-or microseconds. Numbers of one digit tell too little: such lines are left out, or no figure is made where most are such.
-With `verbose=3` the samples per second of the job since the last line stand before it, exactly, and are read instead.
-Evaluations and predictions print lines of the same form, behind a line that announces them. No line tells the batch size.
-A step is a batch of each device, however many of them an update accumulates.
+The time of a step is the mean since the epoch began, with the wait for data; it is a whole number of seconds,
+milliseconds or microseconds. Numbers of one digit tell too little: such lines are left out, or no figure is made where
+most are such. With `verbose=3` the samples per second of the job since the last line stand before it, exactly, and are
+read instead. Evaluations and predictions print lines of the same form, behind a line that announces them. No line tells
+the batch size. A step is a batch of each device, however many of them an update accumulates.
 """
 
 from __future__ import annotations

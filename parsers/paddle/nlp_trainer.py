@@ -9,8 +9,8 @@ planned, also of a run that stopped early.
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
 has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
 
-ERNIEKit, and the pre-training of ERNIE 4.5, print the same as `global_runtime` and `global_samples_per_second`. Their tokens per
-second of a card follow from the steps per second, which have four decimals: too few for slow steps.
+ERNIEKit, and the pre-training of ERNIE 4.5, print the same as `global_runtime` and `global_samples_per_second`. Their
+tokens per second of a card follow from the steps per second, which have four decimals: too few for slow steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The line that Paddle's guide to reproducing papers prescribes (TIPC), in hundreds of small repositories of AlexNet and others.
+"""The line that Paddle's guide to reproducing papers prescribes (TIPC), in hundreds of small repositories.
 
 A record per so many batches, with means since the last one: `avg_batch_cost` holds the wait for data, and `avg_ips` the
 samples of one device over it. Both begin anew with each epoch. Copies of the line in PyTorch exist, so that the framework

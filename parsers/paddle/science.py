@@ -1,8 +1,8 @@
 """PaddleScience (`ppsci`): a line per `log_freq` iterations, with the points per second of one device.
 
-`batch_cost` and `ips` are running means: since iteration 5 of the epoch, or, where epochs are shorter than that, since the
-program started. This is undone here, by `ips`, which has more digits. Evaluations and checkpoints lie outside. A line of
-the first iterations of an epoch holds those of the epoch before, and is left out.
+`batch_cost` and `ips` are running means: since iteration 5 of the epoch, or, where epochs are shorter than that, since
+the program started. This is undone here, by `ips`, which has more digits. Evaluations and checkpoints lie outside. A
+line of the first iterations of an epoch holds those of the epoch before, and is left out.
 """
 
 from __future__ import annotations

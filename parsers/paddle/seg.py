@@ -1,8 +1,9 @@
 """PaddleSeg (`train.py`): a record per `--log_iters` iterations.
 
 `ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. Until January 2021 each value
-stood behind `=`, at first without `ips`. A record that contains the start of an epoch is slow. Evaluations and checkpoints
-lie outside `batch_cost`, and so does the moving average of the weights (`--use_ema`). `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
+stood behind `=`, at first without `ips`. A record that contains the start of an epoch is slow. Evaluations and
+checkpoints lie outside `batch_cost`, and so does the moving average of the weights (`--use_ema`). `GPUs used` counts
+the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Trap

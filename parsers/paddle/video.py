@@ -1,8 +1,9 @@
 """PaddleVideo: a line per logging interval with the clips per second of one device, of the last batch alone.
 
-`batch_cost` is that of the last batch too, so that batches that wait between two lines are in none. The line at the end of
-an epoch states the seconds of all its batches: where it is there, it stands for the epoch, but for the first batch, which
-waits for the workers of the loader to start and stands for none of the others. Validations print lines of the same form.
+`batch_cost` is that of the last batch too, so that batches that wait between two lines are in none. The line at the end
+of an epoch states the seconds of all its batches: where it is there, it stands for the epoch, but for the first batch,
+which waits for the workers of the loader to start and stands for none of the others. Validations print lines of the
+same form.
 """
 
 from __future__ import annotations

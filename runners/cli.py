@@ -237,12 +237,30 @@ def _all_chosen(recipes: Sequence[str], case: Choices, without: Sequence[Choices
     if repeated := [name for name in recipes if recipes.count(name) > 1]:
         raise RunnerError(f"recipe {repeated[0]}: it is named twice; --repeats says how often its cases run")
     loaded = [_chosen(name, case, ())[0] for name in recipes]
+    chosen = [_own_choices(recipe, case, loaded) for recipe in loaded]
     # What is left out need not be in all of several recipes, but in one.
-    leave = [[each for each in without if _leaves_out(recipe, case, each)] for recipe in loaded]
+    leave = [
+        [each for each in without if _leaves_out(recipe, own, each)] for recipe, own in zip(loaded, chosen, strict=True)
+    ]
     for each in without:
         if not any(each in applied for applied in leave):
-            select_cases(loaded[0], case, [each])
-    return [(recipe, select_cases(recipe, case, applied)) for recipe, applied in zip(loaded, leave, strict=True)]
+            select_cases(loaded[0], chosen[0], [each])
+    return [
+        (recipe, select_cases(recipe, own, applied)) for recipe, own, applied in zip(loaded, chosen, leave, strict=True)
+    ]
+
+
+def _own_choices(recipe: LaunchRecipe, case: Choices, recipes: Sequence[LaunchRecipe]) -> Choices:
+    """Return the choices for one of several recipes.
+
+    Of several values of a key, those that only the matrices of other recipes hold are theirs, if its own holds another.
+    """
+    found = dict(case)
+    for key, values in case.items():
+        own = [each for each in values if recipe.states(key, each)]
+        if own and not isinstance(values, str):
+            found[key] = [each for each in values if each in own or not any(it.states(key, each) for it in recipes)]
+    return found
 
 
 def _leaves_out(recipe: LaunchRecipe, case: Choices, unwanted: Choices) -> bool:

@@ -264,6 +264,10 @@ class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     environment_variables: dict[str, str]
     files: dict[str, Path]
 
+    def states(self, key: str, value: str) -> bool:
+        """Return whether the matrix holds this value of a key."""
+        return any(value in map(text_of, table.axes.get(key, ())) for table in self.matrix)
+
 
 class FaultError(Exception):
     """What is wrong at some keys of a file; the reader of the file adds path and line."""

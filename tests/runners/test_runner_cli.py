@@ -161,6 +161,25 @@ def test_a_key_may_have_several_values_and_cases_be_left_out(capfd, write_recipe
     assert "no case is left" in refusal(capfd, "show", path, "--without", "batch_size=1|2|4")
 
 
+def test_of_several_values_each_of_several_recipes_takes_its_own(capfd, write_recipe):
+    def recipe(name, batches):
+        path = write_recipe("true", batches=batches)
+        other = path.with_name(f"{name}.toml")
+        other.write_text(path.read_text().replace('suite = "tiny"', f'suite = "{name}"'))
+        return str(other)
+
+    few, many = recipe("few", "1, 2"), recipe("many", "16, 32")
+
+    def sizes(choice):
+        assert main(["plan", few, many, "--case", choice, "--raw-logs", "absent"]) == 0
+        found = re.findall(r"\] absent/(few|many)/.*-bs(\d+)-", capfd.readouterr().out)
+        return sorted((name, int(size)) for name, size in found)
+
+    assert sizes("batch_size=1|16") == [("few", 1), ("many", 16)]
+    assert sizes("batch_size=1|16|64") == [("few", 1), ("few", 64), ("many", 16), ("many", 64)]
+    assert sizes("batch_size=2") == [("few", 2), ("many", 2)]
+
+
 def test_a_bar_in_a_value_is_written_twice(capsys, write_recipe):
     path = str(write_recipe("true"))
     assert main(["show", path, "--case", "word=a||b"]) == 0

@@ -666,9 +666,10 @@ def export(chosen: tuple[str, ...], to: Path) -> int:
 def submit(folders: tuple[Path, ...], submitter: str, to: Path, pull_request: bool, remote: str, base: str) -> int:
     """Pack runs for submission, and check them.
 
-    FOLDER holds finished runs. The bundle is a ZIP with logs, run.json, telemetry and environment, without names of
-    hosts and users, addresses and private paths, and with a manifest of hashes. The same runs give the same bytes. It
-    is refused where a check fails, and nothing is overwritten or sent unless --pull-request is given.
+    FOLDER holds finished runs; trials and runs that were disturbed or did not complete are left out. The bundle is a
+    ZIP with logs, run.json, telemetry and environment, without names of hosts and users, addresses and private paths,
+    and with a manifest of hashes. The same runs give the same bytes. It is refused where a check fails, and nothing is
+    overwritten or sent unless --pull-request is given.
     """
     return _submitted(folders, submitter, to, (remote, base) if pull_request else None)
 
@@ -679,6 +680,8 @@ def _submitted(folders: Sequence[Path], submitter: str, to: Path, branch: tuple[
     if not name:
         raise RunnerError("no submitter: give --submitter NAME, or log in with `gh auth login`")
     packed = submission.pack(folders, name)
+    for run, why in packed.left_out.items():
+        print(printable(f"left out: {run}: {why}; no result would count it"))
     for each in packed.checks:
         print(printable(f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}"))
     if packed.refused:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import msgspec
 
 from runners.job import RunnerError
 from runners.record import ROOT, case_figures
+from schema.records import RunJson, told_apart
 from schema.redaction.names import Names, names_in
 from schema.redaction.redact import UNREADABLE, redact, redacted_text
 from schema.submission import (
@@ -46,11 +47,15 @@ _PLAIN = 0o100644 << 16
 
 @dataclass(frozen=True)
 class Packed:
-    """A submission: its files by path below its folder, its manifest, and the result of the checks."""
+    """A submission: its files by path below its folder, its manifest, and the result of the checks.
+
+    `left_out` says, by the folder of the run, why some runs are no part of it: no result would count them.
+    """
 
     files: Mapping[str, bytes]
     manifest: Manifest
     checks: tuple[SubmissionCheck, ...]
+    left_out: Mapping[Path, str]
 
     @property
     def refused(self) -> bool:
@@ -69,14 +74,19 @@ class Packed:
 
 
 def pack(folders: Sequence[Path], submitter: str) -> Packed:
-    """Read, redact and check the runs below some folders.
+    """Read, redact and check the runs below some folders, without those that no result would count.
 
     Raises:
-        RunnerError: there is no run, a file cannot be read, or `ingest` cannot be run.
+        RunnerError: there is no such run, a file cannot be read, or `ingest` cannot be run.
     """
     if not re.fullmatch(SUBMITTER, submitter):
         raise RunnerError(f"--submitter {submitter!r}: give a name of letters, digits and single hyphens, as on GitHub")
-    originals = _read(folders)
+    runs = _runs(folders)
+    left_out = {run: why for run in runs if (why := _uncounted(run))}
+    originals = _read([run for run in runs if run not in left_out])
+    if not originals:
+        whys = "; ".join(f"{run}: {why}" for run, why in left_out.items())
+        raise RunnerError(f"no result would count any of these runs: {whys}. Remedy: run them again on idle machines")
     files = _redacted(originals)
     stated = {
         name: SubmittedFile(
@@ -85,12 +95,12 @@ def pack(folders: Sequence[Path], submitter: str) -> Packed:
         for name, data in sorted(files.items())
     }
     manifest = Manifest(schema=SCHEMA, submitter=submitter, perfledger=PERFLEDGER, files=stated)
-    made = Packed(files, manifest, ())
+    made = Packed(files, manifest, (), left_out)
     with tempfile.TemporaryDirectory(prefix="perfledger-submission-") as work:
         folder = Path(work, made.place)
         _write(folder, made)
         checks = [_keys(originals), *_checked(folder), _same_figures(originals, folder)]
-    return Packed(files, manifest, tuple(checks))
+    return replace(made, checks=tuple(checks))
 
 
 def _hash(data: bytes) -> str:
@@ -108,11 +118,29 @@ def _keys(files: Mapping[str, bytes]) -> SubmissionCheck:
     return SubmissionCheck("keys", "fail", f"{'; '.join(found)}. Remedy: revoke the key, and take it out of the file")
 
 
-def _read(folders: Sequence[Path]) -> dict[str, bytes]:
-    """Return the files of the runs below some folders: each run by its last four folders, as `runners` names them."""
+def _runs(folders: Sequence[Path]) -> list[Path]:
+    """Return the folders of the finished runs below some folders."""
     runs = sorted({path.parent.absolute() for each in folders for path in each.rglob(RUN)})
     if not runs:
         raise RunnerError(f"{', '.join(map(str, folders))}: no {RUN} below; give folders of finished runs")
+    return runs
+
+
+def _uncounted(run: Path) -> str:
+    """Return why no result would count a run, by its run.json; empty where one may, or where that is not readable."""
+    try:
+        stated = msgspec.json.decode((run / RUN).read_bytes(), type=RunJson)
+    except (OSError, ValueError):  # the checks say what is wrong
+        return ""
+    if stated.smoke:
+        return "is a trial"
+    if disturbances := told_apart(stated.warnings or (), stated.disturbances)[1]:
+        return f"was disturbed ({disturbances[0]})"
+    return "" if stated.outcome in (None, "completed") else f"its outcome is {stated.outcome}"
+
+
+def _read(runs: Sequence[Path]) -> dict[str, bytes]:
+    """Return the files of runs: each run by its last four folders, as `runners` names them."""
     found: dict[str, bytes] = {}
     for run in runs:
         place = "/".join(_plain(each) for each in run.parts[-4:])

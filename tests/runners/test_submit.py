@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -118,9 +119,6 @@ def test_names_are_taken_out_and_hashes_follow(run: Path, tmp_path: Path) -> Non
     [
         ({"case": {"model": "X"}}, "run.json"),
         ({"start": None}, "run.json"),
-        ({"outcome": "failed"}, "run.json"),
-        ({"disturbances": ["GPU 0 is busy: processes on it 7"]}, "disturbed"),
-        ({"smoke": True}, "disturbed"),
         ({"files": {"train.log": {"sha256": "0" * 64}}}, "figures"),
     ],
 )
@@ -132,6 +130,43 @@ def test_what_is_refused(
     (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith(f"[fail] {check}: ")]
     assert "Remedy: " in line
     assert not (tmp_path / "out").exists()
+
+
+UNCOUNTED: list[tuple[dict[str, Any], str, str]] = [
+    ({"outcome": "failed"}, "its outcome is failed", "run.json"),
+    ({"disturbances": ["GPU 0 is busy: processes on it 7"]}, "was disturbed (GPU 0 is busy", "disturbed"),
+    ({"smoke": True}, "is a trial", "disturbed"),
+]
+
+
+@pytest.mark.parametrize(("values", "why"), [each[:2] for each in UNCOUNTED])
+def test_a_run_that_no_result_would_count_is_left_out(
+    run: Path,
+    sound: submit.Packed,
+    tmp_path: Path,
+    values: dict[str, Any],
+    why: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # As the documented way leaves a trial beside the runs that are submitted.
+    other = run.with_name("2")
+    shutil.copytree(run, other)
+    edit(other, **values)
+    assert main(["submit", str(run.parent), "--submitter", "ada", "--to", str(tmp_path / "out")]) == 0
+    assert f"left out: {other}: {why}" in capsys.readouterr().out
+    (path,) = (tmp_path / "out").iterdir()
+    assert path.read_bytes() == submit.bundle(sound)
+    with pytest.raises(RunnerError, match=re.escape(f"{other}: {why}")):
+        submit.pack([other], "ada")
+
+
+@pytest.mark.parametrize(("values", "check"), [(each[0], each[2]) for each in UNCOUNTED])
+def test_a_run_that_no_result_would_count_is_not_accepted(
+    run: Path, values: dict[str, Any], check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submit, "_uncounted", lambda _run: "")
+    edit(run, **values)
+    assert states(submit.pack([run], "ada").checks)[check] == "fail"
 
 
 def test_a_key_is_refused_and_never_printed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -270,7 +270,6 @@ def _leaves_out(recipe: LaunchRecipe, case: Choices, unwanted: Choices) -> bool:
     return excluded.keys() <= cases[0].slots.keys() and any(matches(each.slots, excluded) for each in cases)
 
 
-recipe_argument = click.argument("recipe", metavar="RECIPE")
 choosing_options = (
     click.option(
         "--case",
@@ -287,7 +286,7 @@ choosing_options = (
         help="Leave out the cases that have all of these values. May be repeated.",
     ),
 )
-case_options = _packed("chosen", _chosen, recipe_argument, *choosing_options)
+case_options = _packed("chosen", _chosen, click.argument("recipe", metavar="RECIPE"), *choosing_options)
 series_options = _packed(
     "chosen", _all_chosen, click.argument("recipes", nargs=-1, required=True, metavar="RECIPE..."), *choosing_options
 )
@@ -536,22 +535,32 @@ def run(
 
 
 @cli.command()
-@recipe_argument
+@click.argument("chosen", nargs=-1, required=True, metavar="RECIPE...")
 @target_options
 @container_option
 @work_option
 @site_option
-def setup(recipe: str, target: AnyTarget, container: ContainerTool | Literal["none"], work: str, site: str) -> int:
-    """Install what a recipe needs.
+def setup(
+    chosen: tuple[str, ...], target: AnyTarget, container: ContainerTool | Literal["none"], work: str, site: str
+) -> int:
+    """Install what recipes need.
 
-    Its steps run in a Python environment of its own below --work, or in its image with --container, on all hosts at
-    the same time; Ctrl-C ends them. RECIPE is a name that `list` prints, or a .toml file.
+    The steps of each run in a Python environment of its own below --work, or in its image with --container, on all
+    hosts at the same time, one recipe after the other; Ctrl-C ends them. RECIPE is a name that `list` prints, or a
+    .toml file.
     """
-    loaded = recipes.load(recipes.find(recipe))
-    settings, target = _at_site(loaded, Settings(container, work), target, site)
-    wanted = setup_steps(loaded, settings)
-    _warn_of_unpinned([loaded])
-    set_up(target.places("cpu"), wanted)
+    loaded = [recipes.load(recipes.find(name)) for name in dict.fromkeys(chosen)]
+    at_site = [_at_site(each, Settings(container, work), target, site) for each in loaded]
+    steps = [setup_steps(each, settings) for each, (settings, _) in zip(loaded, at_site, strict=True)]
+    _warn_of_unpinned(loaded)
+    failures = []
+    for each, (_, there), wanted in zip(loaded, at_site, steps, strict=True):
+        try:
+            set_up(there.places("cpu"), wanted)
+        except RunnerError as error:  # the other recipes do not need this one
+            failures.append(f"recipe {each.name}: {error}")
+    if failures:
+        raise RunnerError("\n".join(failures))
     return COMPLETED
 
 

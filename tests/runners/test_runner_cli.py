@@ -377,10 +377,26 @@ def test_setup_runs_steps_in_the_work_folder_up_to_the_first_failure(capfd, writ
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps)}\n")
     assert main(["setup", str(path), "--work", str(work)]) == 2
     printed = capfd.readouterr()
-    assert printed.err == "runners: local: a setup step failed (exit status 3)\n"
+    assert printed.err == "runners: recipe tiny: local: a setup step failed (exit status 3)\n"
     assert printed.out.endswith("local: it broke\n")
     assert not (work / "after").exists()
     assert "it has no setup steps" in refusal(capfd, "setup", str(write_recipe("true")))
+
+
+@pytest.mark.usefixtures("bash")
+def test_setup_of_several_recipes_goes_on_after_one_that_fails(capfd, write_recipe, tmp_path):
+    bad = write_recipe("true", more='[setup]\nsteps = ["exit 3"]\n').rename(tmp_path / "bad.toml")
+    none = write_recipe("true").rename(tmp_path / "none.toml")
+    good = write_recipe("true", more='[setup]\nsteps = ["echo done"]\n')
+    words = ["--work", str(tmp_path / "work")]
+    assert main(["setup", str(bad), str(good), *words]) == 2
+    printed = capfd.readouterr()
+    assert printed.out == "local: + exit 3\nlocal: + echo done\nlocal: done\n"
+    assert printed.err == "runners: recipe bad: local: a setup step failed (exit status 3)\n"
+    assert main(["setup", str(good), str(none), *words]) == 2
+    printed = capfd.readouterr()
+    assert printed.out == "", "what cannot be set up is said before anything is"
+    assert "recipe none: it has no setup steps" in printed.err
 
 
 @pytest.mark.usefixtures("bash")

@@ -37,6 +37,8 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"]\t[",
     unproven=True,
+    start=rb"\[Epoch 1\]\tLearning rate: ",
+    before_start=rb"^(?:Making model\.\.\.|Preparing loss function:)",
     readings=(
         Reading(
             rb"(?<![^\r\n])(?:==> )?+\[(?P<samples>[1-9][0-9]*+)/(?P<_of>[1-9][0-9]*+)\]\t(?:\[[\w*.-]++: [-+.0-9einaf]++\])++[\t ]++"

@@ -46,7 +46,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^TRAIN:\n(?:(?![A-Z_]++:\n)[^\n]*+\n){0,60}? *+BATCH_SIZE_PER_GPU: (\d++)$", int),
+        Fact("batch_size", rb"^TRAIN:[ \t\r]*+\n(?:(?![A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,60}? *+BATCH_SIZE_PER_GPU: (\d++)$", int),
         Fact("total_epochs", rb"^ *+END_EPOCH: (\d++)$", int),
     ),
     samples=(

@@ -29,7 +29,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"^SOLVER:\n(?:(?![A-Z_]++:\n)[^\n]*+\n){0,60}? *+IMS_PER_BATCH: (\d++)$", int),
+        Fact("batch_size_of_job", rb"^SOLVER:[ \t\r]*+\n(?:(?![A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,60}? *+IMS_PER_BATCH: (\d++)$", int),
         Fact("total_epochs", rb"^ *+MAX_EPOCHS: (\d++)$", int),
         Fact("model", rb"^ *+(?:TRANSFORMER_TYPE|NAME): '?+((?:vit|deit|swin|resnet|ViT|RN)[\w-]++)"),
         *PYTORCH_JOB,

@@ -149,6 +149,20 @@ def test_the_only_line_of_an_epoch_must_hold_nearly_all_of_it(total: int, told: 
         assert reason(session, ALL, devices=1, batch_size=27) == "no_records"
 
 
+# OpenPCDet
+
+
+def test_a_copy_of_openpcdet_with_single_blanks(tmp_path: Path) -> None:
+    lines = [f"{at(0)} INFO batch_size 4", f"{at(0)} INFO Training with a single process"]
+    lines += [
+        f"{at(25 * i)} INFO Train: 1/80 ( 1%) [{50 * i:4}/3712 ( 5%)] Loss: 3.250 (3.50) LR: 1.000e-03 "
+        f"Time cost: 00:25/15:00 [00:25/20:00:00] Acc_iter {50 * i + 1} Data time: 0.00(0.00) Batch time: 0.50(0.50)"
+        for i in range(21)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.openpcdet")
+    assert value(session, ALL) == pytest.approx(8)
+
+
 # HRNet
 
 

@@ -179,6 +179,22 @@ def test_means_of_two_decimals_are_too_coarse_for_fast_iterations(clock: bool, t
         assert reason(session, ALL, devices=4, batch_size=3) == "coarse_seconds"
 
 
+# Chinese-CLIP
+
+
+@pytest.mark.parametrize(("every", "batch"), [(1, 0.375), (10, 9.375)])
+def test_a_step_of_chinese_clip_tells_of_itself_alone(every: int, batch: float, tmp_path: Path) -> None:
+    # Steps of 0.375 s; where one in ten is printed, it claims 9.375 s, and the stamps of whole seconds tell the speed.
+    lines = [
+        f"{START + dt.timedelta(seconds=int(0.375 * i)):%Y-%m-%d,%H:%M:%S} | INFO | Rank 0 | Global Steps: {i}/4000 | "
+        f"Train Epoch: 1 [{64 * i}/256000 ({i // 40}%)] | Loss: 1.500000 | Data Time: 0.125s | Batch Time: {batch:.3f}s | "
+        "LR: 0.000010 | logit_scale: 4.605 | Global Batch Size: 64"
+        for i in range(every, 801, every)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.chinese_clip")
+    assert value(session, ALL, devices=8) == pytest.approx(64 / 0.375, rel=0.01)
+
+
 # Speeds that are not those of training, or not of all steps
 
 

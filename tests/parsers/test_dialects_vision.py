@@ -187,8 +187,8 @@ def test_a_step_of_chinese_clip_tells_of_itself_alone(every: int, batch: float, 
     # Steps of 0.375 s; where one in ten is printed, it claims 9.375 s, and the stamps of whole seconds tell the speed.
     lines = [
         f"{START + dt.timedelta(seconds=int(0.375 * i)):%Y-%m-%d,%H:%M:%S} | INFO | Rank 0 | Global Steps: {i}/4000 | "
-        f"Train Epoch: 1 [{64 * i}/256000 ({i // 40}%)] | Loss: 1.500000 | Data Time: 0.125s | Batch Time: {batch:.3f}s | "
-        "LR: 0.000010 | logit_scale: 4.605 | Global Batch Size: 64"
+        f"Train Epoch: 1 [{64 * i}/256000 ({i // 40}%)] | Loss: 1.500000 | Data Time: 0.125s | "
+        f"Batch Time: {batch:.3f}s | LR: 0.000010 | logit_scale: 4.605 | Global Batch Size: 64"
         for i in range(every, 801, every)
     ]
     session = session_of(lines, tmp_path, "frameworks.chinese_clip")

@@ -24,7 +24,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^ ++train_batch_size: (\d++)$", int),
+        Fact("batch_size", rb"^ *+train_batch_size: (\d++)$", int),
         Fact("devices", rb"^WORLD_SIZE=(\d++)$", int),
     ),
     samples=(

@@ -195,6 +195,18 @@ def test_a_step_of_chinese_clip_tells_of_itself_alone(every: int, batch: float, 
     assert value(session, ALL, devices=8) == pytest.approx(64 / 0.375, rel=0.01)
 
 
+# gsplat
+
+
+def test_a_bar_of_gsplat_begins_with_the_loss(tmp_path: Path) -> None:
+    lines = [
+        f"loss=0.025| sh degree=3| : {i // 70:3}%|##  | {i}/7000 [{i // 1500:02}:{i // 25 % 60:02}<01:00, 31.5it/s]"
+        for i in range(25, 6001, 25)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.gaussian_splatting", "\r")
+    assert value(session, ALL, devices=1, batch_size=1) == pytest.approx(25, rel=0.01)
+
+
 # Speeds that are not those of training, or not of all steps
 
 

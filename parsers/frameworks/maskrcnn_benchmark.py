@@ -24,7 +24,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=_LINE,
     unproven=True,
-    start=rb" INFO: Using \d++ GPUs",
+    start=rb" INFO: Using \d++ GPUs\r?+\n[^\n]{0,100}? INFO: Namespace\(config_file=",
     end=rb" INFO: Total training time: ",
     readings=(
         Reading(
@@ -50,6 +50,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.yaml'"),
         Fact("model", rb"^ *+CONV_BODY: (\S++)"),
         Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH"), int),
         Fact("total_steps", _of_solver(rb"MAX_ITER"), int),

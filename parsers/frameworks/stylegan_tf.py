@@ -13,7 +13,7 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b" sec/kimg ",
     unproven=True,
-    start=rb"\bRunning training\.training_loop\.training_loop\(\)|\nTraining options:\r?+\n\{",
+    start=rb"\bRunning training\.training_loop\.training_loop\(\)",
     readings=(
         Reading(
             rb"(?<!\w)tick <step> ++kimg (?P<_kimg>[0-9.]++) ++(?:lod 0\.00 ++minibatch [0-9]++ ++)?+time (?:[0-9]++[dhms] ++)++"

@@ -37,7 +37,7 @@ def _readings(unit: str, scope: Scope, where: bytes) -> tuple[Reading, ...]:
             rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)", unit=unit, scope=scope, where=where
         ),
         Reading(
-            rb"\[Epoch <epoch>\] speed: <throughput> samples/sec\ttime cost: <duration>(?=\s)",
+            rb"\[Epoch <epoch>\] speed: <throughput> samples/sec[\t ]++time cost: <duration>(?=\s)",
             unit=unit, scope=scope, span="epoch", weak=True, marker=b"time cost: ", where=where,
         ),
     )  # fmt: skip

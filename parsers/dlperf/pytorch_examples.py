@@ -7,8 +7,9 @@ too fast for these, nothing is told. Scripts that do not start it anew with the 
 process of a node prints to one file, so each step is printed once per device of the node. DLPerf counted lines: its
 hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A `Time` of ten seconds or more
 leaves no blank before it. Steps count from 0, since 2022 from 1. Neither speed nor batch size is printed; the unit is
-samples of all devices. Copies print the unit `s`, a speed of the printed batch, which is not read, the learning rate or
-no `Data`.
+samples of all devices. Where each epoch prints one line amid its steps, nothing tells those behind it, and it is not
+read. Copies print the unit `s`, a speed of the printed batch, which is not read, the learning rate, the memory or no
+`Data`.
 
 The examples of Apex and DALI look alike, and are not: `Time` is the mean of the batches since the line before, and
 `Speed` that of the job. Their first line of an epoch divides one batch by the batches of an interval, which is undone.
@@ -37,10 +38,15 @@ from parsers.contract.statistics import median
 _ROUNDS = 0.0005
 #: Share of a stretch that this may make up.
 _COARSE = 0.03
+#: Share of the steps of an epoch that its only line must hold.
+_NEARLY_ALL = 0.9
 
 
-def _stretches(columns: Columns) -> Postprocessed:
-    """Return the records with the seconds of all steps since the record before, where most steps are not printed."""
+def stretches(columns: Columns) -> Postprocessed:
+    """Return the records with the seconds of all steps since the record before, where most steps are not printed.
+
+    Where each epoch prints one line amid its steps nothing tells those behind it: there are no records.
+    """
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     nothing = np.full(len(kept["step"]), np.nan)
     kept.setdefault("reader_seconds", nothing)
@@ -49,10 +55,14 @@ def _stretches(columns: Columns) -> Postprocessed:
         np.stack([kept["epoch"], kept["step"]]), axis=1, return_index=True, return_inverse=True
     )
     gaps = np.diff(steps)[np.diff(epochs) == 0]
-    usual = np.median(gaps) if len(gaps) else 1
-    if usual <= 1:
+    usual = np.median(gaps) if len(gaps) else np.inf
+    if usual <= 1 or len(steps) == 1:
         return printed
-    counts = steps + (np.median(steps % usual) != 1)
+    # Steps count from 1 where the first is told, and where every tenth one or so is told from the tenth on.
+    counted = np.median(steps % usual)
+    counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
+    if not len(gaps) and not (counts >= _NEARLY_ALL * kept["total_steps"][first]).all():
+        return np.arange(0), {name: each[:0] for name, each in kept.items()}
     means, waits, own = (
         np.array([np.median(column[which.ravel() == each]) for each in range(len(first))])
         for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
@@ -60,18 +70,20 @@ def _stretches(columns: Columns) -> Postprocessed:
     ends = _ends(epochs, counts, means, own)
     if ends is None:
         return printed
-    # The first line of an epoch stands for its own step, whatever the log begins with.
+    # The first line of an epoch stands for the steps up to it, but for its own step where a log begins amid an epoch.
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
-    covered = np.where(alone, 1.0, np.diff(counts[ends], prepend=0.0))
+    whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
+    covered = np.where(whole, counts[ends], np.where(alone, 1.0, np.diff(counts[ends], prepend=0.0)))
     took, waited = (np.diff(each[ends] * counts[ends], prepend=0.0) / covered for each in (means, waits))
     # What the means of an epoch round at its first and last line is all that its seconds are wrong by.
     begun = np.flatnonzero(alone)
     rounded = _ROUNDS * (counts[ends[begun]] + counts[ends[np.append(begun[1:], len(ends)) - 1]]).sum()
-    if rounded > _COARSE * (took * covered)[~alone].sum():
+    took = np.where(whole, means[ends], took)
+    if rounded > _COARSE * (took * covered)[~alone | whole].sum():
         took = np.full(len(ends), np.nan)
     rows = first[ends]
     found = {name: each[rows] for name, each in kept.items()} | {"steps": covered}
-    found["step_seconds"] = np.where(alone, own[ends], took)
+    found["step_seconds"] = np.where(alone & ~whole, own[ends], took)
     found["reader_seconds"] = np.where(alone, found["reader_seconds"], np.maximum(waited, 0.0))
     return rows, found
 
@@ -88,7 +100,7 @@ def _of_intervals(columns: Columns) -> Postprocessed:
     inside = np.flatnonzero((gaps > 0) & (np.diff(columns["epoch"]) == 0)) + 1
     told = np.diff(columns["_mean_seconds"] * lines, prepend=np.nan)
     if (np.abs(told - took) > 2 * _ROUNDS * lines)[inside].any():
-        return _stretches({name: each for name, each in columns.items() if name != "throughput"})
+        return stretches({name: each for name, each in columns.items() if name != "throughput"})
     first = np.where(steps == 0, usual, 1.0)
     found = {name: each for name, each in columns.items() if not is_private(name)}
     found |= {"step_seconds": took * first, "throughput": columns["throughput"] / first}
@@ -127,14 +139,14 @@ FORMAT = Format(
     start=rb"Use GPU: 0 for training",
     readings=(
         Reading(
-            rb"Epoch: \[<epoch>(?:/[0-9]++)?+\]\[ *+<step>(?:/<total_steps>)?+\](?:, lr: [0-9.e-]++)?+[\t ]++Time ++<step_seconds>s?+ "
+            rb"Epoch: \[<epoch>(?:/[0-9]++)?+\]\[ *+<step>(?:/<total_steps>)?+\](?:, lr: [0-9.e-]++)?+[\t ]++Time:?+ ++<step_seconds>s?+ "
             rb"\( *+(?P<_mean_seconds>[0-9.]++)s?+\)[\t ]++(?:Speed ++[0-9.]++(?: samples/s| \( *+[0-9.]++\)(?=[\t ]++Data ))[\t ]++)?+"
-            rb"(?:Data ++<reader_seconds>s?+ \( *+(?P<_mean_wait>[0-9.]++)s?+\)[\t ]++)?+"
-            rb"(?:LR ++[0-9.e+-]++ \( *+[0-9.e+-]++\)[\t ]++)?+Loss ++<loss> ",
+            rb"(?:Data:?+ ++<reader_seconds>s?+ \( *+(?P<_mean_wait>[0-9.]++)s?+\)[\t ]++)?+"
+            rb"(?:(?:LR|LearningRate|Mem \(GB\)) ++[0-9.e+-]++(?: \( *+[0-9.e+-]++\))?+[\t ]++)?+[Ll]oss\w*+:?+ ++<loss> ",
             unit="images/s",
             span="step",
             repeated=True,
-            postprocess=_stretches,
+            postprocess=stretches,
         ),
         Reading(
             rb"Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\][\t ]++Time ++<step_seconds> \( *+(?P<_mean_seconds>[0-9.]++)\)[\t ]++"
@@ -167,6 +179,11 @@ FORMAT = Format(
             b"Epoch: [3][ 100/2000]\tTime  0.500 ( 0.625)\tData  0.125 ( 0.250)\tLR 1.2e-01 (1.1e-01)\tLoss 9.0e+00 (9.1e+00)",
             step=100, step_seconds=0.5, loss=9,
         ),
+        Sample(
+            b"Epoch: [3][ 100/2000]\tTime  0.500 ( 0.625)\tData  0.125 ( 0.250)\tLearningRate 1.2e-01 (1.1e-01)\tLoss 9.0e+00 (9.1e+00)",
+            step=100, step_seconds=0.5, loss=9,
+        ),
+        Sample(b"Epoch: [3][100/2000]\tTime: 0.500 (0.625)\tData: 0.125 (0.250)\tLoss_ce: 9.0 (9.1)\t", step=100, step_seconds=0.5, loss=9),
         Sample(
             b"Epoch: [3][100/2000], lr: 0.10000\tTime 0.500 (0.625)\tData 0.125 (0.250)\tLoss 5.1000 (5.2000)\tPrec@1 1.500 (1.5)",
             step=100, step_seconds=0.5, loss=5.1,

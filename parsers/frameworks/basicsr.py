@@ -27,12 +27,12 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"^\tBatch size per gpu: (\d++)$", int),
-        Fact("devices", rb"^\tWorld size \(gpu number\): (?!1$)(\d++)$", int),
+        Fact("batch_size", rb"^[ \t]*+Batch size per gpu: (\d++)$", int),
+        Fact("devices", rb"^[ \t]*+World size \(gpu number\): (?!1$)(\d++)$", int),
         Fact("devices", rb"^ *+num_gpu: (\d++)$", int),
-        Fact("devices", rb"^\tWorld size \(gpu number\): (\d++)$", int),
-        Fact("total_steps", rb"^\tTotal epochs: \d++; iters: (\d++)\.$", grouped),
-        Fact("framework_version", rb"^\tPyTorch: (\S++)$"),
+        Fact("devices", rb"^[ \t]*+World size \(gpu number\): (\d++)$", int),
+        Fact("total_steps", rb"^[ \t]*+Total epochs: \d++; iters: (\d++)\.$", grouped),
+        Fact("framework_version", rb"^[ \t]*+PyTorch: (\S++)$"),
         Fact("model", rb"^ *+network_g:\[\s++type: (\w++)$"),
     ),
     samples=(

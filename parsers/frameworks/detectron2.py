@@ -1,4 +1,4 @@
-"""Detectron2 (`CommonMetricPrinter`): a record per 20 iterations.
+"""Detectron2 (`CommonMetricPrinter`) and FastReID: a record per 20 iterations, in FastReID per 200.
 
 `time` is a running mean of the seconds per iteration since the third iteration of the program; a resumed program
 continues the count of iterations, so its mean begins at its first record. It leaves out what happens between
@@ -34,11 +34,11 @@ _SCALED = rb"\bAuto-scaling the config to batch_size=%s, learning_rate=[^,\n]++,
 FORMAT = Format(
     title="Detectron2",
     framework="PyTorch",
-    marker=b"d2.utils.events",
-    start=rb"detectron2(?:\]:| INFO:) Rank of current process: 0\. World size: ",
+    marker=b".utils.events",
+    start=rb"(?:detectron2|fastreid)(?:\]:| INFO:) Rank of current process: 0\. World size: ",
     readings=(
         Reading(
-            rb"d2\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iter: <step>  total_loss: <loss> (?:[^\r\n d]++| (?!time: )|d(?!2\.utils\.events))*+ time: <step_seconds>  (?:last_time: " + NUMBER + rb"  )?+data_time: <reader_seconds>  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
+            rb"\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\nei]++)?+(?:epoch/iter: [0-9]++/|iter: )<step> ++total_loss: <loss> (?:[^\r\n u]++| (?!time: )|u(?!tils\.events))*+ time: <step_seconds> ++(?:last_time: " + NUMBER + rb" ++)?+data_time: <reader_seconds> ++(?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",
             cumulative_since=2,
             postprocess=since_start,
@@ -66,6 +66,11 @@ FORMAT = Format(
             b"[11/20 09:00:00] d2.utils.events INFO:  iter: 59  total_loss: 4.125  loss_cls: 1.25    time: 0.2500  "
             b"last_time: 0.2400  data_time: 0.0100  last_data_time: 0.0090   lr: 0.00039  max_mem: 3000M\n",
             step=59, step_seconds=0.25, memory=3000,
+        ),
+        Sample(
+            b"[11/20 09:00:00 fastreid.utils.events]:  eta: 1:02:03  epoch/iter: 2/599  total_loss: 4.125  loss_cls: 1.25  loss_triplet: 0.125  "
+            b"time: 0.2500  data_time: 0.0100  lr: 3.50e-04  max_mem: 3000M\n",
+            step=599, loss=4.125, step_seconds=0.25, reader_seconds=0.01, memory=3000,
         ),
         NearMiss(
             b"[11/20 09:10:00 d2.engine.hooks]: Overall training speed: 997 iterations in 0:04:09 (0.2500 s / it)",

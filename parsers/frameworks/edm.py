@@ -16,7 +16,7 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 _TENTH, _HUNDREDTH = 0.05, 0.005
 
 
-def _ticks(columns: Columns) -> Postprocessed:
+def ticks(columns: Columns) -> Postprocessed:
     """Return the images and seconds of each tick; the lines of EDM2 are numbered."""
     rows = np.flatnonzero(columns["_sec_kimg"] > 0)
     kimg, took, each, tick, memory = (
@@ -47,10 +47,10 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"(?<!\w)(?:tick <step> ++)?+kimg (?P<_kimg>[0-9.]++) ++time (?:[0-9]++[dhms] ++)++sec/tick (?P<_sec_tick>[0-9.]++) ++"
-            rb"sec/kimg (?P<_sec_kimg>[0-9.]++) ++maintenance -?+[0-9.]++ ++(?:cpumem [0-9.]++ ++)?+(?:gpumem <memory>(?=\s))?+",
+            rb"sec/kimg (?P<_sec_kimg>[0-9.]++) ++maintenance -?+[0-9.]++ ++cpumem [0-9.]++ ++(?:gpumem <memory>(?=\s))?+",
             unit="images/s",
             factors={"memory": 1024},
-            postprocess=_ticks,
+            postprocess=ticks,
         ),
     ),
     facts=(

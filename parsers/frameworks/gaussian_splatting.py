@@ -3,7 +3,7 @@
 An iteration renders one view, and the bar counts iterations ten at a time; copies that render several count the views.
 It tells the seconds since the start. The speed that it prints is smoothed, so that the figure is of these seconds.
 Iterations grow slower as the scene is densified. Evaluations and checkpoints have lines of their own; the last step may
-hold the last of them and is left out.
+hold the last of them and is left out. The bar of gsplat (`simple_trainer.py`) begins with the loss, and counts each step.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
@@ -12,7 +12,7 @@ from parsers.frameworks.diffusers import bar, first_drawn
 FORMAT = Format(
     title="3D Gaussian Splatting",
     framework="PyTorch",
-    marker=b"Training progress: ",
+    marker=b"%|",
     unproven=True,
     start=rb"\bOptimizing \S++(?: \[[0-9/ :]++\])?+[\r\n]++Output folder: ",
     end=rb"^Training complete\.",
@@ -26,6 +26,16 @@ FORMAT = Format(
             ),
             postprocess=first_drawn,
         ),
+        Reading(
+            rb"\bloss=[0-9.einaf+-]++\| sh degree=[0-9]\| (?:[a-z ]{1,20}+=[^|\r\n]{1,40}+\| ){0,4}+: ++[0-9]++%\|[^|\r\n]{0,400}+\| "
+            rb"(?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++[0-9.]++(?:it/s|s/it)\]",
+            unit="images/s",
+            pauses=(
+                Pause("evaluation", rb"Running (?:evaluation|trajectory rendering)\.\.\.", b"Running evaluation..."),
+                Pause("checkpoint", rb"Step:  [0-9]++ \{'mem'", b"Step:  6999 {'mem': 2.125, 'ellipse_time': 201.5, 'num_GS': 1500000}"),
+            ),
+            postprocess=first_drawn,
+        ),
     ),
     facts=(Fact("batch_size_of_job", rb"(Training progress): ", lambda _: 1),),
     samples=(
@@ -36,6 +46,10 @@ FORMAT = Format(
         Sample(
             "Training progress:  23%|██▎       | 7010/30000 [03:21<12:10, 31.53it/s, Loss=0.0432100, Depth Loss=0.0000000]\r".encode(),
             step=7010, clock=201,
+        ),
+        Sample(
+            "loss=0.033| sh degree=3| :  23%|██▎       | 7010/30000 [03:21<12:10, 31.53it/s]\r".encode(),
+            step=7010, total_steps=30000, clock=201,
         ),
         NearMiss(b"Training progress:   0%|          | 0/30000 [00:00<?, ?it/s]\r", "nothing done yet"),
         NearMiss(b"Reading camera 12/160\n", "the data set is read"),

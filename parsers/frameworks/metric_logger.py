@@ -33,6 +33,8 @@ _EPOCH = (
     rb"(?<!\w)(?<![Vv]al )(?<![Ee]val )(?<![Tt]est )(?<![Vv]alid )(?<![Vv]alidation )(?<![Ee]valuation )"
     rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]"
 )
+#: VideoMAE and others print the least and the greatest value of the window as well.
+_RANGE = rb"(?: \([0-9.]++ -- [0-9.]++\))?+"
 #: Days, hours, minutes and seconds, the last to be closed.
 TOLD = rb"(?:(?P<_days>[0-9]++) days?, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}"
 
@@ -115,10 +117,14 @@ def _argument(name: bytes, word: bytes) -> bytes:
 def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of the lines of one loop."""
     return Reading(
-        head + rb" ++\[ *+<step>/<total_steps>\]  eta: " + eta + rb"(?=\s)"
+        head + rb" ++\[ *+<step>/<total_steps>\] ++eta: ?+" + eta + rb"(?=\s)"
         rb"(?:(?=(?:[^\r\n \[]++| (?!loss: |total_loss: |time: ))*+ (?:total_)?+loss: <loss>(?=\s)))?+"
-        rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>  data: <reader_seconds>(?=\s)"
-        rb"(?:  max mem: (?P<memory>[0-9]++)(?=\s))?+",
+        rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>"
+        + _RANGE
+        + rb" ++data: <reader_seconds>"
+        + _RANGE
+        + rb"(?=\s)"
+        rb"(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
         unit="samples/s",
         epoch_timer=True,
         postprocess=postprocess,
@@ -128,7 +134,7 @@ def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postproce
 FORMAT = Format(
     title="MetricLogger (torchvision, DETR, DeiT, MAE, DINO)",
     framework="PyTorch",
-    marker=b"]  eta: ",
+    marker=b" eta:",
     # Every process announces itself.
     start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode)",
     end=rb"^Training time [0-9]",
@@ -183,6 +189,12 @@ FORMAT = Format(
             b"Epoch: [1]  [ 10/60]  eta: 0:02:17  lr: 0.01  img/s: 64.5  time: 2.2500  data: 0.2500\n",
             epoch=1, step=10, step_seconds=2.25,
         ),
+        Sample(
+            b"Epoch: [1]  [ 10/60]  eta: 0:02:17  lr: 0.01  loss: 2.5000 (2.5000)  time: 2.2500 (0.5000 -- 4.1250)  data: 0.2500 (0.0001 -- 2.5000)  "
+            b"max mem: 9021\n",
+            epoch=1, step=10, loss=2.5, step_seconds=2.25, reader_seconds=0.25, memory=9021,
+        ),
+        Sample(b"Epoch: [1] [ 10/60] eta: 0:02:17 lr: 0.01 time: 2.2500 data: 0.2500 max mem: 9021\n", step=10, step_seconds=2.25, memory=9021),
         NearMiss(
             b"Test:  [  0/196]  eta: 0:09:31  loss: 0.9000 (0.9000)  acc1: 80.1 (80.1)  time: 2.9155  data: 2.5000  max mem: 8021\n",
             "an evaluation",

@@ -18,6 +18,10 @@ from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Pos
 from parsers.contract.statistics import median, of_others, since_before, with_others
 from parsers.frameworks.metric_logger import TOLD, seconds_left
 
+#: What stands before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints none.
+#: MMEngine colours the level; copies may have lost the escapes.
+_LOGGER = rb" - (?:(?!INFO )[\w.-]++ - )?+(?:\[[0-9;]++m)*+INFO(?:\[0m)?+ - "
+
 #: What an iteration after it includes, where MMCV's runner counts iterations; that of epochs starts its clock anew.
 _PAUSES = (
     Pause("evaluation", rb" - Iter\(val\) ", b"2026-11-20 06:17:39,706 - mmseg - INFO - Iter(val) [500]\taAcc: 0.91, mIoU: 0.70"),
@@ -95,13 +99,13 @@ def _of_mmengine(head: bytes) -> Reading:
 FORMAT = Format(
     title="MMSegmentation",
     framework="PyTorch",
-    marker=b" - mm",
-    start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
+    marker=b"data_time: ",
+    start=_LOGGER + rb"(?:\n-{60}\nSystem environment:|Environment info:)",
     readings=(
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
-        replace(_reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\][\t ]", rb", "), epoch_timer=True),
-        _of_mmengine(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
-        _of_mmengine(rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
+        _reading(_LOGGER + rb"Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
+        replace(_reading(_LOGGER + rb"Epoch \[<epoch>(?:/[0-9]++)?+\]\[<step>/<total_steps>\][\t ]", rb", "), epoch_timer=True),
+        _of_mmengine(_LOGGER + rb"Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] "),
+        _of_mmengine(_LOGGER + rb"Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] "),
     ),
     facts=(
         Fact("averaged_steps", rb"^log_processor = dict\((?:[^()w]++|w(?!indow_size=))*+window_size=(\d++)[,)]", int),
@@ -145,6 +149,21 @@ FORMAT = Format(
             b"2026/11/20 12:01:37 - mmengine - INFO - Epoch(train)  [1][ 100/7330]  lr: 1.9820e-03  eta: 1 day, 0:18:13  "
             b"time: 0.2500  data_time: 0.0100  memory: 3440  loss: 1.2500  loss_cls: 0.5\n",
             epoch=1, step=100, step_seconds=0.25, memory=3440, loss=1.25,
+        ),
+        Sample(
+            b"2026-11-20 06:17:39,706 - INFO - Epoch [2][50/7330]\tlr: 0.02000, time: 0.625, data_time: 0.050, loss_rpn_cls: 0.6, "
+            b"loss: 2.5000\n",
+            epoch=2, step=50, step_seconds=0.625, reader_seconds=0.05, loss=2.5,
+        ),
+        Sample(
+            b"2026-11-20 06:17:39,706 - INFO - Epoch [2/20][50/7724]\tlr: 0.00010, eta: 1 day, 2:00:00, time: 0.625, data_time: 0.050, "
+            b"transfer_time: 0.020, forward_time: 0.250, loss_parse_time: 0.001 memory: 4000, \n",
+            epoch=2, step=50, step_seconds=0.625, reader_seconds=0.05,
+        ),
+        Sample(
+            b"11/20 12:01:37 - mmengine - [4m[97mINFO[0m - Iter(train) [   50/40000]  lr: 1.0000e-02  eta: 5:53:22  time: 0.4902  "
+            b"data_time: 0.0048  loss: 2.1000\n",
+            step=50, step_seconds=0.4902,
         ),
         NearMiss(b"2026-11-20 06:17:39,706 - mmseg - INFO - Iter(val) [500]\taAcc: 0.91, mIoU: 0.70, mAcc: 0.78", "evaluation"),
         NearMiss(

@@ -4,7 +4,8 @@ The same speed is printed once for each metric and counts once. A line with `Nod
 all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
 process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
 `[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
-batches. GluonCV, ArcFace and NGC print lines of nearly this form.
+batches. GluonCV, ArcFace and NGC print lines of nearly this form; so does Gluon's example of image classification, of
+the last batch alone and with six decimals, which is not read.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
@@ -12,7 +13,7 @@ from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, te
 _ARGUMENTS = rb"start with arguments Namespace\("
 
 _SPEED = (
-    rb"Epoch\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: <throughput> samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
+    rb"Epoch\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: (?![0-9]++\.[0-9]{6} )<throughput> samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
@@ -66,6 +67,7 @@ FORMAT = Format(
         Sample(b"2026-11-20 08:36:06,500 - INFO - Epoch[3] Batch [40]\tSpeed: 95.25 samples/sec\tRPNAcc=0.9\n", epoch=3, step=40, throughput=95.25),
         Sample(b"Node[1] 08:36:06 INFO:root:Epoch[5] Batch [47]\tSpeed: 161.80 samples/sec\tTrain-Perplexity=892.5\n", epoch=5, step=47, throughput=161.8),
         Sample(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Time cost=4105.125\n", epoch=0, duration=4105.125),
+        NearMiss(b"INFO:root:Epoch[0] Batch [49]\tSpeed: 812.500000 samples/sec\taccuracy=0.125\n", "Gluon's example: the last batch alone"),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Validation-accuracy=0.1\n", "validation"),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Batch [50]\tSpeed: 36", "cut inside the number"),
     ),

@@ -18,14 +18,14 @@ FORMAT = Format(
     marker=b'"time": ',
     readings=(
         Reading(
-            row(rb'"mode": "train", "epoch": <epoch>, "iter": <step>, ', _TIMES, value(rb"memory", rb"(?P<memory>[0-9]++)", needed=False)),
+            row(rb'"mode": "train", "epoch": <epoch>, "iter": <step>, (?:"lr": \{[^\r\n{}]++\}, )?+', _TIMES, value(rb"memory", rb"(?P<memory>[0-9]++)", needed=False)),
             unit="samples/s",
             epoch_end=True,
             epoch_timer=True,
             pauses=(Pause("evaluation", rb'\{"mode": "val", ', b'{"mode": "val", "epoch": 13, "iter": 500, "lr": 5e-05, "mIoU": 0.386}'),),
         ),
         Reading(
-            row(rb'"(?:base_)?lr": ', _TIMES, value(rb"iter", rb"<step>"), value(rb"step", rb"[0-9]++")),
+            row(rb'"(?:base_)?lr": ', _TIMES, value(rb"step", rb"<step>")),
             unit="samples/s",
         ),
     ),
@@ -43,6 +43,11 @@ FORMAT = Format(
             b'{"lr": 0.08, "data_time": 0.00025, "loss": 2.75, "time": 0.0734, "epoch": 2, "iter": 192, "memory": 2965, "step": 192}\n',
             step=192, step_seconds=0.0734, reader_seconds=0.00025, loss=2.75,
         ),
+        Sample(
+            b'{"mode": "train", "epoch": 2, "iter": 50, "lr": {"generator": 0.0001, "mlp": 0.01}, "data_time": 0.0856, "loss": 4.0, "time": 0.75}\n',
+            epoch=2, step=50, step_seconds=0.75,
+        ),
+        Sample(b'{"base_lr": 0.08, "lr": 0.04, "data_time": 0.00025, "loss": 2.75, "time": 0.0734, "step": 192}\n', step=192, step_seconds=0.0734),
         NearMiss(b'{"mode": "val", "epoch": 13, "iter": 500, "lr": 5e-05, "mIoU": 0.386, "time": 0.25}\n', "an evaluation"),
         NearMiss(b'{"accuracy/top1": 24.375, "data_time": 0.03, "time": 0.05465, "step": 1}\n', "an evaluation"),
         NearMiss(b'{"mode": "train", "epoch": 2, "iter": 50, "lr": 1e-05, "data_time": 0.0856, "loss": 4.0, "time": 0.7', "cut inside the number"),

@@ -9,11 +9,11 @@ Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, in whic
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
-_CLOCK = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})   INFO  "
+_CLOCK = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) ++INFO ++"
 _PAUSES = (
     Pause(
         "checkpoint",
-        rb"INFO  Save latest model to ",
+        rb"INFO ++Save latest model to ",
         b"2026-11-20 16:39:33,418   INFO  Save latest model to ../output/ckpt/latest_model",
     ),
 )
@@ -27,13 +27,13 @@ def _reading(pattern: bytes) -> Reading:
 FORMAT = Format(
     title="OpenPCDet",
     framework="PyTorch",
-    marker=b"   INFO  ",
-    start=rb"   INFO  \*{22}Start logging\*{22}",
-    end=rb"   INFO  \*{22}End training ",
+    marker=b"cc_iter",
+    start=rb"\bINFO ++\*{22}Start logging\*{22}",
+    end=rb"\bINFO ++\*{22}End training ",
     readings=(
         _reading(
-            rb"Train: ++<epoch>/<total_epochs> \( *+[0-9]++%\) \[ *+[0-9]++/[0-9]++ \( *+[0-9]++%\)\]  Loss: [-+.0-9einaf]++ "
-            rb"\((?P<loss>[-+.0-9einaf]++)\)  LR: [0-9.e+-]++  Time cost: [0-9:/ \[\]]++Acc_iter <step> "
+            rb"Train: ++<epoch>/<total_epochs> \( *+[0-9]++%\) \[ *+[0-9]++/[0-9]++ \( *+[0-9]++%\)\] ++Loss: [-+.0-9einaf]++ "
+            rb"\((?P<loss>[-+.0-9einaf]++)\) ++LR: [0-9.e+-]++ ++Time cost: [0-9:/ \[\]]++Acc_iter <step> "
         ),
         _reading(
             rb"epoch: <epoch>/<total_epochs>, acc_iter=<step>, cur_iter=[0-9]++/[0-9]++, batch_size=[0-9]++, "
@@ -41,12 +41,12 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"   INFO  batch_size ++(\d++)$", int),
-        Fact("batch_size_of_job", rb"   INFO  (?:Training in distributed mode : )?+total_batch_size: (\d++)$", int),
-        Fact("devices", rb"   INFO  (Training with a single process|launcher ++none)$", lambda _: 1),
-        Fact("total_epochs", rb"   INFO  epochs ++(\d++)$", int),
-        Fact("model", rb"   INFO  cfg_file ++(?:[^\s/]++/)*+([\w+-]++(?:\.(?!yaml$)[\w+-]++)*+)\.yaml$"),
-        Fact("precision", rb"   INFO  use_amp ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", rb"\bINFO ++batch_size ++(\d++)$", int),
+        Fact("batch_size_of_job", rb"\bINFO ++(?:Training in distributed mode : )?+total_batch_size: (\d++)$", int),
+        Fact("devices", rb"\bINFO ++(Training with a single process|launcher ++none)$", lambda _: 1),
+        Fact("total_epochs", rb"\bINFO ++epochs ++(\d++)$", int),
+        Fact("model", rb"\bINFO ++cfg_file ++(?:[^\s/]++/)*+([\w+-]++(?:\.(?!yaml$)[\w+-]++)*+)\.yaml$"),
+        Fact("precision", rb"\bINFO ++use_amp ++(True|False)$", words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(
         Sample(

@@ -42,7 +42,8 @@ FORMAT = Format(
     end=rb"\*\*\* Best metric: ",
     readings=(
         Reading(
-            rb"Train: <epoch> \[ *+<step>/<total_steps> \( *+[0-9]++%\)\] ++(?:Loss: ++[-+.0-9einaf]++ \(<loss>\) ++)?+Time: [0-9.]++s, ++[0-9.]++/s ++"
+            rb"Train: <epoch>(?:/[0-9]++)?+ \[ *+<step>/<total_steps> \( *+[0-9]++%\)\] ++(?:Loss: ++[-+.0-9einaf]++ \(<loss>\) ++)?+"
+            rb"(?:[\w@.-]++: ++[-+.0-9einaf]++ \( *+[-+.0-9einaf]++\) ++)*+Time: [0-9.]++s, ++[0-9.]++/s ++"
             rb"\(<step_seconds>s, ++<throughput>/s\)",
             unit="images/s",
             cumulative_since=0,
@@ -68,6 +69,11 @@ FORMAT = Format(
             b"[2026-11-20 03:11:05 net] (main.py 791): INFO Train: 0 [   0/1200 (  0%)]  Loss:  7.093893 (7.0939)  Time: 6.500s,  157.54/s  "
             b"(6.500s,  157.54/s)  LR: 1.000e-06  Data: 0.615 (0.615)",
             epoch=0, step=0, loss=7.0939, step_seconds=6.5, throughput=157.54,
+        ),
+        Sample(
+            b"Train: 2/300 [  50/1200 (  4%)]  Loss: 6.250 (6.50)  Loss_token: 0.125 (0.250)  Acc@1:  3.0093 ( 0.4499)  Time: 0.345s, 2968.12/s  "
+            b"(0.400s, 2560.00/s)  LR: 1.000e-05  Data: 0.010 (0.050)",
+            epoch=2, step=50, loss=6.5, step_seconds=0.4, throughput=2560,
         ),
         NearMiss(b"Test: [  48/48]  Time: 2.810 (0.161)  Loss:  6.7904 (6.8434)  Acc@1:  3.0093 ( 0.4499)", "an evaluation"),
         NearMiss(b"Test (EMA): [   0/48]  Time: 0.740 (0.740)  Loss:  7.0466 (7.0466)", "a second evaluation"),

@@ -4,7 +4,8 @@ The bar counts global batches and holds training alone; bars that begin with `Cl
 rate is smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to
 whole seconds. The seconds of an epoch are those of the rate, kept within that second. The last batch of an epoch may be
 smaller: where the log tells the images of the data set it counts as a part, elsewhere the figure is too high by less
-than one batch per epoch. The batch size is that of all devices; it changes where it is chosen by the memory
+than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's classifier ends with an accuracy, holds
+the validation, and is not read. The batch size is that of all devices; it changes where it is chosen by the memory
 (`AutoBatch`) or reduced when memory runs out.
 """
 
@@ -16,13 +17,13 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 from parsers.frameworks import SEVERAL
 
 
-def _epochs(columns: Columns) -> Postprocessed:
+def epochs(columns: Columns) -> Postprocessed:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
     Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is.
     """
     rows = np.flatnonzero(np.diff(columns["epoch"], append=np.nan) != 0)
-    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "steps", "memory")}
+    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "steps", "memory") if name in columns}
     with np.errstate(divide="ignore"):
         by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
     elapsed = columns["duration"][rows]
@@ -37,20 +38,20 @@ def _epochs(columns: Columns) -> Postprocessed:
 def _bar(state: bytes) -> Reading:
     """Return the reading of a complete bar; `state` stands behind its steps."""
     return Reading(
-        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]++: 100%"
+        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: 100%"
         rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) " + state,
         unit="images/s",
         span="epoch",
         factors={"memory": 1e9 / 2**20},
         marker=b"G ",  # other bars, which are in every second log, state no memory
-        postprocess=_epochs,
+        postprocess=epochs,
         facts=("data_set_size", "batch_size_of_job"),
     )
 
 
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
 _NAMESPACE = rb"\bNamespace\((?=[^\n]{0,4000}?\btotal_batch_size=)[^\n]{0,4000}?\b"
-_RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
+RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
 _ARGUMENTS = rb"\b(?:engine/trainer: |train: weights=)"
 
 FORMAT = Format(
@@ -63,8 +64,8 @@ FORMAT = Format(
     before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
-        _bar(_RATE + rb" (?P<duration>[0-9:.]++)s?+[ \t]*+(?=[\r\n])"),
-        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + _RATE + rb"[\],]"),
+        _bar(RATE + rb" (?P<duration>[0-9:.]++)s?+[ \t]*+(?=[\r\n])"),
+        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"),
     ),
     facts=(
         Fact("model", rb"^(YOLO[\w-]++|rtdetr[\w-]++|RT-?DETR[\w-]*+) summary: "),
@@ -117,6 +118,10 @@ FORMAT = Format(
         NearMiss(
             "train: Scanning labels/train... 2700 images, 553 backgrounds, 0 corrupt: 100% ━━━━━━━━━━━━ 2700/2700 6.6Kit/s 0.4s\n".encode(),
             "the data set is read",
+        ),
+        NearMiss(
+            "      3/10     0.487G      1.234      0.550      0.750          1: 100%|██████████| 40/40 [00:10<00:00,  3.95it/s]\n".encode(),
+            "YOLOv5's classifier: holds the validation",
         ),
         NearMiss("yolo11n.pt: 100% ━━━━━━━━━━━━ 5.4/5.4MB 11.2MB/s 0.5s\n".encode(), "a download"),
         NearMiss(

@@ -1,0 +1,51 @@
+"""CenterNet, CenterTrack, FairMOT and others made of them (`BaseTrainer.run_epoch`): a bar per batch, or a line per `print_iter`.
+
+`Net` is the mean seconds of a batch since the epoch began, with the wait for data, which is undone to what each line
+adds; `Data` is told of the last batch, and its mean behind it. The bar is drawn over, or printed line by line. Bars that
+begin with `val:` are validations. `chunk_sizes` are the batches of the devices.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
+
+
+def _total(printed: bytes) -> int:
+    """Return the sum of a printed list: `15, 17` is 32."""
+    return sum(int(each) for each in printed.split(b","))
+
+
+FORMAT = Format(
+    title="CenterNet and FairMOT",
+    framework="PyTorch",
+    marker=b"|Tot: ",
+    unproven=True,
+    start=rb"training chunk_sizes: \[",
+    readings=(
+        Reading(
+            rb"(?<!\w)train: \[<epoch>\]\[<step>/<total_steps>\] ?+\|Tot: [0-9:]++ \|ETA: [0-9:]++ \|loss <loss> "
+            rb"(?:[^\r\n|]++|\|(?!Net ))*+\|Net <step_seconds>s(?=[\s\d]|\Z)",
+            unit="images/s",
+            cumulative_since=0,
+            epoch_timer=True,
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"training chunk_sizes: \[([0-9, ]++)\]", _total),
+        Fact("devices", rb"training chunk_sizes: \[([0-9, ]++)\]", listed),
+    ),
+    samples=(
+        Sample(
+            b"ctdet/coco_dla |####    | train: [3][84/1478]|Tot: 0:00:55 |ETA: 0:15:53 |loss 6.2500 |hm_loss 5.9812 |wh_loss 2.8580 |off_loss 0.2626 "
+            b"|Data 0.002s(0.008s) |Net 0.625s\n",
+            epoch=3, step=84, total_steps=1478, loss=6.25, step_seconds=0.625,
+        ),
+        Sample(
+            b"mot/all_dla34| train: [3][84/1478]|Tot: 0:00:55 |ETA: 0:15:53 |loss 6.2500 |hm_loss 5.9812 |id_loss 2.8 |Data 0.002s(0.008s) |Net 0.625s\n",
+            epoch=3, step=84, step_seconds=0.625,
+        ),
+        NearMiss(
+            b"ctdet/coco_dla |####    | val: [3][84/1478]|Tot: 0:00:55 |ETA: 0:15:53 |loss 6.2500 |Data 0.002s(0.008s) |Net 0.625s\n",
+            "a validation",
+        ),
+        NearMiss(b"ctdet/coco_dla |####    | train: [3][84/1478]|Tot: 0:00:55 |ETA: 0:15:53 |loss 6.2500 |Data 0.002s(0.008s) |Net 0.62", "cut"),
+    ),
+)  # fmt: skip

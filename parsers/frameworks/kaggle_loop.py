@@ -1,0 +1,53 @@
+"""The training loop of many Kaggle notebooks (`Epoch: [1][0/391] Elapsed 0m 1s (remain 9m 44s) Loss: ...`): the seconds of each epoch.
+
+Lines tell the time since the epoch began, cut to whole seconds, and the last step of an epoch has one: an epoch is taken as a
+whole, since a second is much between two lines. Too short epochs tell nothing. A step is a batch, of which no size is
+printed. Lines that begin with `EVAL:` are of the validation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+
+#: Seconds are cut to whole ones, so that an epoch takes half a second more on average; the share of it that this may make up.
+_CUT, _COARSE = 0.5, 0.02
+
+
+def _epochs(columns: Columns) -> Postprocessed:
+    """Return the epochs whose last step is told."""
+    rows = np.flatnonzero(columns["step"] + 1 == columns["total_steps"])
+    took = 60 * columns["_minutes"][rows] + columns["_seconds"][rows] + _CUT
+    found = {name: columns[name][rows] for name in ("epoch", "total_steps", "loss")}
+    found["steps"] = found["total_steps"]
+    return rows, found | {"duration": np.where(took * _COARSE >= _CUT, took, np.nan)}
+
+
+FORMAT = Format(
+    title="Kaggle notebooks' loop",
+    framework="PyTorch",
+    marker=b"s (remain ",
+    unproven=True,
+    readings=(
+        Reading(
+            rb"(?<!\w)Epoch: \[<epoch>\]\[<step>/<total_steps>\] (?:Data [0-9.]++ \([0-9.]++\) )?+Elapsed (?P<_minutes>[0-9]++)m (?P<_seconds>[0-9]++)s "
+            rb"\(remain [0-9]++m [0-9]++s\) Loss: <loss>(?=[ (])",
+            unit="samples/s",
+            span="epoch",
+            postprocess=_epochs,
+        ),
+    ),
+    samples=(
+        Sample(
+            b"Epoch: [2][390/391] Elapsed 8m 14s (remain 0m 0s) Loss: 0.4184(0.3743) Grad: 15655.7969 LR: 0.00001309  \n",
+            epoch=2, step=390, total_steps=391, _minutes=8, _seconds=14, loss=0.4184,
+        ),
+        Sample(
+            b"Epoch: [1][0/1234] Data 0.500 (0.500) Elapsed 0m 2s (remain 40m 1s) Loss: 0.6250(0.6250) Grad: 1.2500 \n",
+            epoch=1, step=0, _minutes=0, _seconds=2, loss=0.625,
+        ),
+        NearMiss(b"EVAL: [97/98] Elapsed 0m 21s (remain 0m 0s) Loss: 0.3924(0.3924) \n", "the validation"),
+        NearMiss(b"Epoch: [2][390/391] Elapsed 8m 14s (remain 0m 0s) Loss: 0.41", "cut"),
+    ),
+)  # fmt: skip

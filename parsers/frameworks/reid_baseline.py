@@ -1,0 +1,46 @@
+"""Re-identification: the strong baseline, TransReID, CLIP-ReID and others made of them: a line per `LOG_PERIOD` iterations.
+
+The stamps of the lines tell the speed; of several processes each prints them. What lies between two epochs, such as a validation or a checkpoint, is in the first
+record of the next. `Speed` of an epoch is not read: the strong baseline's leaves out the wait for data, and calls the seconds
+of the epoch `Time per batch`. `IMS_PER_BATCH` of the solver is that of all devices; the same key states the batch of the
+test.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB
+
+FORMAT = Format(
+    title="TransReID and strong baseline",
+    framework="PyTorch",
+    marker=b"] Iteration[",
+    unproven=True,
+    start=rb"\.train INFO: start training",
+    before_start=rb" INFO: (?:Namespace\(|Saving model in the path |Running with config:|Loaded configuration file )",
+    readings=(
+        Reading(
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [\w.-]++ INFO: Epoch\[<epoch>\] Iteration\[<step>/<total_steps>\] Loss: <loss>, ",
+            unit="images/s",
+            repeated=True,
+            epoch_end=True,
+            pauses=(
+                Pause(
+                    "evaluation", rb"INFO: Validation Results ", b"2026-11-20 10:00:50,250 transreid.train INFO: Validation Results - Epoch: 10"
+                ),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"^SOLVER:[ \t\r]*+\n(?:(?![A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,60}? *+IMS_PER_BATCH: (\d++)$", int),
+        Fact("total_epochs", rb"^ *+MAX_EPOCHS: (\d++)$", int),
+        Fact("model", rb"^ *+(?:TRANSFORMER_TYPE|NAME): '?+((?:vit|deit|swin|resnet|ViT|RN)[\w-]++)"),
+        *PYTORCH_JOB,
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 10:00:00,250 transreid.train INFO: Epoch[3] Iteration[50/185] Loss: 6.250, Acc: 0.125, Base Lr: 8.00e-04\n",
+            epoch=3, step=50, total_steps=185, loss=6.25,
+        ),
+        NearMiss(b"2026-11-20 10:00:50,250 transreid.train INFO: Epoch 3 done. Time per batch: 0.250[s] Speed: 256.0[samples/s]\n", "an epoch: may leave out the wait"),
+        NearMiss(b"2026-11-20 10:00:00,250 transreid.train INFO: Epoch[3] Iteration[50/185] Loss: 6.2", "cut"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""YOLOv6 (`tools/train.py`): a bar per epoch, of which the complete state counts, as in YOLOv5.
+
+The bar counts global batches and holds training alone; the evaluation has bars of its own. Its seconds are those of the rate, kept
+within the second that the elapsed time is cut to. Where the terminal was too narrow for the rate the bar is not read. The
+bar states no memory, so that it is known by its heading. The batch size is that of all devices.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.frameworks.ultralytics import RATE, epochs
+
+_ARGUMENTS = rb"\btraining args are: Namespace\([^\n]{0,4000}?\b"
+
+FORMAT = Format(
+    title="YOLOv6",
+    framework="PyTorch",
+    marker=b": 100%",
+    unproven=True,
+    start=rb"\btraining args are: Namespace\(",
+    end=rb"^Training completed in [0-9.]++ hours\.",
+    readings=(
+        Reading(
+            rb"(?<![^\r\n]) *+<epoch>/<total_epochs>(?: ++[-+.0-9a-z]++){3,5}+: 100%[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) "
+            rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]",
+            unit="images/s",
+            span="epoch",
+            weak=True,
+            where=rb"^ *+Epoch ++(?:lr ++)?+iou_loss ++(?:dfl|l1)_loss ",
+            postprocess=epochs,
+            facts=("data_set_size", "batch_size_of_job"),
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", _ARGUMENTS + rb"batch_size=(\d++)[,)]", int),
+        Fact("devices", _ARGUMENTS + rb"device='([0-9]++(?:,[0-9]++)*+)'", listed),
+        Fact("devices", _ARGUMENTS + rb"device='(cpu)'", lambda _: 1),
+        Fact("model", _ARGUMENTS + rb"conf_file='(?:[^'/\n]*+/)*+(yolov6(?:(?!_finetune)\w)++)(?:_finetune)?+\.py'"),
+        Fact("data_set_size", rb"^Train: Final numbers of valid images: (\d++)/", int),
+    ),
+    samples=(
+        Sample(
+            "      3/99    0.0125     1.234     0.550         0: 100%|██████████| 106/106 [00:17<00:00,  6.09it/s]\n".encode(),
+            epoch=3, total_epochs=99, steps=106, duration=17, steps_per_second=6.09,
+        ),
+        Sample(
+            "     3/399         0         0    0.1631: 100%|██████████| 463/463 [20:00<00:00,  2.59s/it]\n".encode(),
+            epoch=3, steps=463, duration=1200, step_seconds=2.59,
+        ),
+        NearMiss("Inferencing model in train datasets.: 100%|█████| 11/11 [00:01<00:00,  9.37it/s]\n".encode(), "an evaluation"),
+        NearMiss("      3/99         0         0    0.5756: 100%|██████████| 106/106 [00:17<00:00,\n".encode(), "a narrow terminal: no rate"),
+    ),
+)  # fmt: skip

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,6 +153,7 @@ class ReadingTable:
 
     def store(self, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> None:
         """Add the records of a chunk, in their order."""
+        found = _once(self.reading, chunk, found)
         places = [each.start() for each in found]
         self.stops += _stops(self.reading, chunk, self.rows, places)
         rows = [each.groups(b"") for each in found]
@@ -365,6 +366,23 @@ def last_digit(printed: bytes) -> float:
     """Return what the last digit of a printed number counts: 0.01 in `394.18`, 1000 in `107K`."""
     digits = printed.rstrip(b"KMBT")
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
+
+
+def _once(reading: Reading, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> Sequence[re.Match[bytes]]:
+    """Return the records without those that repeat the line before them: two handlers of a logger print each line twice.
+
+    The first of two tells what lay between the steps. Where ranks print the same step, each has its record.
+    """
+    if "step" not in reading.columns or reading.repeated or chunk.tags:
+        return found
+    again = {
+        at
+        for at, (before, each) in enumerate(pairwise(found), 1)
+        if each["step"]
+        and each.groups() == before.groups()
+        and chunk.text.count(b"\n", before.start(), each.start()) == 1
+    }
+    return [each for at, each in enumerate(found) if at not in again] if again else found
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

@@ -115,10 +115,10 @@ def _argument(name: bytes, word: bytes) -> bytes:
 def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of the lines of one loop."""
     return Reading(
-        head + rb" ++\[ *+<step>/<total_steps>\]  eta: " + eta + rb"(?=\s)"
+        head + rb" ++\[ *+<step>/<total_steps>\] ++eta: " + eta + rb"(?=\s)"
         rb"(?:(?=(?:[^\r\n \[]++| (?!loss: |total_loss: |time: ))*+ (?:total_)?+loss: <loss>(?=\s)))?+"
-        rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>  data: <reader_seconds>(?=\s)"
-        rb"(?:  max mem: (?P<memory>[0-9]++)(?=\s))?+",
+        rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds> ++data: <reader_seconds>(?=\s)"
+        rb"(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",
         unit="samples/s",
         epoch_timer=True,
         postprocess=postprocess,

@@ -1,0 +1,109 @@
+"""Lines as they reach readers: printed twice, copied from pages; and printers beside the large families; by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_dialects import ALL, facts_of, golden_lines, session_of, value
+
+from ingest.compute.witnesses import measured
+
+# Two handlers of a logger print each line twice
+
+
+def automodel(twice: bool) -> Iterator[str]:
+    """Yield steps of 2 s with 32,768 tokens; behind each ninth a validation takes 6 s, which the next step holds."""
+    yield "2026-11-20 10:00:00 | INFO | root | World size: 8"
+    at = 0
+    for step in range(60):
+        took = 8 if step % 9 == 0 and step else 2
+        at += took
+        told = [] if took == 2 else ['[val] name "validation" | step 1 | epoch 0 | loss 2.1000']
+        speed = 32768 / took
+        told.append(
+            f"step {step} | epoch 0 | loss 2.0000 | grad_norm 0.5000 | lr 1.00e-05 | mem 40.25 GiB | "
+            f"tps {speed:.2f}({speed / 8:.2f}/gpu) | num_label_tokens 32000"
+        )
+        for each in told:
+            yield from [f"2026-11-20 10:{at // 60:02}:{at % 60:02} | INFO | root | {each}"] * (2 if twice else 1)
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_record_that_holds_a_validation_is_left_out_though_it_is_printed_twice(twice: bool, tmp_path: Path) -> None:
+    session = session_of(list(automodel(twice)), tmp_path, "frameworks.nemo_automodel")
+    assert len(session.main) == 60
+    assert value(session, "sustained") == pytest.approx(32768 / 2)
+
+
+@pytest.mark.parametrize("name", ["dlperf.hugectr", "frameworks.clu", "frameworks.darknet", "paddle.paddle3d"])
+def test_lines_that_are_printed_twice_are_records_once(name: str, tmp_path: Path) -> None:
+    """Also where the seconds of a record follow from the line before."""
+    lines = golden_lines(name)
+    once = session_of(lines, tmp_path, name)
+    records = set(once.main.lines(range(len(once.main))))
+    twice = session_of([each for at, each in enumerate(lines, 1) for _ in range(1 + (at in records))], tmp_path, name)
+    assert len(twice.main) == len(once.main)
+    case = {"devices": 1, "batch_size": 32}
+    assert value(twice, "sustained", **case) == value(once, "sustained", **case)
+
+
+# Pages show several blanks as one
+
+
+@pytest.mark.parametrize("name", ["frameworks.detectron2", "frameworks.libai", "frameworks.metric_logger"])
+def test_several_blanks_may_have_become_one(name: str, tmp_path: Path) -> None:
+    lines = golden_lines(name)
+    plain = session_of(lines, tmp_path, name)
+    squeezed = session_of([" ".join(filter(None, each.split(" "))) for each in lines], tmp_path, name)
+    for column in set(plain.main.columns) - {"clock"}:
+        assert squeezed.main[column].tolist() == pytest.approx(plain.main[column].tolist(), nan_ok=True)
+
+
+# Flair
+
+
+def flair(whole: str, batches: int, every: int, seconds: float) -> Iterator[str]:
+    """Two epochs of batches of 32 sentences, in an old dialect or the new one, which counts tokens."""
+    at = 0.0
+    for epoch in (1, 2):
+        since, begun = at, at
+        for batch in range(1, batches + 1):
+            at += seconds
+            if batch % every:
+                continue
+            stamp = f"2026-11-20 10:{int(at) // 60:02}:{int(at) % 60:02},{round(at % 1 * 1000):03}"
+            told = {
+                "old": f"samples/sec: {32 * every / (at - since):.2f}",
+                "new": f"time (sec): {at - begun:.2f} - samples/sec: {32 * 25 * batch / (at - begun):.2f}",
+            }
+            yield f"{stamp} epoch {epoch} - iter {batch}/{batches} - loss 1.25000000 - {told[whole]} - lr: 0.100000"
+            since = at
+        yield f"2026-11-20 10:{int(at) // 60:02}:{int(at) % 60:02},999 EPOCH {epoch} done: loss 1.2500 - lr 0.1000"
+        at += 30
+        yield f"2026-11-20 10:{int(at) // 60:02}:{int(at) % 60:02},000 DEV : loss 1.5 - score 0.5"
+
+
+@pytest.mark.parametrize("whole", ["old", "new"])
+def test_flair_counts_sentences_and_no_evaluation(whole: str, tmp_path: Path) -> None:
+    head = [
+        '2026-11-20 10:00:00,000 Model: "SequenceTagger(',
+        '2026-11-20 10:00:00,000  - mini_batch_size: "32"',
+        "2026-11-20 10:00:00,000 Device: cuda:0",
+    ]
+    session = session_of([*head, *flair(whole, 219, 21, 0.25)], tmp_path, "frameworks.flair")
+    assert value(session, ALL) == pytest.approx(32 / 0.25)
+    found = measured(session, facts_of(session)).headline
+    assert found.value == pytest.approx(32 / 0.25)  # type: ignore[union-attr]
+
+
+def test_the_last_batches_of_an_epoch_are_no_record_of_flair(tmp_path: Path) -> None:
+    lines = list(flair("new", 40, 4, 0.25))
+    session = session_of(lines, tmp_path, "frameworks.flair")
+    assert session.main["step"].tolist() == [float(each) for _ in range(2) for each in range(4, 40, 4)]
+
+
+def test_flair_on_several_devices(tmp_path: Path) -> None:
+    lines = ["2026-11-20 10:00:00,000  - compute on device: 4 GPUs", *flair("new", 219, 21, 0.25)]
+    assert facts_of(session_of(lines, tmp_path, "frameworks.flair"))["devices"] == 4

@@ -107,3 +107,46 @@ def test_the_last_batches_of_an_epoch_are_no_record_of_flair(tmp_path: Path) -> 
 def test_flair_on_several_devices(tmp_path: Path) -> None:
     lines = ["2026-11-20 10:00:00,000  - compute on device: 4 GPUs", *flair("new", 219, 21, 0.25)]
     assert facts_of(session_of(lines, tmp_path, "frameworks.flair"))["devices"] == 4
+
+
+# Somebody shows the beginning and the end of a log
+
+
+def megatron(step: int, seconds: float, clock: str = "") -> str:
+    return (
+        f"{clock} iteration {step:8}/    1000 | consumed samples: {64 * step:12} | elapsed time per iteration (ms): "
+        f"{1000 * seconds:.1f} | learning rate: 1.000E-04 | global batch size:    64 | lm loss: 2.5E+00 |"
+    )
+
+
+@pytest.mark.parametrize("clock", [False, True])
+def test_the_line_behind_a_gap_does_not_have_the_weight_of_all_that_are_missing(clock: bool, tmp_path: Path) -> None:
+    """Ten steps took 0.5 s each, those of the line behind the gap 2 s; the gap hides an evaluation of ten minutes."""
+    lines, at = list[str](), 0.0
+    for step in range(10, 1010, 10):
+        seconds = 2.0 if step == 700 else 0.5
+        at += 10 * seconds + (600 if step == 500 else 0)
+        stamp = f" [2026-11-20 {10 + int(at) // 3600}:{int(at) // 60 % 60:02}:{int(at) % 60:02}]" if clock else ""
+        lines += [megatron(step, seconds, stamp)] if not 300 < step < 700 else []
+    session = session_of([*lines[:30], "...", *lines[30:]], tmp_path, "dlperf.megatron")
+    found = measured(session, facts_of(session) | {"devices": 8}).headline
+    assert found.value == pytest.approx(64 / 0.5)  # type: ignore[union-attr]
+
+
+def test_the_clocks_on_both_sides_of_a_gap_tell_no_speed(tmp_path: Path) -> None:
+    lines, at = list[str](), 0
+    for step in range(100, 6100, 100):
+        at += 400 + (7200 if step == 3000 else 0)
+        stamp = f"2026-11-20 {at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}"
+        lines += [f"[{stamp}] (step={step:07}) Train Loss: 0.2500, Train Steps/Sec: 0.25"]
+    session = session_of([*lines[:20], "...", *lines[40:]], tmp_path, "frameworks.dit")
+    assert value(session, "sustained", devices=1, batch_size=32) == pytest.approx(32 / 4)
+
+
+def test_an_interval_that_changes_hides_no_line(tmp_path: Path) -> None:
+    """The first ten steps have a line each, at 1 s; of the others each tenth has one, at 0.5 s."""
+    steps = [*range(1, 11), *range(20, 210, 10)]
+    lines = [megatron(step, 1.0 if step <= 10 else 0.5) for step in steps]
+    session = session_of(lines, tmp_path, "dlperf.megatron")
+    # Without the first line, which adds to no count, and a fifth of the others.
+    assert value(session, "sustained", devices=8) == pytest.approx(64 * 194 / (4 + 190 * 0.5))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+import string
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ _LABELS = (
             rb"\[" + _ISO + rb"\] [\da-f]{8} (?:\[rank=(\d{1,6}+)\] )?+\|\|",  # Determined AI
             rb"[^\t\n]{1,200}+\t[^\t\n]{1,200}+\t" + _ISO + rb"()",  # gh run view --log
             # syslog and `journalctl -o short-iso`
-            _ISO + rb" [\w.-]++ [\w.@/-]++(?:\[\d++\])?+:()",
+            _ISO + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",
             _ISO + rb" [\w./-]{0,99}?algo-(\d{1,6}+)(?:[./-][\w./-]*+)?+",  # aws logs tail, of SageMaker
             # docker logs -t, kubectl logs --timestamps, a node's container log, pipelines
             rb"\[?+" + _ISO + rb"\]?+(?: std(?:out|err) [FP])?+()",
@@ -130,8 +131,8 @@ _WIDTHS, _CUT, _LOOKED_AT = range(40, 301), 3, 200
 #: Of so many characters, with one digit for each number, so many tell how a line begins.
 _BEGIN, _BEGUN = 24, 5
 _DIGITS = re.compile(rb"[0-9]++")
-#: What may be cut: a number, or a word, which is the group.
-_CUT_END, _CUT_BEGIN = re.compile(rb"[0-9.]++\Z|([A-Za-z_]++)\Z"), re.compile(rb"[0-9.]++|([A-Za-z_]++)")
+#: What numbers and words consist of, which may be cut.
+_OF_NUMBERS, _OF_WORDS = b"0123456789.", string.ascii_letters.encode() + b"_"
 #: The bytes that a character may take.
 _UTF8 = 4
 #: What a log begins with whose lines were indented to quote them, as Markdown does.
@@ -326,13 +327,20 @@ def _goes_on(line: bytes, following: bytes, text: bytes) -> bool:
     """Return whether a fraction is cut at the end of a line and goes on in the next, or a word that is whole elsewhere."""
     if _shape(line) == _shape(following):
         return False
-    ends, begins = _CUT_END.search(line), _CUT_BEGIN.match(following)
-    if not (ends and begins):
-        return False
-    if not (ends[1] or begins[1]):  # Whole numbers may end a line and begin the next.
-        return b"." not in ends[0][:-1] and begins[0].count(b".") + ends[0].count(b".") == 1
-    word = ends[0] + begins[0]
-    return bool(ends[1] and begins[1] and word in text and re.search(rb"(?<![A-Za-z_])%s(?![A-Za-z_])" % word, text))
+    end, begin = _ends(line, _OF_NUMBERS), _begins(following, _OF_NUMBERS)
+    if end and begin:  # Whole numbers may end a line and begin the next.
+        return b"." not in end[:-1] and begin.count(b".") + end.count(b".") == 1
+    end, begin = _ends(line, _OF_WORDS), _begins(following, _OF_WORDS)
+    word = end + begin
+    return bool(end and begin and word in text and re.search(rb"(?<![A-Za-z_])%s(?![A-Za-z_])" % word, text))
+
+
+def _ends(line: bytes, of: bytes) -> bytes:
+    return line[len(line.rstrip(of)) :]
+
+
+def _begins(line: bytes, of: bytes) -> bytes:
+    return line[: len(line) - len(line.lstrip(of))]
 
 
 def _shape(line: bytes) -> bytes:

@@ -15,12 +15,12 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Rows, Sample
 
 _CLOCK = rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) "
-_HEAD = rb"epoch <epoch> - iter <step>/<total_steps> - loss <loss> - "
+_HEAD = rb"epoch <epoch> - iter (?!0/)<step>/<total_steps> - loss <loss> - "
 
 
 def _whole(columns: Columns) -> Rows:
-    """Return the rows but for those of a first batch alone, and of the last batches of an epoch, one of which is smaller."""
-    return np.flatnonzero((columns["step"] > 0) & (columns["step"] < columns["total_steps"]))
+    """Return the rows but for those of the last batches of an epoch, one of which is smaller."""
+    return np.flatnonzero(columns["step"] < columns["total_steps"])
 
 
 def _of_tenths(columns: Columns) -> Postprocessed:
@@ -77,7 +77,7 @@ FORMAT = Format(
         ),
         Sample(
             b"2026-11-20 10:07:39,474 epoch 1 - iter 8/40 - loss 3.12500000 - time (sec): 1.50 - samples/sec: 3143.21 - lr: 0.100000\n",
-            epoch=1, step=8, total_steps=40, loss=3.125, steps=8, duration=1.5,
+            epoch=1, step=8, total_steps=40, loss=3.125,
         ),
         NearMiss(b"2026-11-20 10:41:17,078 epoch 1 - iter 0/219 - loss 11.50000000 - samples/sec: 900.25\n", "one batch, taken for a tenth of an epoch"),
         NearMiss(b"2026-11-20 10:46:33,552 DEV : loss 8.375 - score 0.5625\n", "an evaluation"),

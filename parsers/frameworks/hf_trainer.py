@@ -111,9 +111,8 @@ def _lines_of_training(columns: Columns) -> tuple[Rows, Column, Column, bool]:
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     drawn = np.flatnonzero((seconds > 0) & (columns["step"] < columns["_total"]))
     steps, totals, elapsed = (columns[name][drawn] for name in ("step", "_total", "clock"))
-    of_total = np.flatnonzero(
-        totals == (stated[0] if len(stated) else _total(steps, totals, elapsed, _votes(columns, drawn)))
-    )
+    total = stated[0] if len(stated) else _total(steps, totals, elapsed, columns["_told"][drawn])
+    of_total = np.flatnonzero(totals == total)
     end = stated[0] - _LAG if len(stated) == 1 else np.inf
     kept = of_total[_uninterrupted(steps[of_total], elapsed[of_total], float(end))]
     rows, steps, elapsed = drawn[kept], steps[kept], elapsed[kept]
@@ -253,18 +252,12 @@ def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
     return int((shown > _SHOWN_OF_FEW).sum())
 
 
-def _votes(columns: Columns, drawn: Rows) -> Column:
-    """Return what the bars count up to behind which losses are told: that of training, and none of a program's own."""
-    before = np.searchsorted(drawn, np.flatnonzero(np.isfinite(columns["_told"]))) - 1
-    totals: Column = columns["_total"][drawn[before[before >= 0]]]
-    return totals
-
-
-def _total(steps: Column, totals: Column, elapsed: Column, votes: Column) -> float:
+def _total(steps: Column, totals: Column, elapsed: Column, told: Column) -> float:
     """Return what the bar of training counts up to, where nothing states it: that behind which most losses are told.
 
-    Of bars without any, training goes on where an evaluation interrupted it, and the next evaluation begins at its first batch again. It
-    begins before the first evaluation, and it may take less time than that; else it is the bar that lasted longest.
+    Of bars without any, training goes on where an evaluation interrupted it, and the next evaluation begins at its first
+    batch again. It begins before the first evaluation, and it may take less time than that; else it is the bar that
+    lasted longest.
     """
 
     def unlikely(total: float) -> tuple[int, bool, float]:
@@ -272,10 +265,9 @@ def _total(steps: Column, totals: Column, elapsed: Column, votes: Column) -> flo
         is_first = own[0] == 0 and steps[0] == 1
         return int((np.diff(steps[own]) < -_LAG).sum()), not is_first, -float(elapsed[own].max())
 
-    voted, often = np.unique(votes, return_counts=True)
-    return min(
-        (voted[often == often.max()] if len(votes) else np.unique(totals)).tolist(), key=unlikely, default=float("nan")
-    )
+    likely, often = np.unique(totals[np.isfinite(told)], return_counts=True)
+    likely = likely[often == often.max()] if len(often) else np.unique(totals)
+    return min(likely.tolist(), key=unlikely, default=float("nan"))
 
 
 def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
@@ -367,8 +359,9 @@ _PAUSES = (
 _BAR = Reading(
     rb"(?<![^\r\n]) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
     # A narrow terminal cuts off the bracket.
-    rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])|"
-    rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)|\{'loss': '?+-?+(?P<_told>[0-9])",
+    rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])"
+    rb"(?:[^\r\n{]{0,200}+\s*+(?=\{'loss': '?+-?+(?P<_told>[0-9])))?+|"
+    rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
     unit="samples/s",
     counts="update",
     weak=True,

@@ -181,7 +181,7 @@ STAMPS = {
     "the journal, precisely": b"Nov 20 01:02:03.123456 node-1 python3[1234]: ",
     "the journal with whole dates": b"Fri 2026-11-20 01:02:03 CET node-1 python3[1234]: ",
     "the journal with dates of ISO": b"2026-11-20T01:02:03+0100 node-1 python3[1234]: ",
-    "syslog": b"2026-11-20T01:02:03.123456+01:00 node-1 trainer: ",
+    "syslog": b"2026-11-20T01:02:03.123456+01:00 node-1 trainer[1234]: ",
     "GitHub": b"2026-11-20T01:02:03.1234567Z ",
     "GitHub's command line": b"train\tRun the training\t2026-11-20T01:02:03.1234567Z ",
     "Determined AI of one process": b"[2026-11-20T01:02:03.123456Z] 5c90a731 || ",

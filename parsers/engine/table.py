@@ -33,6 +33,8 @@ _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
 #: Columns of so many records, and so many line numbers asked for at once, are kept for the next question.
 _FEW_RECORDS, _FEW_LINES = 100_000, 10
+#: Share of the records that repeat the one before them where a log has each line twice.
+_TWICE = 0.3
 #: Letters of `contract.SHORT_NUMBER`.
 _SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 
@@ -371,18 +373,20 @@ def last_digit(printed: bytes) -> float:
 def _once(reading: Reading, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> Sequence[re.Match[bytes]]:
     """Return the records without those that repeat the line before them: two handlers of a logger print each line twice.
 
-    The first of two tells what lay between the steps. Where ranks print the same step, each has its record.
+    The first of two tells what lay between the steps. Where ranks print the same step, each has its record, and so has an
+    update that the loss scaler skips, which has the step of the one before it.
     """
     if "step" not in reading.columns or reading.repeated or chunk.tags:
         return found
-    again = {
+    again = [
         at
-        for at, (before, each) in enumerate(pairwise(found), 1)
-        if each["step"]
-        and each.groups() == before.groups()
-        and chunk.text.count(b"\n", before.start(), each.start()) == 1
-    }
-    return [each for at, each in enumerate(found) if at not in again] if again else found
+        for at, (one, each) in enumerate(pairwise(found), 1)
+        if each["step"] and each.groups() == one.groups() and chunk.text.count(b"\n", one.start(), each.start()) == 1
+    ]
+    if len(again) < _TWICE * len(found) or any(later - at == 1 for at, later in pairwise(again)):
+        return found
+    kept = set(range(len(found))).difference(again)
+    return [each for at, each in enumerate(found) if at in kept]
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

@@ -103,6 +103,7 @@ _LABELS = (
             rb" *+(\d{1,6}+):",  # srun --label
             rb"\[(\d{1,6}+)\]",  # mpirun -l of Intel MPI and MPICH
             rb"\[" + _ISO + rb"\] [\da-f]{8} (?:\[rank=(\d{1,6}+)\] )?+\|\|",  # Determined AI
+            rb"[\w.-]{1,64}+/(\d{1,6}+)(?= \[(?:default|rank|trainer)\d)",  # TorchX and NeMo-Run, before the rank of torchrun
             rb"[^\t\n]{1,200}+\t[^\t\n]{1,200}+\t" + _ISO + rb"()",  # gh run view --log
             # syslog and `journalctl -o short-iso`
             _ISO + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",

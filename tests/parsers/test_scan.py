@@ -143,6 +143,7 @@ TAGS = {
     "SkyPilot": b"\x1b[36m(worker1, rank=%d, pid=77, ip=10.0.0.9)\x1b[0m ",
     "SkyPilot of 2022": b"(node-2, worker1, rank=%d, pid=77, ip=10.0.0.9) ",
     "SkyPilot of before": b"(train-it rank=%d pid=77, ip=10.0.0.9) ",
+    "NeMo-Run": b"pretraining/0 [default%d]:",
     "Determined AI": b"[2026-11-20T10:00:00.123456Z] 5c90a731 [rank=%d] || ",
     "Vertex AI": b"INFO\t2026-11-20 10:00:00 -0500\tworkerpool%d-0\t",
     "docker service": b"train_job.%d.k3xq9v0a1b2c@gpu-1    | ",

@@ -35,8 +35,8 @@ _OCTAL = re.compile(
 )
 _CARET = re.compile(rb"\^\[\[[0-9;?]*+[A-Za-z]|(?m:^|(?<=[\])%sx]))\^M|\^M(?m:$)|(?:\^H){2}")
 _WRITTEN = (
-    (_OCTAL, ((b"#033", b"\x1b"), (b"#015", b"\r"), (b"#010", b"\x08"), (b"#011", b"\t"))),
-    (_CARET, ((b"^[", b"\x1b"), (b"^M", b"\r"), (b"^H", b"\x08"))),
+    (b"#", _OCTAL, ((b"#033", b"\x1b"), (b"#015", b"\r"), (b"#010", b"\x08"), (b"#011", b"\t"))),
+    (b"^", _CARET, ((b"^[", b"\x1b"), (b"^M", b"\r"), (b"^H", b"\x08"))),
 )
 #: Colours whose `ESC` got lost where they were copied from a page, but no minutes, as in `[3m 20s`; and cursor moves of bars.
 _LOST_COLOUR = re.compile(rb"\[(?:[0-9]{1,3}(?:;[0-9]{1,3})*+)?+m(?! ?[0-9]++s)")
@@ -274,19 +274,20 @@ def unstyled(text: bytes) -> bytes:
         text = text.replace(b"\x00", b"")
     if b"\xff" in text or b"\xef" in text:
         text = _MARK_WITHIN.sub(b"", text)
-    for written, characters in _WRITTEN:
-        if any(each in text for each, _ in characters) and written.search(text):
+    for sign, written, characters in _WRITTEN:
+        # A single character is found fifty times as fast as two.
+        if sign in text and any(each in text for each, _ in characters) and written.search(text):
             for each, character in characters:
                 text = text.replace(each, character)
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
-    if b"[0m" in text:
+    head = text[:_TAGS_HEAD]
+    if b"[0m" in head:
         text = _LOST_COLOUR.sub(b"", text)
-    if b"[A" in text or b"[K" in text or b"[2K" in text:
+    if b"[A" in head or b"[K" in head or b"[2K" in head:
         text = _LOST_MOVES.sub(b"", text)
     if b"\x08" in text:
         text = _backspaced(text)
-    # A single character is found thirty times as fast as two.
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
 
 
@@ -393,9 +394,11 @@ def _indents_in(text: bytes, indent: bytes) -> list[re.Match[bytes]]:
     """Return an indent at the front of all lines, if each has it, or of blocks of code in Markdown; blank ones may lack it."""
     if indent and not re.search(rb"(?m)^(?!%s|[ \t]*+$)" % indent, text):
         return list(re.finditer(rb"(?m)^%s()" % indent, text))
-    # Such blocks stand between blank lines, and a log that is quoted so has most of the lines.
-    in_blocks = 2 * text.count(b"\n    ") > text.count(b"\n") - text.count(b"\n\n") and not _BESIDE_BLOCK.search(text)
-    return list(re.finditer(rb"(?m)^    ()", text)) if in_blocks else []
+    # Such blocks stand between blank lines, and a log that is quoted so has most of the lines; its beginning soon tells.
+    mostly = all(
+        2 * each.count(b"\n    ") > each.count(b"\n") - each.count(b"\n\n") for each in (text[:_TAGS_HEAD], text)
+    )
+    return list(re.finditer(rb"(?m)^    ()", text)) if mostly and not _BESIDE_BLOCK.search(text) else []
 
 
 def _stands_at(starts: Sequence[int], label: re.Pattern[bytes], text: bytes) -> bool:

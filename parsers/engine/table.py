@@ -155,10 +155,11 @@ class ReadingTable:
 
     def store(self, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> None:
         """Add the records of a chunk, in their order."""
-        found = _once(self.reading, chunk, found)
+        rows = [each.groups(b"") for each in found]
+        if again := _printed_again(self.reading, chunk, found, rows):
+            found, rows = ([each for at, each in enumerate(all_of) if at not in again] for all_of in (found, rows))
         places = [each.start() for each in found]
         self.stops += _stops(self.reading, chunk, self.rows, places)
-        rows = [each.groups(b"") for each in found]
         if not rows:
             return
         stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
@@ -370,23 +371,24 @@ def last_digit(printed: bytes) -> float:
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
 
 
-def _once(reading: Reading, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> Sequence[re.Match[bytes]]:
-    """Return the records without those that repeat the line before them: two handlers of a logger print each line twice.
+def _printed_again(
+    reading: Reading, chunk: Chunk, found: Sequence[re.Match[bytes]], rows: Sequence[tuple[bytes, ...]]
+) -> set[int]:
+    """Return which records repeat the line before them: two handlers of a logger print each line twice.
 
     The first of two tells what lay between the steps. Where ranks print the same step, each has its record, and so has an
     update that the loss scaler skips, which has the step of the one before it.
     """
     if "step" not in reading.columns or reading.repeated or chunk.tags:
-        return found
+        return set()
+    step = reading.columns.index("step")
     again = [
         at
-        for at, (one, each) in enumerate(pairwise(found), 1)
-        if each["step"] and each.groups() == one.groups() and chunk.text.count(b"\n", one.start(), each.start()) == 1
+        for at, (one, each) in enumerate(pairwise(rows), 1)
+        if one == each and each[step] and chunk.text.count(b"\n", found[at - 1].start(), found[at].start()) == 1
     ]
-    if len(again) < _TWICE * len(found) or any(later - at == 1 for at, later in pairwise(again)):
-        return found
-    kept = set(range(len(found))).difference(again)
-    return [each for at, each in enumerate(found) if at in kept]
+    twice = len(again) >= _TWICE * len(found) and all(later - at > 1 for at, later in pairwise(again))
+    return set(again) if twice else set()
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

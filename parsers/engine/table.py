@@ -157,7 +157,8 @@ class ReadingTable:
         """Add the records of a chunk, in their order."""
         rows = [each.groups(b"") for each in found]
         if again := _printed_again(self.reading, chunk, found, rows):
-            found, rows = ([each for at, each in enumerate(all_of) if at not in again] for all_of in (found, rows))
+            kept = [at for at in range(len(found)) if at not in again]
+            found, rows = [found[at] for at in kept], [rows[at] for at in kept]
         places = [each.start() for each in found]
         self.stops += _stops(self.reading, chunk, self.rows, places)
         if not rows:

@@ -39,7 +39,7 @@ _WRITTEN = (
     (b"^", _CARET, ((b"^[", b"\x1b"), (b"^M", b"\r"), (b"^H", b"\x08"))),
 )
 #: Colours whose `ESC` got lost where they were copied from a page, but no minutes, as in `[3m 20s`; and cursor moves of bars.
-_LOST_COLOUR = re.compile(rb"\[(?:[0-9]{1,3}(?:;[0-9]{1,3})*+)?+m(?! ?[0-9]++s)")
+_LOST_COLOUR = re.compile(rb"\[(?:[0-9]{1,3}(?:;[0-9]{1,3})*+)?+m(?! ?[0-9]++s|\])")
 _LOST_MOVES = re.compile(rb"(?m:(?<![^\r\n])|(?<=\]))(?:\[[0-2]?+[AK])++(?![\w\]])")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")

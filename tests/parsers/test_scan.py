@@ -270,7 +270,7 @@ def test_control_characters_that_are_written_out_are_applied(tmp_path: Path, kin
     [
         (b"[34mloss[0m: [1;31m2.5[0m", b"loss: 2.5"),
         (b"[36m(main_task pid=7)[0m step:1 - took [3m 20s", b"(main_task pid=7) step:1 - took [3m 20s"),
-        (b"took [12m 30s", b"took [12m 30s"),
+        (b"took [12m 30s of [0m]", b"took [12m 30s of [0m]"),
         (b"[A[A 10%|#   | 1/9 [00:01<00:08,  1.00s/it][A", b" 10%|#   | 1/9 [00:01<00:08,  1.00s/it]"),
         (b"[2K[K      1/100      5.1G", b"      1/100      5.1G"),
         (b"[A] the first, x[A]", b"[A] the first, x[A]"),

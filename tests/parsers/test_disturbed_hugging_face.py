@@ -123,3 +123,16 @@ def test_the_bar_behind_which_losses_are_told_is_that_of_training(
     lines = [*own, *training] if before else [*training[100:], *own]
     session = session_of(lines, tmp_path, "frameworks.hf_trainer")
     assert value(session, "sustained", devices=1, batch_size=8, accumulation=1) == pytest.approx(8 / 0.5)
+
+
+def test_losses_that_a_buffer_held_back_do_not_tell_the_bar_of_training(tmp_path: Path) -> None:
+    """Python prints them in blocks where its output is a file: behind an evaluation, or when the program ends."""
+    lines: list[str] = []
+    for step in range(1, 401):
+        at = step // 2 + 20 * ((step - 1) // 100)
+        lines += [f"{step // 10:3}%|#   | {step}/1000 [{at // 60:02}:{at % 60:02}<09:00,  2.00it/s]"]
+        if step % 100 == 0:
+            lines += [f"{10 * each:3}%|#   | {each}/20 [00:{each:02}<00:09,  1.00it/s]" for each in range(1, 20)]
+            lines += ["{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"] * 40
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert value(session, "sustained", devices=1, batch_size=8, accumulation=1) == pytest.approx(16, rel=0.01)

@@ -115,6 +115,7 @@ _LABELS = (
             _STAMP + rb"()",  # ts
             rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
             rb">()",  # a quotation in a message or in Markdown
+            rb"\[std(?:out|err)\]()",  # programs that start others and print what these print
             # SageMaker's local mode, which is docker compose: the number at the end is not that of the host
             rb"(?:[a-z\d]{10}-)?+algo-(\d{1,6}+)-[a-z\d]{5}(?:_\d++)?+ *+\|",
             rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose

@@ -175,6 +175,7 @@ STAMPS = {
     "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
     "a quotation": b"> ",
+    "what another program printed": b"[stderr] ",
     "a block of code in Markdown": b"    ",
     "a tab": b"\t",
     "ts": b"Nov 20 01:02:03 ",

@@ -115,6 +115,7 @@ _LABELS = (
             _STAMP + rb"()",  # ts
             rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
             rb">()",  # a quotation in a message or in Markdown
+            rb"##()",  # what R Markdown puts before the lines that a program prints
             rb"\[std(?:out|err)\]()",  # programs that start others and print what these print
             # SageMaker's local mode, which is docker compose: the number at the end is not that of the host
             rb"(?:[a-z\d]{10}-)?+algo-(\d{1,6}+)-[a-z\d]{5}(?:_\d++)?+ *+\|",
@@ -140,7 +141,7 @@ _UTF8 = 4
 #: What a log begins with whose lines were indented to quote them, as Markdown does.
 _INDENT = re.compile(rb"(?:[ \t]*+\n)*+([ \t]++)")
 #: A line that is no part of a block of code and stands beside it, but for the fences that some put around it.
-_BESIDE_BLOCK = re.compile(rb"(?m)^(?! {4}|[ \t]*+$|```)[^\n]*+\n {4}|^ {4}[^\n]*+\n(?! {4}|[ \t]*+$|```)")
+_BESIDE_BLOCK = re.compile(rb"(?m)^(?! {4}|[ \t]*+$|```|:::)[^\n]*+\n {4}|^ {4}[^\n]*+\n(?! {4}|[ \t]*+$|```|:::)")
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
 #: What `cat -n` and `grep -n` put before a line; no hour of a time, and counted as numbers of lines only where they rise.

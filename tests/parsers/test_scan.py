@@ -175,6 +175,7 @@ STAMPS = {
     "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
     "a quotation": b"> ",
+    "R Markdown": b"## ",
     "what another program printed": b"[stderr] ",
     "a block of code in Markdown": b"    ",
     "a tab": b"\t",
@@ -320,6 +321,8 @@ def test_blocks_of_code_in_markdown_lose_their_indent(tmp_path: Path) -> None:
     path, block = tmp_path / "train.md", b"".join(b"    epoch %d loss: 2.5\n" % each for each in range(9))
     path.write_bytes(b"# Training\n\n" + block + b"\nIt went well.\n")
     assert text_of(path, 1 << 20) == b"# Training\n\n" + block.replace(b"    ", b"") + b"\nIt went well.\n"
+    path.write_bytes(b"::: {.output .stream .stdout}\n" + block + b":::\n")
+    assert text_of(path, 1 << 20) == b"::: {.output .stream .stdout}\n" + block.replace(b"    ", b"") + b":::\n"
     path.write_bytes(b"# Training\n\nsteps:\n" + block + b"\nIt went well.\n")
     assert text_of(path, 1 << 20) == path.read_bytes()
 

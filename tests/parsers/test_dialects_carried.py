@@ -150,3 +150,45 @@ def test_an_interval_that_changes_hides_no_line(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "dlperf.megatron")
     # Without the first line, which adds to no count, and a fifth of the others.
     assert value(session, "sustained", devices=8) == pytest.approx(64 * 194 / (4 + 190 * 0.5))
+
+
+# Caffe
+
+
+def caffe(told: bool) -> Iterator[str]:
+    """Yield 2,000 iterations of 0.05 s with a display each hundred, a test of 30 s each 500 and a snapshot of 2 s."""
+    yield from [
+        "I1120 10:00:00.000000  4259 caffe.cpp:211] Using GPUs 0",
+        "I1120 10:00:00.200000  4259 solver.cpp:44] Initializing solver from parameters: ",
+        "test_iter: 100", "display: 100", "max_iter: 2000", "iter_size: 2",
+        "I1120 10:00:00.400000  4259 net.cpp:51] Initializing net from parameters: ",
+        'name: "TinyNet"', "  data_param {", "    batch_size: 64",
+        "I1120 10:00:00.500000  4259 solver.cpp:172] Creating test net (#0) specified by net file: tiny.prototxt",
+        "I1120 10:00:00.600000  4259 net.cpp:51] Initializing net from parameters: ", "    batch_size: 100",
+    ]  # fmt: skip
+    at = last = 1.0
+    for step in range(2000):
+        stamp = f"I1120 10:{int(at) // 60:02}:{at % 60:09.6f}  4259 "
+        if step % 500 == 0:
+            yield f"{stamp}solver.cpp:347] Iteration {step}, Testing net (#0)"
+            at += 30
+        at += 0.05
+        stamp = f"I1120 10:{int(at) // 60:02}:{at % 60:09.6f}  4259 "
+        if step % 100 == 0:
+            rate = f" ({min(step, 100) / (at - last):g} iter/s, {at - last:g}s/100 iters)" if told else ""
+            yield f"{stamp}solver.cpp:239] Iteration {step}{rate}, loss = 2.5"
+            yield f"{stamp}sgd_solver.cpp:112] Iteration {step}, lr = 0.01"
+            last = at
+        if step == 999:
+            yield f"{stamp}solver.cpp:464] Snapshotting to binary proto file tiny_iter_1000.caffemodel"
+            at += 2
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_tests_and_snapshots_of_caffe_are_no_training(told: bool, tmp_path: Path) -> None:
+    session = session_of(list(caffe(told)), tmp_path, "frameworks.caffe")
+    facts = facts_of(session)
+    assert (facts["batch_size"], facts["accumulation"], facts["total_steps"]) == (64, 2, 2000)
+    assert value(session, "sustained") == pytest.approx(2 * 64 / 0.05, rel=1e-4)
+    found = measured(session, facts).headline
+    assert found.value == pytest.approx(2 * 64 / 0.05, rel=1e-4)  # type: ignore[union-attr]

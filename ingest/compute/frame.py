@@ -259,6 +259,7 @@ def _missing(steps: Column) -> NDArray[np.bool_]:
     gaps = np.nan_to_num(np.diff(steps, prepend=np.nan))
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     longer, unusual = gaps > _LEFT_OUT * usual, np.pad(gaps > _AS_USUAL * usual, 1)
+    unusual[-1] = usual == 1  # Printers that show their first steps one by one go on with an interval.
     found: NDArray[np.bool_] = longer & ~unusual[:-2] & ~unusual[2:]
     return found if found.sum() <= _PLACES else np.zeros_like(found)
 

@@ -143,6 +143,14 @@ def test_the_clocks_on_both_sides_of_a_gap_tell_no_speed(tmp_path: Path) -> None
     assert value(session, "sustained", devices=1, batch_size=32) == pytest.approx(32 / 4)
 
 
+@pytest.mark.parametrize(("first", "speed"), [(10, 64 / 0.5), (1, 64 * 1000 / (10 + 990 * 0.25))])
+def test_a_single_line_behind_a_gap(first: int, speed: float, tmp_path: Path) -> None:
+    """Of lines each ten steps the last but one are missing; those of single steps end with an interval of many."""
+    lines = [megatron(first * step, 0.5 if first > 1 else 1.0) for step in range(1, 11)]
+    session = session_of([*lines, megatron(1000, 0.25)], tmp_path, "dlperf.megatron")
+    assert value(session, ALL, devices=8) == pytest.approx(speed)
+
+
 def test_an_interval_that_changes_hides_no_line(tmp_path: Path) -> None:
     """The first ten steps have a line each, at 1 s; of the others each tenth has one, at 0.5 s."""
     steps = [*range(1, 11), *range(20, 210, 10)]

@@ -45,6 +45,9 @@ _OUTSIDE = 0.02
 _SKIPPED = 0.5
 #: Two programs write into one file where steps go back so often, and in this share of the lines.
 _OFTEN, _SHARE = 3, 0.1
+#: Lines are missing where a row is so many of the usual intervals behind the one before, and those around it at most so
+#: many, in as many places at most as people leave something out of a log.
+_LEFT_OUT, _AS_USUAL, _PLACES = 3.0, 1.5, 3
 #: A line that follows within this share of the usual interval, with the same step, is the same line again.
 _AGAIN = 0.1
 #: Lines that are printed together follow within these seconds.
@@ -101,14 +104,14 @@ class StepRows:
         The clock may be coarser than the lines: of several lines with one time, only the first is a row. A row then
         begins where the clock has just changed, but for the line behind a pause, which stands anywhere in its second:
         the row that holds a pause goes on to the next change. Lines after the last change of the clock are left out; so
-        is the time until a program was started again, of which the first line begins the next row, and time over which
-        the clock was set by an hour.
+        is the time until a program was started again, of which the first line begins the next row, time over which the
+        clock was set by an hour, and time of which lines are missing, which may have told of an evaluation.
         """
         import numpy as np
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
-        anew = self._restarted(seconds) | self._clock_set()
+        anew = self._restarted(seconds) | self._clock_set() | _missing(self.steps)[1:]
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
@@ -224,7 +227,41 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     if "evaluated" in columns:
         stopped[columns["evaluated"] > 0] |= PAUSES["evaluation"]
     pauses = _pauses(records, stopped, epochs, steps)
-    return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
+    frame = StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
+    return frame if records.reading.span != "interval" else _without_missing(frame)
+
+
+def _without_missing(frame: StepRows) -> StepRows:
+    """Return the rows but for those before which lines are missing.
+
+    Such a row would have the weight of all lines that were left out, though it tells of the last of their steps.
+    """
+    import numpy as np
+
+    missing = _missing(frame.steps)
+    if not missing.any() or {"steps", "consumed"} & frame.columns.keys():
+        return frame
+    kept, apart = ~missing, frame.apart | np.concatenate([[False], missing[:-1]])
+    columns = {name: each[kept] for name, each in frame.columns.items()}
+    return replace(
+        frame, rows=frame.rows[kept], epochs=frame.epochs[kept], steps=frame.steps[kept], columns=columns,
+        covered=frame.covered[kept], pauses=frame.pauses[kept], apart=apart[kept],
+    )  # fmt: skip
+
+
+def _missing(steps: Column) -> NDArray[np.bool_]:
+    """Return before which of n rows lines are missing, as where somebody shows the beginning and the end of a log.
+
+    A printer whose interval changes goes on with the new one.
+    """
+    import numpy as np
+
+    gaps = np.nan_to_num(np.diff(steps, prepend=np.nan))
+    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    longer, unusual = gaps > _LEFT_OUT * usual, np.pad(gaps > _AS_USUAL * usual, 1)
+    unusual[-1] = usual == 1  # Printers that show their first steps one by one go on with an interval.
+    found: NDArray[np.bool_] = longer & ~unusual[:-2] & ~unusual[2:]
+    return found if found.sum() <= _PLACES else np.zeros_like(found)
 
 
 def _printed_again(clock: Column, epochs: Column, steps: Column) -> NDArray[np.bool_]:

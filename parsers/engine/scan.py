@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 import stat
+import string
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import IO
 
@@ -27,21 +28,41 @@ _TAGS_HEAD = 1 << 16
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
+#: How rsyslog writes control characters, and with it Amazon's collectors, and how terminals and editors show them. Source:
+#: rsyslog's `parser.escapeControlCharactersOnReceive`. A number, as of `Trial #015`, stands behind a blank.
+_OCTAL = re.compile(
+    rb"#033\[[0-9;?]*+[A-Za-z]|(?m:^|(?<=[\])%sx]))#015(?!\d)|(?m:^|(?<=[\w\])%:,.]))#011(?!\d)|(?:#010){2}"
+)
+_CARET = re.compile(rb"\^\[\[[0-9;?]*+[A-Za-z]|(?m:^|(?<=[\])%sx]))\^M|\^M(?m:$)|(?:\^H){2}")
+_WRITTEN = (
+    (b"#", _OCTAL, ((b"#033", b"\x1b"), (b"#015", b"\r"), (b"#010", b"\x08"), (b"#011", b"\t"))),
+    (b"^", _CARET, ((b"^[", b"\x1b"), (b"^M", b"\r"), (b"^H", b"\x08"))),
+)
+#: Colours whose `ESC` got lost where they were copied from a page, but no minutes, as in `[3m 20s`; and cursor moves of bars.
+_LOST_COLOUR = re.compile(rb"\[(?:[0-9]{1,3}(?:;[0-9]{1,3})*+)?+m(?! ?[0-9]++s|\])")
+_LOST_MOVES = re.compile(rb"(?m:(?<![^\r\n])|(?<=\]))(?:\[[0-2]?+[AK])++(?![\w\]])")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 #: Where files were joined, a mark stands before a line within.
 _MARK_WITHIN = re.compile(rb"(?m)^(?:" + b"|".join(_MARKS) + rb")")
 _JSON_TEXT = rb'("(?:[^"\\\n]++|\\.)*+")'
-#: A line of the files in which Docker keeps what a container printed, and Kaggle what a notebook did; and how such a file
-#: begins. Source of Kaggle's: `kaggle kernels output`.
-_KEPT = {
-    b'{"log":"': re.compile(
-        rb'(?m)^\{"log":' + _JSON_TEXT + rb',"stream":"std(?:out|err)"(?:,"attrs":\{[^{}\n]*+\})?+,"time":"[^"\n]*+"\}'
-    ),
-    b'[{"stream_name":"': re.compile(
-        rb'(?m)^[\[,]\{"stream_name":"std(?:out|err)","time":[\d.eE+-]++,"data":' + _JSON_TEXT + rb"\}\]?+"
-    ),
-}
+#: What those who ship logs keep beside a line, and when and where it was printed: with anything else it is a record.
+_BESIDE = (
+    rb'"(?:stream|stream_name|logtag|_p|attrs|@?+timestamp|time|date|ts|ingestionTime|logStreamName|eventId|insertId)": ?+'
+    rb'(?:"[^"\\\n]*+"|[\d.eE+-]++|\{[^{}\n]*+\})'
+)
+#: A line of the files in which Docker, Kaggle and others keep what was printed. Source of Kaggle's: `kaggle kernels output`.
+_KEPT = re.compile(
+    rb"(?m)^[\[,]?+\{(?=\"(?:log|message|data)\": ?+\"|"
+    + _BESIDE
+    + rb", ?+)(?:"
+    + _BESIDE
+    + rb', ?+)*+"(?:log|message|data)": ?+'
+    + _JSON_TEXT
+    + rb"(?:, ?+"
+    + _BESIDE
+    + rb")*+\}[\],]?+(?=\r?$)"
+)
 #: Line ends of Windows, and those that a second program made of them.
 _LINE_END = re.compile(rb"(?<!\r)\r++\n")
 # mpirun --tag-output, or horovodrun, which names no job; a tag can stand inside a line. SageMaker makes
@@ -57,6 +78,8 @@ _MPI_DATE_LENGTH = len("Mon Nov  2 10:00:00 2026")
 # torchrun --tee: only at a line's start, where it is unmistakable. TorchX names the role, and the rank behind the local one.
 _LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank|trainer)(?:\d{1,9}+\|)?+(\d{1,9}+)\]: ?)")
 _LINE_TAGS = (b"[default", b"[rank", b"[trainer")
+_DAY = rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)"
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
 # printer's own. A group is the rank, or the number of the host, if any; of two, the first that is not empty.
@@ -69,20 +92,35 @@ _LABELS = (
         rb"(?m)\((?<![^\r\n]\()(?:[\w.-]++(?:, [\w.-]++(?=,))?+,? (?:rank=(\d{1,6}+),? )?+)?+"
         rb"pid=\d++(?:, ip=[\d.]{0,12}?(\d{1,3}))?\)(?: |$)"
     ),
+    # `gcloud ai custom-jobs stream-logs` of Vertex AI: of the first pool there is one replica, the chief
+    re.compile(
+        rb"(?m)^[A-Z]{4,8}(?:\t| ++)" + _DAY + rb" [+-]\d{4}(?:\t| ++)(?:workerpool(\d{1,3}+)-\d++|service)(?:\t| ++|$)"
+    ),
+    re.compile(rb"(?m)^\d++\.\ds\t\d++(?:\t|$)()"),  # what Kaggle shows of a notebook
     *(
         re.compile(rb"(?m)^" + each + rb"(?: |$)")
         for each in (
             rb" *+(\d{1,6}+):",  # srun --label
             rb"\[(\d{1,6}+)\]",  # mpirun -l of Intel MPI and MPICH
+            rb"\[" + _ISO + rb"\] [\da-f]{8} (?:\[rank=(\d{1,6}+)\] )?+\|\|",  # Determined AI
+            rb"[\w.-]{1,64}+/(\d{1,6}+)(?= \[(?:default|rank|trainer)\d)",  # TorchX and NeMo-Run, before the rank of torchrun
+            rb"[^\t\n]{1,200}+\t[^\t\n]{1,200}+\t" + _ISO + rb"()",  # gh run view --log
+            # syslog and `journalctl -o short-iso`
+            _ISO + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",
+            _ISO + rb" [\w./-]{0,99}?algo-(\d{1,6}+)(?:[./-][\w./-]*+)?+",  # aws logs tail, of SageMaker
             # docker logs -t, kubectl logs --timestamps, a node's container log, pipelines
-            rb"\[?+\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)\]?+(?: std(?:out|err) [FP])?+()",
-            _STAMP + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",  # journalctl
+            rb"\[?+" + _ISO + rb"\]?+(?: std(?:out|err) [FP])?+()",
+            # journalctl, also with more digits or a whole date, and syslog
+            rb"(?:" + _STAMP + rb"(?:\.\d++)?+|[A-Z][a-z]{2} " + _DAY + rb" [A-Z]{3,5}) [\w.-]++ [\w.@/-]++\[\d++\]:()",
             _STAMP + rb"()",  # ts
             rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
             rb">()",  # a quotation in a message or in Markdown
+            rb"##()",  # what R Markdown puts before the lines that a program prints
+            rb"\[std(?:out|err)\]()",  # programs that start others and print what these print
             # SageMaker's local mode, which is docker compose: the number at the end is not that of the host
             rb"(?:[a-z\d]{10}-)?+algo-(\d{1,6}+)-[a-z\d]{5}(?:_\d++)?+ *+\|",
             rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose
+            rb"[\w-]{0,99}\.(\d{1,6}+)\.[a-z\d]{10,25}@[\w.-]++ *+\|",  # docker service logs
             rb"\[[\d.]{7,15}\.(\d{1,6}+)::std(?:out|err)\]",  # KungFu, with the address and the port of a worker
             rb"\[pod/[\w.-]{0,99}?(\d{0,6}+)/[\w.-]++\]",  # kubectl logs --prefix
             # pdsh, and DeepSpeed with it
@@ -90,8 +128,20 @@ _LABELS = (
         )
     ),
 )
+#: The widths that terminals have, how often a number or a word must go on behind a line of that width to tell that it
+#: wrapped them, and of how many such lines.
+_WIDTHS, _CUT, _LOOKED_AT = range(40, 301), 3, 200
+#: Of so many characters, with one digit for each number, so many tell how a line begins.
+_BEGIN, _BEGUN = 24, 5
+_DIGITS = re.compile(rb"[0-9]++")
+#: What numbers and words consist of, which may be cut.
+_OF_NUMBERS, _OF_WORDS = b"0123456789.", string.ascii_letters.encode() + b"_"
+#: The bytes that a character may take.
+_UTF8 = 4
 #: What a log begins with whose lines were indented to quote them, as Markdown does.
 _INDENT = re.compile(rb"(?:[ \t]*+\n)*+([ \t]++)")
+#: A line that is no part of a block of code and stands beside it, but for the fences that some put around it.
+_BESIDE_BLOCK = re.compile(rb"(?m)^(?! {4}|[ \t]*+$|```|:::)[^\n]*+\n {4}|^ {4}[^\n]*+\n(?! {4}|[ \t]*+$|```|:::)")
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
 #: What `cat -n` and `grep -n` put before a line; no hour of a time, and counted as numbers of lines only where they rise.
@@ -185,7 +235,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         raw: (bytes, number of the first line, offset of the first byte, newlines).
         noise: where what was taken off is counted.
     """
-    indent, kept = b"", None
+    indent, kept, width = b"", False, 0
     for data, line, offset, newlines in raw:
         mark = next((each for each in _MARKS if not offset and data.startswith(each)), b"")
         text: bytes = data.removeprefix(mark)
@@ -194,10 +244,13 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
             noise.nul_bytes += text.count(b"\x00")
             noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 1000
         if offset == 0:
-            kept = next((each for begin, each in _KEPT.items() if text.startswith(begin)), None)
-        text = unstyled(kept.sub(_printed, text) if kept else text)
+            kept = _KEPT.match(text) is not None
+        text = unstyled(_KEPT.sub(_printed, text) if kept else text)
         if offset == 0:
+            width = _width_of(text)
             indent = _indent_of(text)
+        if width:
+            text = _unwrapped(text, width)
         if labels := _labels_in(text) or _indents_in(text, indent):
             text, tags = _unlabelled(text, labels)
         if found := _tags_in(text):
@@ -223,11 +276,20 @@ def unstyled(text: bytes) -> bytes:
         text = text.replace(b"\x00", b"")
     if b"\xff" in text or b"\xef" in text:
         text = _MARK_WITHIN.sub(b"", text)
+    for sign, written, characters in _WRITTEN:
+        # A single character is found fifty times as fast as two.
+        if sign in text and any(each in text for each, _ in characters) and written.search(text):
+            for each, character in characters:
+                text = text.replace(each, character)
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
+    head = text[:_TAGS_HEAD]
+    if b"[0m" in head:
+        text = _LOST_COLOUR.sub(b"", text)
+    if b"[A" in head or b"[K" in head or b"[2K" in head:
+        text = _LOST_MOVES.sub(b"", text)
     if b"\x08" in text:
         text = _backspaced(text)
-    # A single character is found thirty times as fast as two.
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
 
 
@@ -241,6 +303,72 @@ def _backspaced(text: bytes) -> bytes:
         else:
             kept += part
     return bytes(kept)
+
+
+def _width_of(text: bytes) -> int:
+    """Return the width of the terminal that wrapped the lines of a log, 0 where none did.
+
+    No line is longer, and at the end of some that are as long numbers or words are cut, which go on in the next line. That
+    does not begin as the one before it: two lines of a printer do that are as long by chance.
+    """
+    lines = text.split(b"\n")
+    if max(map(len, lines)) > _UTF8 * _WIDTHS[-1]:
+        return 0
+    wide = [_characters(each) for each in lines]
+    width = max(wide)
+    full = [at for at, each in enumerate(wide[:-1]) if each == width]
+    if width not in _WIDTHS or len(full) < _CUT:
+        return 0
+    cut = (at for at in full[:_LOOKED_AT] if _goes_on(lines[at], lines[at + 1], text))
+    return width if len(list(islice(cut, _CUT))) == _CUT else 0
+
+
+def _characters(line: bytes) -> int:
+    return len(line) if line.isascii() else len(line.decode("utf-8", "replace"))
+
+
+def _goes_on(line: bytes, following: bytes, text: bytes) -> bool:
+    """Return whether a fraction is cut at the end of a line and goes on in the next, or a word that is whole elsewhere."""
+    if _shape(line) == _shape(following):
+        return False
+    end, begin = _ends(line, _OF_NUMBERS), _begins(following, _OF_NUMBERS)
+    if end and begin:  # Whole numbers may end a line and begin the next.
+        return b"." not in end[:-1] and begin.count(b".") + end.count(b".") == 1
+    end, begin = _ends(line, _OF_WORDS), _begins(following, _OF_WORDS)
+    word = end + begin
+    return bool(end and begin and word in text and re.search(rb"(?<![A-Za-z_])%s(?![A-Za-z_])" % word, text))
+
+
+def _ends(line: bytes, of: bytes) -> bytes:
+    return line[len(line.rstrip(of)) :]
+
+
+def _begins(line: bytes, of: bytes) -> bytes:
+    return line[: len(line) - len(line.lstrip(of))]
+
+
+def _shape(line: bytes) -> bytes:
+    """Return how a line begins, whatever its numbers: those of a printer begin alike."""
+    return _DIGITS.sub(b"0", line[:_BEGIN])[:_BEGUN]
+
+
+def _unwrapped(text: bytes, width: int) -> bytes:
+    """Join lines that a terminal wrapped; their line ends stand behind them, so that those behind keep their numbers.
+
+    What begins as the line before it is a line of its own, and that before it ended at the edge.
+    """
+    joined, begin, held = list[bytes](), b"", 0
+    for line in text.split(b"\n"):
+        if held and _shape(line) == begin:
+            joined.append(b"\n" * held)
+            held = 0
+        begin = begin if held else _shape(line)
+        joined.append(line)
+        held += 1
+        if _characters(line) != width:
+            joined.append(b"\n" * held)
+            held = 0
+    return b"".join([*joined, b"\n" * held])[:-1]
 
 
 def _labels_in(text: bytes) -> list[re.Match[bytes]]:
@@ -265,10 +393,14 @@ def _indent_of(text: bytes) -> bytes:
 
 
 def _indents_in(text: bytes, indent: bytes) -> list[re.Match[bytes]]:
-    """Return an indent at the front of all lines, if each has it; blank ones may lack it."""
-    if not indent or re.search(rb"(?m)^(?!%s|[ \t]*+$)" % indent, text):
-        return []
-    return list(re.finditer(rb"(?m)^%s()" % indent, text))
+    """Return an indent at the front of all lines, if each has it, or of blocks of code in Markdown; blank ones may lack it."""
+    if indent and not re.search(rb"(?m)^(?!%s|[ \t]*+$)" % indent, text):
+        return list(re.finditer(rb"(?m)^%s()" % indent, text))
+    # Such blocks stand between blank lines, and a log that is quoted so has most of the lines; its beginning soon tells.
+    mostly = all(
+        2 * each.count(b"\n    ") > each.count(b"\n") - each.count(b"\n\n") for each in (text[:_TAGS_HEAD], text)
+    )
+    return list(re.finditer(rb"(?m)^    ()", text)) if mostly and not _BESIDE_BLOCK.search(text) else []
 
 
 def _stands_at(starts: Sequence[int], label: re.Pattern[bytes], text: bytes) -> bool:

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +33,8 @@ _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
 #: Columns of so many records, and so many line numbers asked for at once, are kept for the next question.
 _FEW_RECORDS, _FEW_LINES = 100_000, 10
+#: Share of the records that repeat the one before them where a log has each line twice.
+_TWICE = 0.3
 #: Letters of `contract.SHORT_NUMBER`.
 _SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 
@@ -153,9 +155,12 @@ class ReadingTable:
 
     def store(self, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> None:
         """Add the records of a chunk, in their order."""
+        rows = [each.groups(b"") for each in found]
+        if again := _printed_again(self.reading, chunk, found, rows):
+            kept = [at for at in range(len(found)) if at not in again]
+            found, rows = [found[at] for at in kept], [rows[at] for at in kept]
         places = [each.start() for each in found]
         self.stops += _stops(self.reading, chunk, self.rows, places)
-        rows = [each.groups(b"") for each in found]
         if not rows:
             return
         stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
@@ -365,6 +370,26 @@ def last_digit(printed: bytes) -> float:
     """Return what the last digit of a printed number counts: 0.01 in `394.18`, 1000 in `107K`."""
     digits = printed.rstrip(b"KMBT")
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
+
+
+def _printed_again(
+    reading: Reading, chunk: Chunk, found: Sequence[re.Match[bytes]], rows: Sequence[tuple[bytes, ...]]
+) -> set[int]:
+    """Return which records repeat the line before them: two handlers of a logger print each line twice.
+
+    The first of two tells what lay between the steps. Where ranks print the same step, each has its record, and so has an
+    update that the loss scaler skips, which has the step of the one before it.
+    """
+    if "step" not in reading.columns or reading.repeated or chunk.tags:
+        return set()
+    step = reading.columns.index("step")
+    again = [
+        at
+        for at, (one, each) in enumerate(pairwise(rows), 1)
+        if one == each and each[step] and chunk.text.count(b"\n", found[at - 1].start(), found[at].start()) == 1
+    ]
+    twice = len(again) >= _TWICE * len(found) and all(later - at > 1 for at, later in pairwise(again))
+    return set(again) if twice else set()
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

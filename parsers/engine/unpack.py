@@ -1,5 +1,7 @@
 """Unpack logs within limits: once, into a temporary file without a name, of which any part can be read again.
 
+A notebook is a packed log: it holds what its cells printed.
+
 What a plain log may be is not limited: unpack a log that exceeds these limits yourself, if you trust it.
 """
 
@@ -8,11 +10,12 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
 
@@ -22,6 +25,8 @@ MOST_BYTES = 4 << 30
 MOST_RATIO, FREE_BYTES = 1000, 64 << 20
 #: Bytes of memory for the dictionary that a packed file asks for.
 MOST_MEMORY = 256 << 20
+#: Bytes of a notebook, which is read at once.
+MOST_NOTEBOOK = 64 << 20
 _PIECE = 1 << 20
 #: Of `.zst` little is given at a time, since all that it unpacks to comes at once: up to 32,000 times as much.
 _ZST_PIECE = 1 << 10
@@ -87,8 +92,34 @@ def _zst(path: Path) -> Iterator[bytes]:
             data = data or stream.read(_ZST_PIECE)
 
 
+def _ipynb(path: Path) -> Iterator[bytes]:
+    """Yield what the cells of a notebook printed, each output from the start of a line on. Source: nbformat 4."""
+    if path.stat().st_size > MOST_NOTEBOOK:
+        raise OSError("the notebook is too large")
+    try:
+        cells = json.loads(path.read_bytes())["cells"]
+        outputs = [each for cell in cells for each in cell.get("outputs", ())]
+        texts = [
+            "".join(each.get("text") or each.get("data", {}).get("text/plain") or _crash(each)) for each in outputs
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise OSError("it is no notebook") from None
+    for each in texts:
+        yield (each if not each or each.endswith("\n") else f"{each}\n").encode("utf-8", "replace")
+
+
+def _crash(output: Mapping[str, Sequence[str]]) -> str:
+    return "\n".join(output.get("traceback", ()))
+
+
 #: How logs are unpacked, by the suffixes that say so.
-UNPACKERS: Mapping[str, Callable[[Path], Iterator[bytes]]] = {".gz": _gz, ".bz2": _bz2, ".xz": _xz, ".zst": _zst}
+UNPACKERS: Mapping[str, Callable[[Path], Iterator[bytes]]] = {
+    ".gz": _gz,
+    ".bz2": _bz2,
+    ".xz": _xz,
+    ".zst": _zst,
+    ".ipynb": _ipynb,
+}
 
 
 def is_packed(path: Path) -> bool:

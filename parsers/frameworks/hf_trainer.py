@@ -41,6 +41,8 @@ _KEPT, _SLOW, _SHOWN, _SHOWN_OF_FEW = 0.7, 1.5, 0.01, 0.05
 _ROUNDED_DOWN = 0.95
 #: Records that tell of a resumption; and that are enough without those that show how a bar began.
 _FEW, _ENOUGH = 3, 10
+#: Losses that show which bar is that of training.
+_SURE = 2
 #: A step that holds a pause takes so many seconds, and so many usual steps, more than others.
 _PAUSED, _STALLED = 2.0, 3.0
 #: Share of the time that checkpoints may take at most, where none of them is seen.
@@ -111,7 +113,8 @@ def _lines_of_training(columns: Columns) -> tuple[Rows, Column, Column, bool]:
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     drawn = np.flatnonzero((seconds > 0) & (columns["step"] < columns["_total"]))
     steps, totals, elapsed = (columns[name][drawn] for name in ("step", "_total", "clock"))
-    of_total = np.flatnonzero(totals == (stated[0] if len(stated) else _total(steps, totals, elapsed)))
+    total = stated[0] if len(stated) else _total(steps, totals, elapsed, columns["_told"][drawn])
+    of_total = np.flatnonzero(totals == total)
     end = stated[0] - _LAG if len(stated) == 1 else np.inf
     kept = of_total[_uninterrupted(steps[of_total], elapsed[of_total], float(end))]
     rows, steps, elapsed = drawn[kept], steps[kept], elapsed[kept]
@@ -251,11 +254,12 @@ def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
     return int((shown > _SHOWN_OF_FEW).sum())
 
 
-def _total(steps: Column, totals: Column, elapsed: Column) -> float:
+def _total(steps: Column, totals: Column, elapsed: Column, told: Column) -> float:
     """Return what the bar of training counts up to, where nothing states it.
 
     Training goes on where an evaluation interrupted it, and the next evaluation begins at its first batch again. It
-    begins before the first evaluation, and it may take less time than that; else it is the bar that lasted longest.
+    begins before the first evaluation, and it may take less time than that; else it is the bar that lasted longest. Losses
+    are told behind it, so that one without any is a program's own.
     """
 
     def unlikely(total: float) -> tuple[int, bool, float]:
@@ -263,7 +267,11 @@ def _total(steps: Column, totals: Column, elapsed: Column) -> float:
         is_first = own[0] == 0 and steps[0] == 1
         return int((np.diff(steps[own]) < -_LAG).sum()), not is_first, -float(elapsed[own].max())
 
-    return min(np.unique(totals).tolist(), key=unlikely, default=float("nan"))
+    found = min(np.unique(totals).tolist(), key=unlikely, default=float("nan"))
+    behind, often = np.unique(totals[np.isfinite(told)], return_counts=True)
+    if found in behind or often.max(initial=0) < _SURE:
+        return found
+    return float(min(behind[often == often.max()].tolist(), key=unlikely))
 
 
 def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
@@ -355,7 +363,9 @@ _PAUSES = (
 _BAR = Reading(
     rb"(?<![^\r\n]) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
     # A narrow terminal cuts off the bracket.
-    rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])|"
+    rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])"
+    # What is printed late, from a buffer, comes in blocks.
+    rb"(?:[^\r\n{]{0,200}+\s*+(?=\{'loss': '?+-?+(?P<_told>[0-9])[^{}\r\n]{1,1000}+\}\s*+(?!\{)))?+|"
     rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
     unit="samples/s",
     counts="update",

@@ -14,8 +14,8 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"lb\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iteration: <step>/<total_steps>  consumed_samples: [0-9]++  "
-            rb"(?:total_loss: <loss>)?+" + up_to(rb" time: ", rb"lb\.utils\.events") + rb"<step_seconds> s/iter  (?:data_time: <reader_seconds> s/iter)?+ *+"
+            rb"lb\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iteration: <step>/<total_steps> ++consumed_samples: [0-9]++ ++"
+            rb"(?:total_loss: <loss>)?+" + up_to(rb" time: ", rb"lb\.utils\.events") + rb"<step_seconds> s/iter ++(?:data_time: <reader_seconds> s/iter)?+ *+"
             rb"total_throughput: <throughput> samples/s ",
             unit="samples/s",
             cumulative_since=2,

@@ -13,7 +13,7 @@ from parsers.frameworks import resnet_v1
 #: Behind the stamp of Kubeflow's launcher, or glog's.
 _LINE = rb"(?m)^(?:INFO\|[0-9T:-]{19}\|[^|\n]++\|[0-9]++\| )?+(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
 #: Logs are assumed to be of training, so training is no option.
-_MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
+_MODES = {b"forward-only": "inference", b"forward only": "inference", b"evaluation": "evaluation"}
 
 
 def _steps(scope: Scope, where: bytes) -> Reading:
@@ -57,7 +57,7 @@ FORMAT = Format(
         Fact("batch_size", _LINE + rb" *+(\d++)(?:\.0)?+ per device", int),
         Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", listed),
         Fact("data_format", _LINE + rb"Data format: ++(NCHW|NHWC)"),
-        Fact("mode", _LINE + rb"Mode: ++([\w-]++)$", words=_MODES),
+        Fact("mode", _LINE + rb"Mode: ++([\w-]++(?: only)?+)$", words=_MODES),
         Fact("mode", _LINE + rb"Mode: ++(training \+ evaluation)", lambda _: "training and evaluation"),
         Fact("precision", rb"--use_fp16(?:=| (?!-))?+((?:[Tt]rue|[Ff]alse|1|0)?+)(?![\w=])",
              words={b"": "fp16", b"True": "fp16", b"true": "fp16", b"1": "fp16", b"False": "fp32", b"false": "fp32", b"0": "fp32"}),

@@ -1554,7 +1554,9 @@ def test_records_without_a_head_are_not_read(tmp_path: Path) -> None:
     assert value(session, "reported") == 400.0
 
 
-@pytest.mark.parametrize(("mode", "stated"), [("forward-only", "inference"), ("training", None)])
+@pytest.mark.parametrize(
+    ("mode", "stated"), [("forward-only", "inference"), ("forward only", "inference"), ("training", None)]
+)
 def test_inference_is_another_case(mode: str, stated: str | None, tmp_path: Path) -> None:
     lines = [*head(LOCAL, "replicated", mode), *STEPS]
     assert facts_of(session_of(lines, tmp_path, "frameworks.tf_cnn_benchmarks")).get("mode") == stated

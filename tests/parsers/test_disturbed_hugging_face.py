@@ -101,3 +101,38 @@ def test_a_summary_of_one_digit_contradicts_nothing_within_it(tmp_path: Path) ->
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(64 / 24000)
+
+
+@pytest.mark.parametrize(("total", "seconds"), [(50, 2.0), (5000, 0.01), (5000, 0.25)])
+@pytest.mark.parametrize("before", [True, False])
+def test_the_bar_behind_which_losses_are_told_is_that_of_training(
+    total: int, seconds: float, before: bool, tmp_path: Path
+) -> None:
+    """A program prepares its data or tries its model with a bar of its own; the run was killed, and states no total."""
+
+    def drawn(step: int, of: int, took: float) -> str:
+        at = step * took
+        rate = f"{took:.2f}s/it" if took >= 1 else f"{1 / took:.2f}it/s"
+        return f"{100 * step // of:3}%|#   | {step}/{of} [{int(at) // 60:02}:{int(at) % 60:02}<09:00, {rate:>9}]"
+
+    own = [drawn(step, total, seconds) for step in range(1, total + 1, 1 + total // 500)]
+    training: list[str] = []
+    for step in range(1, 601):
+        training += [drawn(step, 1000, 0.5)]
+        training += ["{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"] if step % 50 == 0 else []
+    lines = [*own, *training] if before else [*training[100:], *own]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert value(session, "sustained", devices=1, batch_size=8, accumulation=1) == pytest.approx(8 / 0.5)
+
+
+def test_losses_that_a_buffer_held_back_do_not_tell_the_bar_of_training(tmp_path: Path) -> None:
+    """Python prints them in blocks where its output is a file: behind an evaluation, or when the program ends."""
+    lines: list[str] = []
+    for step in range(1, 401):
+        at = step // 2 + 20 * ((step - 1) // 100)
+        lines += [f"{step // 10:3}%|#   | {step}/1000 [{at // 60:02}:{at % 60:02}<09:00,  2.00it/s]"]
+        if step % 100 == 0:
+            lines += [f"{10 * each:3}%|#   | {each}/20 [00:{each:02}<00:09,  1.00it/s]" for each in range(1, 20)]
+            lines += ["{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"] * 40
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert value(session, "sustained", devices=1, batch_size=8, accumulation=1) == pytest.approx(16, rel=0.01)

@@ -143,6 +143,11 @@ TAGS = {
     "SkyPilot": b"\x1b[36m(worker1, rank=%d, pid=77, ip=10.0.0.9)\x1b[0m ",
     "SkyPilot of 2022": b"(node-2, worker1, rank=%d, pid=77, ip=10.0.0.9) ",
     "SkyPilot of before": b"(train-it rank=%d pid=77, ip=10.0.0.9) ",
+    "NeMo-Run": b"pretraining/0 [default%d]:",
+    "Determined AI": b"[2026-11-20T10:00:00.123456Z] 5c90a731 [rank=%d] || ",
+    "Vertex AI": b"INFO\t2026-11-20 10:00:00 -0500\tworkerpool%d-0\t",
+    "docker service": b"train_job.%d.k3xq9v0a1b2c@gpu-1    | ",
+    "aws logs tail": b"2026-11-20T10:00:00.123000+00:00 resnet-2026-11/algo-%d-1795000000 ",
     "pdsh": b"node%d: ",
     "pdsh by address": b"10.0.0.%d: ",
 }
@@ -170,10 +175,21 @@ STAMPS = {
     "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
     "a quotation": b"> ",
+    "R Markdown": b"## ",
+    "what another program printed": b"[stderr] ",
     "a block of code in Markdown": b"    ",
     "a tab": b"\t",
     "ts": b"Nov 20 01:02:03 ",
     "the journal": b"Nov 20 01:02:03 node-1 python3[1234]: ",
+    "the journal, precisely": b"Nov 20 01:02:03.123456 node-1 python3[1234]: ",
+    "the journal with whole dates": b"Fri 2026-11-20 01:02:03 CET node-1 python3[1234]: ",
+    "the journal with dates of ISO": b"2026-11-20T01:02:03+0100 node-1 python3[1234]: ",
+    "syslog": b"2026-11-20T01:02:03.123456+01:00 node-1 trainer[1234]: ",
+    "GitHub": b"2026-11-20T01:02:03.1234567Z ",
+    "GitHub's command line": b"train\tRun the training\t2026-11-20T01:02:03.1234567Z ",
+    "Determined AI of one process": b"[2026-11-20T01:02:03.123456Z] 5c90a731 || ",
+    "Vertex AI's columns": b"ERROR     2026-11-20 01:02:03 +0100  workerpool0-0     ",
+    "what Kaggle shows": b"12.5s\t7\t",
 }
 
 
@@ -210,6 +226,105 @@ def test_what_kaggle_keeps_of_a_notebook_is_read_as_it_was_printed(tmp_path: Pat
     expected = ["epoch 1 loss: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: T4", "]"]
     assert text_of(path, 1 << 20).decode() == "".join(f"{each}\n" for each in expected)
     assert text_of(path, 7).decode() == "".join(f"{each}\n" for each in expected)
+
+
+SHIPPED: tuple[dict[str, object], ...] = (
+    {"log": "%s\n", "stream": "stderr", "time": "2026-11-20T01:02:03.5Z"},
+    {"date": 1795000000.5, "stream": "stdout", "_p": "F", "log": "%s"},
+    {"timestamp": 1795000000000, "message": "%s", "ingestionTime": 1795000000500},
+)
+
+
+@pytest.mark.parametrize("shipped", SHIPPED)
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_what_ships_logs_is_taken_off(tmp_path: Path, shipped: dict[str, object], separators: tuple[str, str]) -> None:
+    """Shippers keep each line in an object of JSON, with where and when it was printed."""
+    path, printed = tmp_path / "train.log", ["epoch 1 \x1b[32mloss\x1b[0m: 2.5", "{'loss': 2.5}", '{"step": 1}']
+    kept = [{key: each % line if each in ("%s", "%s\n") else each for key, each in shipped.items()} for line in printed]  # type: ignore[operator]
+    path.write_text("".join(json.dumps(each, separators=separators) + "\n" for each in kept))
+    assert text_of(path, 1 << 20).decode() == "epoch 1 loss: 2.5\n{'loss': 2.5}\n{\"step\": 1}\n"
+
+
+def test_a_record_with_a_message_is_none_that_was_shipped(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(b'{"time": "2026-11-20T01:02:03", "message": "train", "step": 10, "loss": 2.5}\n' * 9)
+    assert text_of(path, 1 << 20) == path.read_bytes()
+
+
+WRITTEN = {
+    "rsyslog": (b"#015 10%%|#   | 1/9\n#033[32mloss#033[0m:#0112.5\n5 s#010#010 ms\n#015%s"),
+    "an editor": (b"^M 10%%|#   | 1/9\n^[[32mloss^[[0m:\t2.5\n5 s^H^H ms\n^M%s"),
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("text", [b" 20%|##  | 2/9 [00:02<00:07,  1.00it/s]", b"Trial #015: 3^2 + R^M #0151"])
+def test_control_characters_that_are_written_out_are_applied(tmp_path: Path, kind: str, text: bytes) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(WRITTEN[kind] % text.partition(b"T")[0])
+    assert text_of(path, 1 << 20) == b"\r 10%|#   | 1/9\nloss:\t2.5\n5 ms\n\r" + text.partition(b"T")[0]
+    path.write_bytes(b"loss\n%s\n" % text)
+    assert text_of(path, 1 << 20) == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("printed", "left"),
+    [
+        (b"[34mloss[0m: [1;31m2.5[0m", b"loss: 2.5"),
+        (b"[36m(main_task pid=7)[0m step:1 - took [3m 20s", b"(main_task pid=7) step:1 - took [3m 20s"),
+        (b"took [12m 30s of [0m]", b"took [12m 30s of [0m]"),
+        (b"[A[A 10%|#   | 1/9 [00:01<00:08,  1.00s/it][A", b" 10%|#   | 1/9 [00:01<00:08,  1.00s/it]"),
+        (b"[2K[K      1/100      5.1G", b"      1/100      5.1G"),
+        (b"[A] the first, x[A]", b"[A] the first, x[A]"),
+    ],
+)
+def test_styles_whose_escape_was_lost_are_removed(printed: bytes, left: bytes) -> None:
+    """Pages drop the character, and show what follows it."""
+    assert scan.unstyled(printed) == left
+    assert scan.unstyled(b"x\n" + printed + b"\r" + printed) == b"x\n" + left + b"\r" + left
+
+
+def wrapped(text: bytes, width: int) -> bytes:
+    """Return a text as a terminal of some width shows it, and gives it to who copies it."""
+    lines = text.decode().split("\n")
+    return "\n".join(each[at : at + width] for each in lines for at in range(0, max(1, len(each)), width)).encode()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 137])
+def test_numbers_that_a_terminal_cut_are_whole(tmp_path: Path, width: int) -> None:
+    """A number of which only the first digit stands on a line is a wrong one."""
+    path = tmp_path / "train.log"
+    path.write_bytes(wrapped(b"".join(RECORD % (10 * i, 7 * i + 1234) + b"\n" for i in range(40)), width))
+    (session,) = read(path).sessions
+    assert session.main["throughput"].tolist() == [7.0 * i + 1234 for i in range(40)]
+    first = path.read_bytes().split(b"\n").index(wrapped(RECORD % (390, 1507), width).partition(b"\n")[0]) + 1
+    assert session.main.lines([39]) == [first]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RECORD % (10, 1234) + b"\n" + b"5 images were skipped\n",
+        b"2026-11-20 11:50:55 step 10 of 100, with a loss of 2.5000 and a speed of 123.5\n" * 9,
+        b"step 10 of 100, with a loss of 2.5000 and a speed of 123.5\nvalidation: 2.5\n" * 9,
+        b"| step 10 | loss of 2.5000 | speed of 123.5 samples per second |\n" * 9,
+    ],
+)
+def test_lines_of_equal_length_are_not_joined(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(text)
+    assert text_of(path, 1 << 20) == text
+
+
+def test_blocks_of_code_in_markdown_lose_their_indent(tmp_path: Path) -> None:
+    """Notebooks that were exported have their outputs in such blocks."""
+    path, block = tmp_path / "train.md", b"".join(b"    epoch %d loss: 2.5\n" % each for each in range(9))
+    path.write_bytes(b"# Training\n\n" + block + b"\nIt went well.\n")
+    assert text_of(path, 1 << 20) == b"# Training\n\n" + block.replace(b"    ", b"") + b"\nIt went well.\n"
+    path.write_bytes(b"::: {.output .stream .stdout}\n" + block + b":::\n")
+    assert text_of(path, 1 << 20) == b"::: {.output .stream .stdout}\n" + block.replace(b"    ", b"") + b":::\n"
+    path.write_bytes(b"# Training\n\nsteps:\n" + block + b"\nIt went well.\n")
+    assert text_of(path, 1 << 20) == path.read_bytes()
 
 
 @pytest.mark.parametrize(("numbers", "ranks"), [(range(1, 41), {0}), ([*range(10)] * 4, set(range(10)))])

@@ -26,6 +26,11 @@ _TAGS_HEAD = 1 << 16
 
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
+#: Colours and resets whose escape character was lost, or written out, as in what is copied from a browser or a pager.
+#: Times such as `[1m 20s]` are none, so that a line must both set a colour and reset it.
+_RESET = b"[0m"
+_COLOUR = re.compile(rb"\[(?:[01];)?+(?:3[0-7]|9[0-7]|38;5;\d{1,3})m(?! ?+\d++s)")
+_STYLE = re.compile(rb"(?:\^\[|\xef\xbf\xbd|\xe2\x90\x9b|(?<=\]) )?+\[(?:[01];)?+(?:[01]|3[0-79]|9[0-7]|38;5;\d{1,3})m")
 _BACKSPACES = re.compile(rb"(\x08++)")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -225,10 +230,17 @@ def unstyled(text: bytes) -> bytes:
         text = _MARK_WITHIN.sub(b"", text)
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
+    if _RESET in text:
+        text = b"\n".join(map(_uncoloured, text.split(b"\n")))
     if b"\x08" in text:
         text = _backspaced(text)
     # A single character is found thirty times as fast as two.
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
+
+
+def _uncoloured(line: bytes) -> bytes:
+    """Remove colours whose escape character was lost."""
+    return _STYLE.sub(b"", line) if _RESET in line and _COLOUR.search(line) else line
 
 
 def _backspaced(text: bytes) -> bytes:

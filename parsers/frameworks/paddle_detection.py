@@ -78,7 +78,7 @@ FORMAT = Format(
             postprocess=_without_start,
         ),
         Reading(
-            rb"\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
+            rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
             rb"(?:'loss': '<loss>',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
             rb"batch_cost: <step_seconds> sec, ips: <throughput> images/sec",
             unit="images/s",
@@ -88,7 +88,7 @@ FORMAT = Format(
             postprocess=_of_iterations,
         ),
         Reading(
-            rb"\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ti\[]++|'(?!loss': )|t(?!ime: )|i(?!ter: ))*+"
+            rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ti\[]++|'(?!loss': )|t(?!ime: )|i(?!ter: ))*+"
             rb"(?:'loss': '<loss>',(?:[^\r\nti\[]++|t(?!ime: )|i(?!ter: ))*+)?+time: <step_seconds>, eta: ",
             unit="images/s",
             pauses=_STATIC_PAUSES,
@@ -133,6 +133,11 @@ FORMAT = Format(
         Sample(
             b"2026-11-20 13:14:40,123-INFO: iter: 40, lr: 0.000413, 'loss_cls': '0.500000', 'loss': '0.750000', time: 0.250, eta: 1 day, 2:03:04",
             step=40, loss=0.75, step_seconds=0.25,
+        ),
+        # The first dynamic graph.
+        Sample(
+            b"2026-11-20 13:14:40,123-INFO: Epoch:3: iter: 40, lr: 0.000413, 'loss': '0.750000', eta: 2:03:04, batch_cost: 0.25000 sec, ips: 8.00000 images/sec",
+            epoch=3, step=40, loss=0.75, step_seconds=0.25, throughput=8.0,
         ),
         NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Total sample number: 733, average FPS: 36.25", "evaluation"),
         NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Eval iter: 100", "evaluation"),

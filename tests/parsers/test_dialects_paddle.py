@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from test_dialects import figure, log_of, reason, session_of, value
 
+from ingest.compute.frame import begun_anew
 from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -53,6 +54,18 @@ def test_the_first_releases_of_paddledetection_print_seconds_alone(tmp_path: Pat
     session = session_of(static_detection("time: {seconds:.3f}, eta: 8:12:05"), tmp_path, "frameworks.paddle_detection")
     assert recorded(session)["step"].tolist()[:2] == [20, 40]
     assert value(session, "sustained", **PAIR) == pytest.approx(2 * 4 / 0.25)
+
+
+def test_the_first_dynamic_graph_of_paddledetection_counts_iterations_within_epochs(tmp_path: Path) -> None:
+    lines = [
+        f"2026-11-20 08:00:00,000-INFO: Epoch:{epoch}: iter: {step}, lr: 0.000040, 'loss': '43.500000', eta: 8:12:05, "
+        "batch_cost: 0.25000 sec, ips: 32.00000 images/sec"
+        for epoch in range(4)
+        for step in range(0, 100, 20)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.paddle_detection")
+    assert begun_anew(recorded(session)) is None
+    assert value(session, "sustained", devices=2) == pytest.approx(2 * 32)
 
 
 def paddlex(step: float, *, first: float, every: int, window: int) -> list[str]:

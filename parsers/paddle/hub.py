@@ -8,13 +8,9 @@ prints its batch size.
 
 from __future__ import annotations
 
-import numpy as np
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Trap, up_to
+from parsers.paddle import LAUNCHER, told
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap, up_to
-from parsers.paddle import LAUNCHER
-
-#: Rates of fewer hundredths are rounded by more than a twentieth.
-_COARSE = 0.1
 _OF_EVALUATION = Pause(
     "evaluation",
     rb" - Evaluation on ",
@@ -29,12 +25,6 @@ _PAUSES = (
 )  # fmt: skip
 
 
-def _told(columns: Columns) -> Postprocessed:
-    """Return all records; the rate is not known where its digits are too few."""
-    rate = columns["steps_per_second"]
-    return np.arange(len(rate)), {**columns, "steps_per_second": np.where(rate < _COARSE, np.nan, rate)}
-
-
 FORMAT = Format(
     title="PaddleHub",
     framework="PaddlePaddle",
@@ -47,7 +37,7 @@ FORMAT = Format(
             + rb"<steps_per_second> (?:ips:[0-9.]++)?+\| ETA ",
             unit="samples/s",
             epoch_end=True,
-            postprocess=_told,
+            postprocess=told,
             pauses=_PAUSES,
         ),
         Reading(
@@ -59,7 +49,7 @@ FORMAT = Format(
         Reading(
             rb"TRAIN\] - step <step>(?: / <total_steps>)?+: loss=<loss> " + up_to(rb"\[step/sec: ", rb"TRAIN\]") + rb"<steps_per_second>\]",
             unit="samples/s",
-            postprocess=_told,
+            postprocess=told,
             trap=Trap("clock", "outside_step_time", most=1.5),
             pauses=(_OF_EVALUATION,),
         ),

@@ -223,6 +223,22 @@ def test_paddlescience_of_2024_has_no_unit(points: int, tmp_path: Path) -> None:
     assert value(session, "sustained", devices=2) == pytest.approx(2 * points * 36 / (16 * 0.37 + 20 * 0.5), rel=1e-3)
 
 
+def test_uie_saves_and_evaluates_outside_its_timer(tmp_path: Path) -> None:
+    # 10 steps in 5 s, and 12 s of saving and evaluation behind every fifth line.
+    lines, at = [], START
+    for n in range(1, 41):
+        at += dt.timedelta(seconds=5.013)
+        stamp = f"[{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}] [    INFO] - "
+        lines.append(f"{stamp}global step {10 * n}, epoch: {n // 9 + 1}, loss: 0.00500, speed: 1.99 step/s")
+        if n % 5 == 0:
+            at += dt.timedelta(seconds=12)
+            lines.append(f"{stamp}Evaluation precision: 0.50000, recall: 0.50000, F1: 0.50000")
+    session = session_of(lines, tmp_path, "paddle.nlp_uie")
+    found = measured(session, PAIR).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(2 * 4 * 1.99)
+
+
 def test_voiceprint_times_the_first_batch_of_an_epoch_alone(tmp_path: Path) -> None:
     # Batches of 0.25 s, but for a first one of 5 s, after which an epoch has 40 more.
     lines = [

@@ -31,7 +31,7 @@ SILENT = {
     "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds", "frameworks.voiceprint",
     "frameworks.xtuner",
     "ngc.mxnet_resnet50_speed", "ngc.tensorflow2_bert", "ngc.tensorflow_bert", "ngc.tensorflow_transformer_xl",
-    "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_glue", "paddle.paddle3d", "paddle.paddlex",
+    "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_glue", "paddle.nlp_uie", "paddle.paddle3d", "paddle.paddlex",
     "paddle.reproduction", "paddle.science", "paddle.seg", "paddle.speech", "paddle.video",
 }  # fmt: skip
 #: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.

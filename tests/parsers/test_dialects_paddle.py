@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from test_dialects import figure, log_of, reason, session_of, value
+from test_dialects import facts_of, figure, log_of, reason, session_of, value
 
 from ingest.compute.frame import begun_anew
 from ingest.compute.witnesses import measured
@@ -221,6 +221,27 @@ def test_paddlescience_of_2024_has_no_unit(points: int, tmp_path: Path) -> None:
             )
     session = session_of(lines, tmp_path, "paddle.science")
     assert value(session, "sustained", devices=2) == pytest.approx(2 * points * 36 / (16 * 0.37 + 20 * 0.5), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("printed", "precision"),
+    [
+        ("2026-11-20 08:00:00 [INFO]\tuse amp to train", "amp"),
+        ("2026-11-20 08:00:00 [INFO]\tuse AMP to train. AMP level = O1", "amp"),
+        ("2026-11-20 08:00:00 [INFO]\tuse AMP to train. AMP level = O2", "fp16"),
+        ("[2026/11/20 08:00:00] INFO: use AMP to train. AMP level = O2", "fp16"),
+    ],
+)
+def test_paddleseg_states_its_precision(printed: str, precision: str, tmp_path: Path) -> None:
+    lines = [
+        f"[2026/11/20 08:00:{n:02d}] INFO: [TRAIN] epoch: 1, iter: {10 * n}/8000, loss: 0.1837, lr: 0.000100, "
+        "batch_cost: 0.1000, reader_cost: 0.0113, ips: 80.0000 samples/sec, max_mem_reserved: 2048 MB, "
+        "max_mem_allocated: 1902 MB | ETA 00:11:22"
+        for n in range(1, 41)
+    ]
+    session = session_of([printed, *lines], tmp_path, "paddle.seg")
+    assert facts_of(session)["precision"] == precision
+    assert value(session, "sustained", devices=2) == pytest.approx(160)
 
 
 def test_uie_saves_and_evaluates_outside_its_timer(tmp_path: Path) -> None:

@@ -181,12 +181,18 @@ def test_ernie_in_fine_tuning_evaluates_within_the_record_that_follows(tmp_path:
 
 
 def test_paddlespeech_of_2021_prints_the_wait_apart(tmp_path: Path) -> None:
-    lines = [
-        f"[INFO 2026/11/20 08:00:{n:02d} model.py:61] Train: Rank: 0, epoch: 1, step: {n}, batch : {n}/1876, "
-        "lr: 0.0005, data time: 0.500s, train time: 1.500s, batch size: 64, train_loss: 16.030918"
-        for n in range(1, 21)
-    ]
-    assert value(session_of(lines, tmp_path, "paddle.speech"), devices=2) == pytest.approx(2 * 32)
+    lines, at = [], START
+    for n in range(1, 101):
+        at += dt.timedelta(seconds=2)
+        lines.append(
+            f"[INFO {at:%Y/%m/%d %H:%M:%S} model.py:61] Train: Rank: 0, epoch: 1, step: {n}, batch : {n}/1876, "
+            "lr: 0.0005, data time: 0.500s, train time: 1.500s, batch size: 64, train_loss: 16.030918"
+        )
+    session = session_of(lines, tmp_path, "paddle.speech")
+    told = measured(session, facts_of(session) | {"devices": 2})
+    assert isinstance(told.headline, Figure)
+    assert told.headline.value == pytest.approx(2 * 32)
+    assert {each.kind: each.verdict for each in told.witnesses}["clock"] == "agrees"
 
 
 def rec(digits: int) -> list[str]:

@@ -1,8 +1,9 @@
 """PaddleSpeech: a line per `log_interval` batches of recognition (`s2t`), or per iteration of synthesis (`t2s`).
 
-Both time one batch of one device, with the wait for its data: batches between two lines are not timed. Recognition
-counts a step where the parameters are updated, so that a step may have several batches; batches are counted here. The
-recognition of 2021 prints the wait for data and the training of each batch apart, and the batch of the configuration.
+Both time one batch of one device, with the wait for its data: batches between two lines are not timed. Every rank
+prints its lines. Recognition counts a step where the parameters are updated, so that a step may have several batches;
+batches are counted here. The recognition of 2021 prints the wait for data and the training of each batch apart, and
+the batch of the configuration.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             span="step",
+            repeated=True,
         ),
         Reading(
             rb"\biter: <step>/(?:None|<total_steps>), " + up_to(rb", avg_reader_cost: ", rb"\biter: ")
@@ -39,6 +41,7 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             span="step",
+            repeated=True,
         ),
         Reading(
             rb"Train: Rank: [0-9]++, epoch: <epoch>, step: [0-9]++, batch : <step>/<total_steps>, lr: [0-9.e-]++, data time: <reader_seconds>s, "
@@ -46,6 +49,7 @@ FORMAT = Format(
             unit="samples/s",
             scope="device",
             span="step",
+            repeated=True,
             postprocess=_with_wait,
         ),
     ),

@@ -195,6 +195,18 @@ def test_paddlespeech_of_2021_prints_the_wait_apart(tmp_path: Path) -> None:
     assert {each.kind: each.verdict for each in told.witnesses}["clock"] == "agrees"
 
 
+def test_paddlespeech_counts_each_batch_once_though_every_rank_prints_it(tmp_path: Path) -> None:
+    lines = [
+        f"Train: Rank: {rank}, epoch: 0, step: {n}, lr: 0.001, batch_size: 32, accum: 1, loss: 9.5, step_cost: 0.4, "
+        f"iter: {n}, total: 1000, reader_cost: 0.1, batch_cost: 0.5, samples: 32, ips: 64.0 sent./sec"
+        for n in range(1, 101)
+        for rank in range(4)
+    ]
+    session = session_of(lines, tmp_path, "paddle.speech")
+    assert begun_anew(recorded(session)) is None
+    assert value(session, devices=4) == pytest.approx(256)
+
+
 def rec(digits: int) -> list[str]:
     """Return PaddleRec's lines of one epoch, of 512 samples in 0.1 s."""
     return [

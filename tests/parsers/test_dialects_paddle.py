@@ -262,6 +262,21 @@ def test_paddleseg_states_its_precision(printed: str, precision: str, tmp_path: 
     assert value(session, "sustained", devices=2) == pytest.approx(160)
 
 
+@pytest.mark.parametrize("place", ["epoch: 0, step: [{}/990]", "global step {0}, epoch: 0, step: {0}"])
+def test_fleetx_prints_the_images_of_the_job(place: str, tmp_path: Path) -> None:
+    # 10 steps in 5 s; behind every fifth line 20 s of evaluation, which the timer holds.
+    head, lines = "[2026-11-20] [    INFO] - ", []
+    for n in range(1, 41):
+        seconds = 25 if n % 5 == 1 and n > 1 else 5
+        lines.append(
+            f"{head}[train] {place.format(10 * n)}, learning rate: 1.00000e-04, loss: 6.750000000, "
+            f"batch_cost: {seconds:.5f} sec, ips: {10 * 1024 / seconds:.2f} images/sec"
+        )
+        if n % 5 == 0:
+            lines.append(f"{head}[eval] epoch: 0, batch: 9, loss: 10.500000000")
+    assert value(session_of(lines, tmp_path, "paddle.fleetx"), "sustained") == pytest.approx(2048)
+
+
 def test_uie_saves_and_evaluates_outside_its_timer(tmp_path: Path) -> None:
     # 10 steps in 5 s, and 12 s of saving and evaluation behind every fifth line.
     lines, at = [], START

@@ -1,9 +1,9 @@
 """PaddleHub (fine-tuning), and PaddleSeg until 2020 (`pdseg/train.py`): a record per so many steps, with steps per second.
 
 PaddleHub 2, and the classifiers of PaddleSpeech after it, and PaddleSeg count the time since the last line, with
-evaluations and checkpoints between; PaddleHub 1 from the begin of the first step on, behind its wait for data and what
-stands before it: where the lines' times show that, they are right. A step is a batch of each device. PaddleSeg alone
-prints its batch size.
+evaluations and checkpoints between; PaddleHub 1 from the begin of the first step on, behind its wait for data and
+what stands before it: where the lines' times show that, they are right, and lines without them are not read. A step
+is a batch of each device. PaddleSeg alone prints its batch size.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"TRAIN\] - step <step>(?: / <total_steps>)?+: loss=<loss> " + up_to(rb"\[step/sec: ", rb"TRAIN\]") + rb"<steps_per_second>\]",
+            rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3})\] \[ *+TRAIN\] - step <step>(?: / <total_steps>)?+: loss=<loss> " + up_to(rb"\[step/sec: ", rb"TRAIN\]") + rb"<steps_per_second>\]",
             unit="samples/s",
             postprocess=told,
             trap=Trap("clock", "outside_step_time", most=1.5),
@@ -72,6 +72,7 @@ FORMAT = Format(
             b"[2026-11-20 13:14:40,123] [   TRAIN] - step 10 / 50: loss=0.75000 acc=0.50000 [step/sec: 6.25]",
             step=10, total_steps=50, loss=0.75, steps_per_second=6.25,
         ),
+        NearMiss(b"[   TRAIN] - step 10 / 50: loss=0.75000 acc=0.50000 [step/sec: 6.25]", "no timestamp that tells what the rate leaves out"),
         NearMiss(b"[EVAL]step=1 loss=0.01955 acc=0.9926 IoU=0.9653 step/sec=2.12 | ETA 00:00:00", "an evaluation"),
         NearMiss(b"[2026-11-20 13:14:40,123] [    EVAL] - [dev dataset evaluation result] loss=0.75000 acc=0.50000 [step/sec: 6.25]", "an evaluation"),
         NearMiss(b"[2026-11-20 13:14:40,123] [   TRAIN] - Epoch=3/65, Step=10/63 loss=0.7500 lr=0.000100 step/sec=1.2", "cut inside the number"),

@@ -27,6 +27,11 @@ _TAGS_HEAD = 1 << 16
 
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
+#: Colours and resets whose escape character was lost, or replaced, as in what is copied from a browser or a pager.
+#: Times such as `[1m 20s]` are none, so that a line must both set a colour and reset it.
+_RESET = b"[0m"
+_COLOUR = re.compile(rb"\[(?:[01];)?+(?:3[0-7]|9[0-7]|38;5;\d{1,3})m(?! ?+\d++s)")
+_STYLE = re.compile(rb"(?:\xef\xbf\xbd|\xe2\x90\x9b|(?<=\]) )?+\[(?:[01];)?+(?:[01]|3[0-79]|9[0-7]|38;5;\d{1,3})m")
 _BACKSPACES = re.compile(rb"(\x08++)")
 #: How rsyslog writes control characters, and with it Amazon's collectors, and how terminals and editors show them. Source:
 #: rsyslog's `parser.escapeControlCharactersOnReceive`. A number, as of `Trial #015`, stands behind a blank.
@@ -38,8 +43,7 @@ _WRITTEN = (
     (b"#", _OCTAL, ((b"#033", b"\x1b"), (b"#015", b"\r"), (b"#010", b"\x08"), (b"#011", b"\t"))),
     (b"^", _CARET, ((b"^[", b"\x1b"), (b"^M", b"\r"), (b"^H", b"\x08"))),
 )
-#: Colours whose `ESC` got lost where they were copied from a page, but no minutes, as in `[3m 20s`; and cursor moves of bars.
-_LOST_COLOUR = re.compile(rb"\[(?:[0-9]{1,3}(?:;[0-9]{1,3})*+)?+m(?! ?[0-9]++s|\])")
+#: Cursor moves of bars whose `ESC` got lost.
 _LOST_MOVES = re.compile(rb"(?m:(?<![^\r\n])|(?<=\]))(?:\[[0-2]?+[AK])++(?![\w\]])")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -283,14 +287,19 @@ def unstyled(text: bytes) -> bytes:
                 text = text.replace(each, character)
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
+    if _RESET in text:
+        text = b"\n".join(map(_uncoloured, text.split(b"\n")))
     head = text[:_TAGS_HEAD]
-    if b"[0m" in head:
-        text = _LOST_COLOUR.sub(b"", text)
     if b"[A" in head or b"[K" in head or b"[2K" in head:
         text = _LOST_MOVES.sub(b"", text)
     if b"\x08" in text:
         text = _backspaced(text)
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
+
+
+def _uncoloured(line: bytes) -> bytes:
+    """Remove colours whose escape character was lost."""
+    return _STYLE.sub(b"", line) if _RESET in line and _COLOUR.search(line) else line
 
 
 def _backspaced(text: bytes) -> bytes:

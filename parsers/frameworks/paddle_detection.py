@@ -1,24 +1,44 @@
 """PaddleDetection (`tools/train.py`): a record per `log_iter` iterations, in the words of today or of its static graph.
 
 `ips` is the throughput of one device; `ips` and `batch_cost`, which includes the wait for data, are means of the last
-`log_iter` iterations. The first record of a run covers one iteration and the start-up. Where epochs are shorter than
-that, only their first iterations are printed, and the means hold the start-up for some epochs: such records are left
-out. Networks without a sum of their losses print no `loss:`. Nothing announces the program: a start is recognised by
-what Paddle prints of the device or the ranks just before the first line of `ppdet`. The batch size is not printed.
-Memory is that of the tensors, 0 if unknown.
+`log_iter` iterations. The static graph counts evaluations and checkpoints in the record that follows them; its first
+releases (2019 to 2020) print the seconds alone, as `time`. The first record of a run covers one iteration and the
+start-up. Where epochs are shorter than that, only their first iterations are printed, and the means hold the start-up
+for some epochs: such records are left out. Networks without a sum of their losses print no `loss:`. Nothing announces
+the program: a start is recognised by what Paddle prints of the device or the ranks just before the first line of
+`ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Trap
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap
 from parsers.paddle import LAUNCHER, MEMORY
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
 _EMA = Trap("clock", "outside_batch_cost", most=1.19)
 #: `log_iter` of all configurations that PaddleDetection ships.
 _LOG_ITER = 20
+
+#: The timer of the static graph runs on meanwhile.
+_STATIC_PAUSES = (
+    Pause("evaluation", rb"Test iter [0-9]", b"2026-11-20 13:14:40,123-INFO: Test iter 0"),
+    Pause(
+        "checkpoint",
+        rb"INFO: Save model to ",
+        b"2026-11-20 13:14:40,123-INFO: Save model to output/yolov3_darknet/2000.",
+    ),
+)
+
+#: What the mean of no iteration is printed as.
+_NONE = 5e-4
+
+
+def _of_iterations(columns: Columns) -> Postprocessed:
+    """Return the records without that of the first iteration, whose mean is of none before it."""
+    rows = np.flatnonzero(~(columns["step_seconds"] < _NONE))
+    return rows, {name: column[rows] for name, column in columns.items()}
 
 
 def _without_start(columns: Columns) -> Postprocessed:
@@ -42,7 +62,7 @@ def _without_start(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="PaddleDetection",
     framework="PaddlePaddle",
-    marker=b" ips: ",
+    marker=b"eta: ",
     # The gap ends at the next such line, since one that went on to `ppdet.` would scan the same text from each of them.
     start=rb"(?:(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, \w++ Capa)"
     rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, \w++ Capa))++|p(?!pdet\.)){0,400}+){1,20}+ppdet\.",
@@ -58,12 +78,21 @@ FORMAT = Format(
             postprocess=_without_start,
         ),
         Reading(
-            rb"\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
+            rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
             rb"(?:'loss': '<loss>',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
             rb"batch_cost: <step_seconds> sec, ips: <throughput> images/sec",
             unit="images/s",
             scope="device",
             trap=_EMA,
+            pauses=_STATIC_PAUSES,
+            postprocess=_of_iterations,
+        ),
+        Reading(
+            rb"(?:\bEpoch:<epoch>: )?+\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ti\[]++|'(?!loss': )|t(?!ime: )|i(?!ter: ))*+"
+            rb"(?:'loss': '<loss>',(?:[^\r\nti\[]++|t(?!ime: )|i(?!ter: ))*+)?+time: <step_seconds>, eta: ",
+            unit="images/s",
+            pauses=_STATIC_PAUSES,
+            postprocess=_of_iterations,
         ),
     ),
     facts=(
@@ -100,6 +129,15 @@ FORMAT = Format(
             b"2026-11-20 13:14:40,123-INFO: iter: 40, lr: 0.000413, 'loss_cls': '0.500000', 'loss_bbox': '0.250000', "
             b"'loss': '0.750000', eta: 1 day, 2:03:04, batch_cost: 0.25000 sec, ips: 8.00000 images/sec",
             step=40, loss=0.75, step_seconds=0.25, throughput=8.0,
+        ),
+        Sample(
+            b"2026-11-20 13:14:40,123-INFO: iter: 40, lr: 0.000413, 'loss_cls': '0.500000', 'loss': '0.750000', time: 0.250, eta: 1 day, 2:03:04",
+            step=40, loss=0.75, step_seconds=0.25,
+        ),
+        # The first dynamic graph.
+        Sample(
+            b"2026-11-20 13:14:40,123-INFO: Epoch:3: iter: 40, lr: 0.000413, 'loss': '0.750000', eta: 2:03:04, batch_cost: 0.25000 sec, ips: 8.00000 images/sec",
+            epoch=3, step=40, loss=0.75, step_seconds=0.25, throughput=8.0,
         ),
         NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Total sample number: 733, average FPS: 36.25", "evaluation"),
         NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Eval iter: 100", "evaluation"),

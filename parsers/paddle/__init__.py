@@ -1,6 +1,10 @@
 """Printers of the PaddlePaddle family."""
 
-from parsers.contract import Fact, listed
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Postprocessed, listed
 
 #: What `fleet.init` prints where nothing but the batch is split.
 FLEET = Fact(
@@ -38,3 +42,15 @@ CLAS = (
     Fact("drop_last", rb"Train :(?:(?!Eval :|Train :|drop_last : )[\s\S]){0,4000}+drop_last : (True|False)"),
     *LAUNCHER,
 )  # fmt: skip
+
+#: Of lines that copies in PyTorch print as well: the framework is what the log names.
+IN_PADDLE = Fact("framework", rb"(Please NOTE: device: |(?i:\bpaddle))", lambda _: "PaddlePaddle")
+
+#: Rates of fewer hundredths are rounded by more than a twentieth.
+_COARSE = 0.1
+
+
+def told(columns: Columns) -> Postprocessed:
+    """Return all records, of rates with two decimals; a rate is not known where its digits are too few."""
+    rate = columns["steps_per_second"]
+    return np.arange(len(rate)), {**columns, "steps_per_second": np.where(rate < _COARSE, np.nan, rate)}

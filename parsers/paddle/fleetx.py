@@ -1,9 +1,10 @@
-"""PaddleFleetX and the GPT and ERNIE examples of PaddleNLP before it: tokens or sequences per second of the job.
+"""PaddleFleetX and the GPT and ERNIE examples of PaddleNLP before it: tokens, sequences or images per second of the job.
 
-`ips_total` is that of the job; the pre-training of PaddleNLP prints no epoch. `ips` beside it is that of one device only
-in later releases, and the same in earlier ones, so it is not read. The examples of 2021 print `ips` alone, which is that
-of the job; the first of them time evaluations as well, and so does FleetX. Steps are counted over the run or within the
-epoch. A batch is one update. ERNIE's pre-training prints sequences, and begins its timer anew behind an evaluation.
+`ips_total` is that of the job; the pre-training of PaddleNLP prints no epoch. `ips` beside it is that of one device
+only in later releases, and the same in earlier ones, so it is not read. The examples of 2021 print `ips` alone, which
+is that of the job; the first of them time evaluations as well, and so does FleetX. Steps are counted over the run or
+within the epoch. A batch is one update. Vision models print the images of the job. ERNIE's pre-training prints
+sequences, and begins its timer anew behind an evaluation.
 """
 
 from dataclasses import replace
@@ -57,10 +58,15 @@ def _argument(name: bytes) -> bytes:
 FORMAT = Format(
     title="PaddleFleetX",
     framework="PaddlePaddle",
-    marker=b"s/s, ",
+    marker=b" ips: ",
     unproven=True,
     readings=(
         Reading(rb"\[train\] epoch: \[?<epoch>(?:/[0-9]++\])?+, (?:batch|step): \[?<step>(?:/<total_steps>\])?+, " + _SPEED, unit="tokens/s", counts="update", pauses=_PAUSES),
+        Reading(
+            rb"\[train\] (?:global step [0-9]++, )?+epoch: <epoch>, step: \[?<step>(?:/<total_steps>\])?+, learning rate: [0-9.e+-]++, loss: <loss>, "
+            rb"batch_cost: [0-9.]++ sec, ips: <throughput> images/sec",
+            unit="images/s", counts="update", pauses=_PAUSES,
+        ),
         Reading(rb"\bglobal step:? <step>, (?:epoch: <epoch>, )?+" + _SPEED, unit="tokens/s", counts="update", pauses=_APART),
         Reading(
             _OF_2021 + rb"(?:avg_reader_cost: <reader_seconds> sec, )?+avg_batch_cost: <step_seconds> sec, " + _OF_JOB,
@@ -125,6 +131,16 @@ FORMAT = Format(
         ),
         NearMiss(
             b"[2026-11-20 10:00:00,123] [    INFO] - valid step 10, epoch: 0, batch: 9, loss: 10.500000, eval_ips: 32768 tokens/s\n", "an evaluation",
+        ),
+        Sample(
+            b"[2026-11-20 10:00:00,123] [    INFO] - [train] epoch: 3, step: [49/313], learning rate: 0.0001000, loss: 6.750000000, batch_cost: 0.50000 sec, "
+            b"ips: 2048.00 images/sec\n",
+            epoch=3, step=49, total_steps=313, loss=6.75, throughput=2048,
+        ),
+        Sample(
+            b"[2026-11-20 10:00:00,123] [    INFO] - [train] global step 988, epoch: 3, step: 49, learning rate: 1.00000e-04, loss: 6.750000000, "
+            b"batch_cost: 5.00000 sec, ips: 2048.00 images/sec\n",
+            epoch=3, step=49, loss=6.75, throughput=2048,
         ),
         NearMiss(b"[eval] epoch: 0, batch: 10, loss: 10.500000000, avg_eval_cost: 0.25000 sec, speed: 4.00 step/s\n", "an evaluation"),
         NearMiss(

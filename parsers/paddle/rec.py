@@ -1,14 +1,20 @@
 """PaddleRec's benchmark of parameter servers (CTR-DNN, Wide & Deep, Word2Vec): a line per epoch, and lines per batch.
 
-Figures are computed from the epoch line (`ips ` without a colon), which counts one node with all its threads. The batch
-line (`ips: ` with a colon, DataLoader mode only) counts one thread; for Word2Vec it counts training pairs, about five
-per word, although it also says `word/sec`. The two are never mixed. The log is that of the first trainer; `trainers:`
-is the number of nodes. The network is named only in the paths of some warnings, except for Word2Vec, the only one that
-counts words. The trainers of its models (`tools/trainer.py`) print other lines per batch, of one device: sums divided by
-the print interval, also for the first batch of an epoch, whose line is left out.
+Figures are computed from the epoch line (`ips ` without a colon), which counts one node with all its threads. The
+batch line (`ips: ` with a colon, DataLoader mode only) counts one thread; for Word2Vec it counts training pairs,
+about five per word, although it also says `word/sec`. The two are never mixed. The log is that of the first trainer;
+`trainers:` is the number of nodes. The network is named only in the paths of some warnings, except for Word2Vec, the
+only one that counts words. The trainers of its models (`tools/trainer.py`) print other lines per batch, of one
+device: sums divided by the print interval, also for the first batch of an epoch, whose line is left out.
+`tools/infer.py` prints the same of an inference, behind a line that names the epoch that it loads, and mostly with
+two decimals.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 from parsers.paddle import FLEET
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
@@ -34,6 +40,13 @@ def _batch(printed: bytes, unit: str) -> Reading:
     )  # fmt: skip
 
 
+def _of_training(columns: Columns) -> Postprocessed:
+    """Return the records before an inference."""
+    inferred = np.logical_or.accumulate(np.isfinite(columns["_inferred"]))
+    rows = np.flatnonzero(~inferred)
+    return rows, {name: column[rows] for name, column in columns.items() if name != "_inferred"}
+
+
 FORMAT = Format(
     title="PaddleRec",
     framework="PaddlePaddle",
@@ -46,9 +59,11 @@ FORMAT = Format(
         _batch(rb"word", "pairs/s"),
         Reading(
             rb" - INFO - epoch: <epoch>, batch_id: (?!0,)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
-            + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput> ins/s",
+            + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput>(?<!\.[0-9]{2}) ins/s"
+            rb"| - INFO - load model epoch <_inferred>\b",
             unit="samples/s",
             scope="device",
+            postprocess=_of_training,
         ),
     ),
     facts=(
@@ -88,6 +103,15 @@ FORMAT = Format(
             b"2026-11-20 13:37:15,756 - INFO - epoch: 0, batch_id: 10, auc:0.500000,  avg_reader_cost: 0.00050 sec, avg_batch_cost: 0.25000 sec, "
             b"avg_samples: 512.00000, ips: 2048.00000 ins/s",
             epoch=0, step=10, reader_seconds=0.0005, step_seconds=0.25, batch=512, throughput=2048,
+        ),
+        Sample(
+            b"2026-11-20 13:37:10,100 - INFO - load model epoch 1\n2026-11-20 13:37:13,819 - INFO - epoch: 0, batch_id: 0, auc:0.500000,  "
+            b"avg_reader_cost: 0.00500 sec, avg_batch_cost: 0.02500 sec, avg_samples: 512.00000, ips: 20480.12 ins/s\n",
+            _inferred=1, step=float("nan"),
+        ),
+        NearMiss(
+            b"2026-11-20 13:37:15,756 - INFO - epoch: 0, batch_id: 10, auc: 0.500000, avg_reader_cost: 0.00050 sec, avg_batch_cost: 0.02500 sec, "
+            b"avg_samples: 512.00000, ips: 20480.12 ins/s", "an inference",
         ),
         NearMiss(
             b"2026-11-20 13:37:13,819 - INFO - epoch: 0, batch_id: 0, auc:0.500000,  avg_reader_cost: 0.00500 sec, avg_batch_cost: 0.02500 sec, "

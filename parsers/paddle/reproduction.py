@@ -8,7 +8,7 @@ is what the log names.
 from __future__ import annotations
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
-from parsers.paddle import LAUNCHER
+from parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
     title="PaddlePaddle reproduction guide",
@@ -25,7 +25,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"Namespace\(" + up_to(rb"\bbatch_size=", rb"Namespace\(") + rb"(\d++)\b", int),
-        Fact("framework", rb"(Please NOTE: device: |(?i:\bpaddle))", lambda _: "PaddlePaddle"),
+        IN_PADDLE,
         *LAUNCHER,
     ),
     samples=(

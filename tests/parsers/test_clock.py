@@ -61,6 +61,7 @@ SPELLINGS = (
     ("", "%Y-%m-%d %H:%M:%S,123 - x"),
     ("[", "%Y/%m/%d %H:%M:%S] ppcls INFO: ips: 3"),
     ("[", "%m/%d %H:%M:%S d2.utils]: eta"),
+    ("[INFO ", "%Y/%m/%d %H:%M:%S model.py:61] x"),
     ("I", "%m%d %H:%M:%S.000417 7 a.cc:1] x"),
     ("[HCTR][", "%H:%M:%S.250][INFO]: x"),
     ("INFO: ", "%H:%M:%S: 12"),

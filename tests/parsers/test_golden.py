@@ -29,11 +29,11 @@ SILENT = {
     "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory",
     "frameworks.mindformers", "frameworks.mindspeed", "frameworks.ms_swift", "frameworks.nanotron",
     "frameworks.nemo", "frameworks.nemo_automodel", "frameworks.nemo_rl", "frameworks.olmo_core",
-    "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds", "frameworks.sam2",
+    "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds", "frameworks.sam2", "frameworks.voiceprint",
     "frameworks.xtuner",
     "ngc.mxnet_resnet50_speed", "ngc.tensorflow2_bert", "ngc.tensorflow_bert", "ngc.tensorflow_transformer_xl",
-    "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_glue", "paddle.paddle3d", "paddle.reproduction", "paddle.science",
-    "paddle.seg", "paddle.speech", "paddle.video",
+    "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_glue", "paddle.nlp_uie", "paddle.paddle3d", "paddle.paddlex",
+    "paddle.reproduction", "paddle.science", "paddle.seg", "paddle.speech", "paddle.video",
 }  # fmt: skip
 #: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.
 ALIKE = {

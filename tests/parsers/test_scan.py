@@ -503,6 +503,13 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"[INFO] [1,2] <stdout>: stays", b"[INFO] [1,2] <stdout>: stays"),
         (b"plain \xe4\xbd\xa0 text", b"plain \xe4\xbd\xa0 text"),
         (b"\x1b alone", b"\x1b alone"),
+        # Colours whose escape character was lost on the way.
+        (b"[32m[2026-11-20] [    INFO][0m - loss: 2.5[0m", b"[2026-11-20] [    INFO] - loss: 2.5"),
+        (b"[32m[2026-11-20] [    INFO] [0m - loss: 2.5", b"[2026-11-20] [    INFO] - loss: 2.5"),
+        (b"^[[1;36mtrain^[[0m:316", b"train:316"),
+        ("\ufffd[38;5;40mred\ufffd[39m\ufffd[0m".encode(), b"red"),
+        (b"done [31m 12s] of [0m 30s]", b"done [31m 12s] of [0m 30s]"),
+        (b"in [1m] and [0m]", b"in [1m] and [0m]"),
     ],
 )
 def test_styles_and_backspaces_are_removed(tmp_path: Path, printed: bytes, left: bytes) -> None:

@@ -1,7 +1,8 @@
 """Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, from the first complete state of its bar.
 
 Steps are printed, not samples, so the batch size must be known. TensorFlow up to 2.1, and Keras before it, count
-samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Seconds are whole numbers: of an epoch's
+samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Keras by itself does not say so where nothing
+is validated; then the first state of the bar has the samples of one batch. Seconds are whole numbers: of an epoch's
 seconds and a step's milliseconds the number with more digits is used, and neither if both are below 5. `evaluate` and
 `predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
 the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch, which compiles
@@ -29,35 +30,57 @@ _ONCE = 3
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
 
 #: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
-_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s))"
+_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+(?P<_first>[0-9]++)/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s))"
 
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
-    fresh, anew, before = [], True, np.nan
+    fresh, anew, before, begins = [], True, np.nan, list[float]()
     for row, (begun, given, bar) in enumerate(
         zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
     ):
         epoch, samples = (begun if begun == begun else epoch), (given if given == given else samples)
         if begun == begun:
+            first = columns["_first"][row]
             # A resumed run begins once more with an epoch that was not finished, or was.
             anew, before = begun != before + 1, begun
         if bar == bar and epoch == epoch:
             rows.append(row)
             epochs.append(epoch)
             fresh.append(anew)
+            begins.append(first if first < bar else np.nan)
             in_samples |= bool(bar == samples)
             epoch = np.nan
     kept = np.array(rows, dtype=np.intp)
     found = {name: columns[name][kept] for name in ("loss", "accuracy")}
     found["total_epochs"] = np.full(len(kept), np.nanmax(columns["total_epochs"], initial=0))
-    count = "samples" if in_samples else "steps"
+    count = "samples" if in_samples or _of_samples(np.array(begins), columns["_left"][kept]) else "steps"
     return kept, found | {
         "epoch": np.array(epochs),
         count: columns["steps"][kept],
         "duration": _seconds(columns, kept, np.array(fresh, dtype=np.bool_)),
     }
+
+
+def _of_samples(begins: Column, left: Column) -> bool:
+    """Return whether the bars begin with the samples of one batch, the same in each epoch.
+
+    Those that count steps begin with 1, or with those of one call: but these show their last state twice.
+    """
+    known = begins[~np.isnan(begins)]
+    return len(known) > 0 and np.isnan(left).all() and known[0] > 1 and bool((known == known[0]).all())
+
+
+def _epochs_in_either(columns: Columns) -> Postprocessed:
+    """Return the same where the bar may count samples and does not say so: without a count where nothing else does.
+
+    Those of a validation are said.
+    """
+    rows, found = _epochs(columns)
+    said = any(not np.isnan(columns[each]).all() for each in ("_dataset", "_validation"))
+    told = said or (columns["_first"] < np.nanmax(columns["steps"], initial=0)).any()
+    return rows, found if told else {name: each for name, each in found.items() if name != "steps"}
 
 
 def _epochs_in_samples(columns: Columns) -> Postprocessed:
@@ -91,16 +114,19 @@ def _either(columns: Columns, one: str, other: str) -> Column:
     return np.where(np.isnan(columns[one]), columns[other], columns[one])
 
 
-def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
+def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed], where: bytes | None = None) -> Reading:
     """Return the reading of lines that begin an epoch, and of complete bars."""
     return Reading(
         rb"(?m)^Epoch <epoch>/<total_epochs>" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
-        rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
+        rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) (?:\[=*+\] - ETA: (?P<_left>[0-9]++)s[^\r\n]*+[\r\n ]++(?P=steps)/(?P=steps) )?+"
+        + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
-        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)" + _BEHIND,
+        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)"
+        rb"(?=(?:[^\r\n/ ]++| (?!val_loss: ))*+ val_loss: <_validation>)?+" + _BEHIND,
         unit="samples/s",
         span="epoch",
         weak=True,
+        where=where,
         postprocess=postprocess,
     )  # fmt: skip
 
@@ -116,6 +142,10 @@ def _per(what: bytes) -> bytes:
     return rb" (?:- )?+(?:(?P<_milliseconds>[0-9]++)ms|(?P<_microseconds>[0-9]++)us|[0-9]++s)/" + what
 
 
+_PER_STEP = rb"(?:" + _per(rb"step") + rb")?+"
+#: What Keras printed when it was a package apart from TensorFlow.
+_BACKEND = rb"^Using (?:TensorFlow|Theano|CNTK|PlaidML|MXNet) backend"
+
 #: A complete state of the bar, up to its seconds; the name is of the group that holds the count.
 _COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
 
@@ -125,8 +155,12 @@ FORMAT = Format(
     marker=b" - loss: ",
     # Processes without tags begin an epoch one after the other.
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS,
-    before_start=rb'^Model: "|Creating TensorFlow device|Created (?:TensorFlow )?device',
-    readings=(_reading(rb"(?:" + _per(rb"step") + rb")?+", _epochs), _reading(_per(rb"sample"), _epochs_in_samples)),
+    before_start=rb'^Model: "|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
+    readings=(
+        _reading(_PER_STEP, _epochs_in_either, _BACKEND),
+        _reading(_PER_STEP, _epochs),
+        _reading(_per(rb"sample"), _epochs_in_samples),
+    ),
     facts=(
         Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),
         Fact("model", rb'^Model: "(?!sequential|functional|model)([\w.+-]++)"'),

@@ -377,3 +377,34 @@ def test_a_figure_of_the_run_in_another_unit_is_not_of_resnet(tmp_path: Path) ->
     found = measured(session, {"devices": 1, "batch_size": 64}).headline
     assert isinstance(found, Figure)
     assert (found.value, found.unit) == (pytest.approx(2560), "samples/s")
+
+
+def states(total: int, *counts: int, eta: bool = False) -> str:
+    """Return what an epoch of 15 s draws: the states after so many steps or samples, and the last one."""
+    drawn = "".join(f"{each:>5}/{total} [>.............] - ETA: 9s - loss: 2.5\r" for each in counts)
+    full = f"{total}/{total} [==============] - "
+    return drawn + (f"{full}ETA: 0s - loss: 0.5\r" if eta else "") + f"{full}15s {15_000_000 // total}us/step - loss: 0.5 "
+
+
+def test_keras_by_itself_counts_samples_without_saying_so(tmp_path: Path) -> None:
+    """60,000 samples in batches of 32 and 15 s; nothing is validated, so that no line tells their number."""
+    backend = "Using TensorFlow backend."
+    session = session_of([backend, *epochs(*[states(60000, 32, 6400)] * 6)], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    session = session_of(epochs(*[states(60000, 32, 6400)] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    # Where only the last state is kept, the bar may count either.
+    session = session_of([backend, *epochs(*[states(60000)] * 6)], tmp_path, "frameworks.keras")
+    assert reason(session, "sustained", **ONE) == "no_steps_per_epoch"
+    # A generator's steps begin with the first; its validation is no line of samples.
+    session = session_of([backend, *epochs(*[states(1875, 1, 200)] * 6)], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    validated = f"{states(1875)}- val_loss: 0.75 "
+    session = session_of([backend, *epochs(*[validated] * 6)], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+
+
+def test_keras_may_take_many_steps_at_once(tmp_path: Path) -> None:
+    """`steps_per_execution` of 25 begins with 25 of 1,875 steps, and TensorFlow shows the last state twice."""
+    session = session_of(epochs(*[states(1875, 25, 200, eta=True)] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)

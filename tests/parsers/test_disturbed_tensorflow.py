@@ -383,7 +383,8 @@ def states(total: int, *counts: int, eta: bool = False) -> str:
     """Return what an epoch of 15 s draws: the states after so many steps or samples, and the last one."""
     drawn = "".join(f"{each:>5}/{total} [>.............] - ETA: 9s - loss: 2.5\r" for each in counts)
     full = f"{total}/{total} [==============] - "
-    return drawn + (f"{full}ETA: 0s - loss: 0.5\r" if eta else "") + f"{full}15s {15_000_000 // total}us/step - loss: 0.5 "
+    twice = f"{full}ETA: 0s - loss: 0.5\r" if eta else ""
+    return f"{drawn}{twice}{full}15s {15_000_000 // total}us/step - loss: 0.5 "
 
 
 def test_keras_by_itself_counts_samples_without_saying_so(tmp_path: Path) -> None:

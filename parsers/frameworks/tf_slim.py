@@ -1,0 +1,38 @@
+"""TF-Slim's training loop (`slim.learning.train`), as the Object Detection API of TensorFlow 1, DeepLab and others use it.
+
+The seconds are those of the one step that is printed, with its wait for data. Neither speed nor batch size is printed:
+the unit is images of all devices. A logger with two handlers prints every line twice. `global_step/sec` beside the
+steps, which begins with 0, is another program's line as well and not read.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+
+_LOGGER = rb"(?:INFO:tensorflow:|\] )"
+
+FORMAT = Format(
+    title="TF-Slim",
+    framework="TensorFlow",
+    marker=b" sec/step)",
+    start=rb"INFO:tensorflow:Starting Session\.(?:\s++(?:I[0-9]{4} [^\]\n]++\] |INFO:tensorflow:)Starting Session\.)*+",
+    before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
+    end=rb"Finished training! Saving model to disk\.",
+    readings=(
+        Reading(
+            _LOGGER + rb"global step <step>: loss = <loss> \(<step_seconds> sec/step\)",
+            unit="images/s",
+            span="step",
+            repeated=True,
+        ),
+    ),
+    facts=(Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),),
+    samples=(
+        Sample(b"INFO:tensorflow:global step 120: loss = 2.2500 (0.625 sec/step)\n", step=120, loss=2.25, step_seconds=0.625),
+        Sample(
+            b"I1120 09:17:51.500000 140663000000000 learning.py:512] global step 120: loss = 2.2500 (0.625 sec/step)\n",
+            step=120, loss=2.25, step_seconds=0.625,
+        ),
+        NearMiss(b"INFO:tensorflow:global_step/sec: 1.60\n", "Estimator prints the same"),
+        NearMiss(b"step 120 \t loss = 2.250, (0.625 sec/step)\n", "another program"),
+        NearMiss(b"INFO:tensorflow:global step 120: loss = 2.2500 (0.62", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -138,3 +138,19 @@ def test_slim_of_which_no_batch_is_known(tmp_path: Path) -> None:
     lines = [f"INFO:tensorflow:global step {step}: loss = 2.5000 (0.250 sec/step)" for step in range(1, 31)]
     session = session_of(lines, tmp_path, "frameworks.tf_slim")
     assert reason(session, "sustained", devices=1) == "no_batch_size"
+
+
+def test_deepspeech_draws_a_bar_of_each_epoch(tmp_path: Path) -> None:
+    """500 steps of 32 in 125 s, whatever states are kept; the validation has a bar of its own."""
+    lines = ["+ python DeepSpeech.py --train_batch_size 32", "I STARTING Optimization"]
+    for epoch in range(6):
+        drawn = [
+            f"Epoch {epoch} |   Training | Elapsed Time: {at} | Steps: {steps} | Loss: 2.500000 "
+            for at, steps in (("0:00:00", 0), ("0:00:50", 100), ("0:02:05", 500))
+        ]
+        lines += [
+            "\r".join(drawn),
+            f"Epoch {epoch} | Validation | Elapsed Time: 0:00:25 | Steps: 400 | Loss: 2.5 | Dataset: dev",
+        ]
+    session = session_of(lines, tmp_path, "frameworks.deepspeech")
+    assert value(session, "sustained", devices=1) == pytest.approx(128)

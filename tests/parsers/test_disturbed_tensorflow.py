@@ -409,3 +409,23 @@ def test_keras_may_take_many_steps_at_once(tmp_path: Path) -> None:
     """`steps_per_execution` of 25 begins with 25 of 1,875 steps, and TensorFlow shows the last state twice."""
     session = session_of(epochs(*[states(1875, 25, 200, eta=True)] * 6), tmp_path, "frameworks.keras")
     assert value(session, "sustained", **ONE) == pytest.approx(4000)
+
+
+def test_orbit_prints_the_steps_that_timehistory_times(tmp_path: Path) -> None:
+    """100 steps of 128 take 10 s; an evaluation of 40 s, in which the timer stands, follows every fifth loop."""
+    lines, at = [], 0
+    for step in range(0, 3000, 100):
+        at += 10
+        stamp = f"I1120 09:{at // 60:02}:{at % 60:02}.500000 140663 "
+        lines += [
+            f"{stamp}keras_utils.py:145] TimeHistory: 10.00 seconds, 1280.00 examples/second "
+            f"between steps {step} and {step + 100}",
+            f"{stamp}controller.py:479] train | step: {step + 100:6} | steps/sec:   10.0 | output: {{'train_loss': 2.5}}",
+        ]
+        if step % 500 == 400:
+            lines.append(f"{stamp}controller.py:282]  eval | step: {step + 100:6} | running complete evaluation...")
+            at += 40
+    session = session_of(lines, tmp_path, "dlperf.tensorflow2_resnet50")
+    found = measured(session, {"devices": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(1280)

@@ -3,8 +3,9 @@
 `examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
 so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation
 and the checkpoint there; in the scripts with a loop of their own, whose steps Orbit prints as well, it stops for both. A
-progress bar may precede the message on its line. Some documents mask the figures of the line. Releases of 2019 and 2020
-print the same as `BenchmarkMetric`. The figure precedes the unit, so a truncated one is not read.
+progress bar may precede the message on its line, and copies print it without the logger's stamp. Some documents mask
+the figures of the line. Releases of 2019 and 2020 print the same as `BenchmarkMetric`. The figure precedes the unit, so
+a truncated one is not read.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
@@ -39,6 +40,12 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
+            rb"(?<!\] )TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
+            unit="images/s",
+            marker=b"TimeHistory: ",
+            pauses=_PAUSES,
+        ),
+        Reading(
             _STAMP + rb"BenchmarkMetric: \{'global step':<step>, 'time_taken': <duration>, ?+'examples_per_second': <throughput>\}",
             unit="images/s",
             marker=b"BenchmarkMetric: ",
@@ -67,6 +74,7 @@ FORMAT = Format(
             b"'examples_per_second': 1600.000000}\n",
             step=200, throughput=1600.0, duration=8.0, clock=65452110.5,
         ),
+        Sample(b"TimeHistory: 8.00 seconds, 1600.00 examples/second between steps 100 and 200\n", step=200, throughput=1600.0, duration=8.0),
         NearMiss(
             b"I0128 13:09:30.500000 140348344015936 keras_utils.py:96] BenchmarkMetric: {'epoch':0, 'time_taken': 43.500000}\n",
             "an epoch, without its steps",

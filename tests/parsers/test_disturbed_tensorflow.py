@@ -438,3 +438,27 @@ def test_orbit_prints_the_steps_that_timehistory_times(tmp_path: Path) -> None:
     found = measured(session, {"devices": 1}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(1280)
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        ["0 Training Performance = 32.0000 sentences/sec"],
+        [
+            "Total Training Time W/O Overhead = 980.00 for Sentences = 31360",
+            "Throughput Average (sentences/sec) with overhead = 31.36",
+            "Throughput Average (sentences/sec) = 32.00",
+        ],
+        [],
+    ],
+)
+def test_nvidias_bert_prints_the_speed_of_a_process(summary: Sequence[str], tmp_path: Path) -> None:
+    """One of eight processes logs 4 sequences per second, one per step of each: together 32, as the summary says."""
+    told = ["Multi-GPU training with TF Horovod", "hvd.size() = 8 hvd.rank() = 0", "***** Running training *****"]
+    told += ["  Batch size = 1", *["global_step/sec: 4.0", "examples/sec: 4.0"] * 30, *summary]
+    session = session_of([f"INFO:tensorflow:{each}" for each in told], tmp_path, "frameworks.tf_estimator")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(32)
+    if summary:
+        assert value(session, "reported") == pytest.approx(32)

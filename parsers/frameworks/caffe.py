@@ -47,7 +47,7 @@ FORMAT = Format(
         Fact("batch_size", _ONE_DEVICE + up_to(rb"\bphase: TRAIN\b", _NET, rb"[\s\S]") + up_to(rb"\bbatch_size: ", _NET, rb"[\s\S]") + rb"([0-9]++)\b", int),
         Fact("accumulation", rb"^iter_size: ([0-9]++)$", int),
         # Only what the solver's file states is printed.
-        Fact("accumulation", rb"\] Initializing solver from parameters: ?+\r?\n()(?:(?![IWEF][0-9]{4} )[^\n]*+\n)++[IWEF][0-9]{4} ", lambda _: 1),
+        Fact("accumulation", rb"\] Initializing solver from parameters: ?+\r?\n()(?:(?![IWEF][0-9]{4} |iter_size: )[^\n]*+\n){1,99}+[IWEF][0-9]{4} ", lambda _: 1),
         Fact("total_steps", rb"^max_iter: ([0-9]++)$", int),
         Fact("gpu", rb"\] GPU [0-9]++: ([^\r\n]++)$"),
     ),

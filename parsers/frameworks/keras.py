@@ -68,8 +68,7 @@ def _of_samples(begins: Column, left: Column) -> bool:
 
     Those that count steps begin with 1, or with those of one call: but these show their last state twice.
     """
-    known = begins[~np.isnan(begins)]
-    return len(known) > 0 and np.isnan(left).all() and known[0] > 1 and bool((known == known[0]).all())
+    return len(begins) > 0 and begins[0] > 1 and bool((begins == begins[0]).all() and np.isnan(left).all())
 
 
 def _epochs_in_either(columns: Columns) -> Postprocessed:
@@ -122,7 +121,7 @@ def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed], where
         + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
         rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)"
-        rb"(?=(?:[^\r\n/ ]++| (?!val_loss: ))*+ val_loss: <_validation>)?+" + _BEHIND,
+        rb"(?=(?:[^\r\n/ ]++| (?!val_loss: ))*+ val_loss: <_validation>(?=\s))?+" + _BEHIND,
         unit="samples/s",
         span="epoch",
         weak=True,
@@ -157,8 +156,8 @@ FORMAT = Format(
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS,
     before_start=rb'^Model: "|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(
+        _reading(_PER_STEP, _epochs, rb"\A(?![\s\S]*?" + _BACKEND + rb")"),
         _reading(_PER_STEP, _epochs_in_either, _BACKEND),
-        _reading(_PER_STEP, _epochs),
         _reading(_per(rb"sample"), _epochs_in_samples),
     ),
     facts=(

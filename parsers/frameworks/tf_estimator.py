@@ -108,7 +108,8 @@ def _of_one_hook(columns: Columns) -> Postprocessed:
 
 def _rates(logger: bytes) -> Reading:
     return Reading(
-        logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED,
+        # A supervisor begins with 0.
+        logger + rb"global_step/sec: (?!0\s)" + _NUMBER % b"steps_per_second" + ENDED,
         unit="samples/s",
         weak=True,
         marker=b"global_step/sec: ",

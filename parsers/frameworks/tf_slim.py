@@ -31,7 +31,6 @@ FORMAT = Format(
             b"I1120 09:17:51.500000 140663000000000 learning.py:512] global step 120: loss = 2.2500 (0.625 sec/step)\n",
             step=120, loss=2.25, step_seconds=0.625,
         ),
-        NearMiss(b"INFO:tensorflow:global_step/sec: 1.60\n", "Estimator prints the same"),
         NearMiss(b"step 120 \t loss = 2.250, (0.625 sec/step)\n", "another program"),
         NearMiss(b"INFO:tensorflow:global step 120: loss = 2.2500 (0.62", "cut inside the number"),
     ),

@@ -9,11 +9,13 @@ from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 FORMAT = Format(
     title="Torch7, residual networks",
     framework="Torch7",
-    marker=b" | Epoch: [",
+    marker=b"| Epoch: [",
     unproven=True,
+    start=rb"=> (?:Creating|Loading) model from file: ",
+    before_start=rb"^=> Resuming training from latest checkpoint|^=> Loading checkpoint ",
     readings=(
         Reading(
-            rb" \| Epoch: \[<epoch>\]\[<step>/<total_steps>\] ++Time <step_seconds> ++Data <reader_seconds> ++Err <loss> ++top1 ",
+            rb"\| Epoch: \[<epoch>\]\[<step>/<total_steps>\] ++Time <step_seconds> ++Data <reader_seconds> ++Err <loss> ++top1 ",
             unit="images/s",
             span="step",
         ),

@@ -12,6 +12,7 @@ _LOGGER = rb"(?:INFO:tensorflow:|\] )"
 FORMAT = Format(
     title="TF-Slim",
     framework="TensorFlow",
+    over=("frameworks.tf_estimator",),  # The supervisor's rates are printed as Estimator's are.
     marker=b" sec/step)",
     start=rb"INFO:tensorflow:Starting Session\.(?:\s++(?:I[0-9]{4} [^\]\n]++\] |INFO:tensorflow:)Starting Session\.)*+",
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
@@ -31,6 +32,7 @@ FORMAT = Format(
             b"I1120 09:17:51.500000 140663000000000 learning.py:512] global step 120: loss = 2.2500 (0.625 sec/step)\n",
             step=120, loss=2.25, step_seconds=0.625,
         ),
+        NearMiss(b"INFO:tensorflow:global_step/sec: 1.60\n", "Estimator's rate"),
         NearMiss(b"step 120 \t loss = 2.250, (0.625 sec/step)\n", "another program"),
         NearMiss(b"INFO:tensorflow:global step 120: loss = 2.2500 (0.62", "cut inside the number"),
     ),

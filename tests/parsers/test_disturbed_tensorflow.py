@@ -462,3 +462,14 @@ def test_nvidias_bert_prints_the_speed_of_a_process(summary: Sequence[str], tmp_
     assert found.value == pytest.approx(32)
     if summary:
         assert value(session, "reported") == pytest.approx(32)
+
+
+@pytest.mark.parametrize(("ranks", "expected"), [(1, 64), (4, None)])
+def test_speeds_that_several_processes_print(ranks: int, expected: float | None, tmp_path: Path) -> None:
+    """TPUEstimator's speed is that of the job, or of each process that Horovod joins: no line says so."""
+    lines = [f"[1,{rank}]<stderr>:INFO:tensorflow:examples/sec: 64.0" for _ in range(30) for rank in range(ranks)]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    if expected is None:
+        assert reason(session, "sustained", devices=4) == "speed_of_ranks"
+    else:
+        assert value(session, "sustained", devices=4) == pytest.approx(expected)

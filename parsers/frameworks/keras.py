@@ -7,7 +7,8 @@ seconds and a step's milliseconds the number with more digits is used, and neith
 `predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
 the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch, which compiles
 in the first epoch, and in all others waits for the loader: there the seconds of the epoch bound those of its steps.
-With `verbose=2`, releases from 2.4 on up to Keras 3 print `2s/epoch - 85ms/step` at the end of the line.
+With `verbose=2` Keras by itself prints the seconds of an epoch alone; releases from 2.4 on up to Keras 3 print
+`2s/epoch - 85ms/step` at the end of the line.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ _ONCE = 3
 #: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
 
+#: What Keras by itself printed with `verbose=2`, without the steps.
+_SECONDS = rb"(?:- )?+[0-9]++s - loss: "
 #: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
-_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+(?P<_first>[0-9]++)/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s))"
+_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+(?:(?P<_first>[0-9]++)/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s)|" + _SECONDS + rb"))"
 
 
 def _epochs(columns: Columns) -> Postprocessed:
@@ -86,6 +89,21 @@ def _epochs_in_samples(columns: Columns) -> Postprocessed:
     """Return the same where the bar itself says that it counts samples."""
     rows, found = _epochs(columns)
     return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
+
+
+def _epochs_in_seconds(columns: Columns) -> Postprocessed:
+    """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch where they are said."""
+    begun = np.flatnonzero(~np.isnan(columns["epoch"]))
+    ended = np.flatnonzero(~np.isnan(columns["duration"]))
+    place = np.searchsorted(ended, begun)
+    told = place < len(ended)
+    told[:-1] &= place[:-1] < place[1:]
+    begun, rows = begun[told], ended[place[told]]
+    found = {name: columns[name][begun] for name in ("epoch", "total_epochs")} | {"loss": columns["loss"][rows]}
+    seconds = columns["duration"][rows]
+    found["duration"] = np.where(seconds < _COARSE, np.nan, seconds)
+    said = columns["_dataset"][~np.isnan(columns["_dataset"])]
+    return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
 
 
 def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
@@ -159,6 +177,14 @@ FORMAT = Format(
         _reading(_PER_STEP, _epochs, rb"\A(?![\s\S]*?" + _BACKEND + rb")"),
         _reading(_PER_STEP, _epochs_in_either, _BACKEND),
         _reading(_per(rb"sample"), _epochs_in_samples),
+        Reading(
+            rb"(?m)^Epoch <epoch>/<total_epochs>(?=[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb")"
+            rb"|^Train on (?P<_dataset>[0-9]++) samples|^ ?+(?:- )?+(?P<duration>[0-9]++)s - loss: <loss>(?=\s)",
+            unit="samples/s",
+            span="epoch",
+            weak=True,
+            postprocess=_epochs_in_seconds,
+        ),
     ),
     facts=(
         Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),
@@ -170,6 +196,11 @@ FORMAT = Format(
             rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch \d++/|[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"
             rb"(?!Epoch \d++/)[^\r\n]*?" + _COMPLETE % (b"b", b"b")
             + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:[^\r\n/ ]++| (?!val_))*+ val_",
+            lambda _: "included",
+        ),
+        Fact(
+            "validation",
+            rb"^()Epoch [0-9]++/[0-9]++[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb"(?:[^\r\n ]++| (?!val_))*+ val_",
             lambda _: "included",
         ),
     ),
@@ -191,6 +222,7 @@ FORMAT = Format(
             b"100/100 - 2s - loss: 0.5000 - val_loss: 0.6000 - 2s/epoch - 24ms/step\n",
             steps=100, duration=2, _milliseconds_behind=24, loss=0.5,
         ),
+        Sample(b" - 12s - loss: 0.5000 - acc: 0.7500\n", duration=12, loss=0.5),
         Sample(b"100/100 ==================== 12s 120ms/step - loss: 0.5000\n", steps=100, duration=12, _milliseconds=120, loss=0.5),
         Sample(
             b"60000/60000 [==============================] - 15s 250us/sample - loss: 0.5000 - acc: 0.7500\n",

@@ -11,6 +11,7 @@ from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.read import read
+from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
 
@@ -473,3 +474,21 @@ def test_speeds_that_several_processes_print(ranks: int, expected: float | None,
         assert reason(session, "sustained", devices=4) == "speed_of_ranks"
     else:
         assert value(session, "sustained", devices=4) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("begin", [" - ", ""])
+def test_keras_by_itself_prints_the_seconds_of_an_epoch_alone(begin: str, tmp_path: Path) -> None:
+    """With `verbose=2`: 60,000 samples in 15 s, of which the validation takes a part."""
+    lines = epochs(*[f"{begin}15s - loss: 0.5000 - acc: 0.7500 - val_loss: 0.6250 - val_acc: 0.7000"] * 6)
+    said = "Train on 60000 samples, validate on 10000 samples"
+    session = session_of([said, *lines], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", devices=1) == pytest.approx(4000)
+    assert facts_of(session)["validation"] == "included"
+    assert reason(session_of(lines, tmp_path, "frameworks.keras"), "sustained", **ONE) == "no_steps_per_epoch"
+    assert len(read_sessions([said, *lines, said, *lines], tmp_path)) == 2
+
+
+def read_sessions(lines: Sequence[str], folder: Path) -> list[Session]:
+    path = folder / "two.log"
+    path.write_text("\n".join(lines) + "\n")
+    return list(read(path).sessions)

@@ -33,7 +33,11 @@ _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-
 #: What Keras by itself printed with `verbose=2`, without the steps.
 _SECONDS = rb"(?:- )?+[0-9]++s - loss: "
 #: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
-_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+(?:(?P<_first>[0-9]++)/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s)|" + _SECONDS + rb"))"
+_BEGINS = (
+    rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+(?:(?P<_first>[0-9]++)/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s)|"
+    + _SECONDS
+    + rb"))"
+)
 
 
 def _epochs(columns: Columns) -> Postprocessed:

@@ -28,6 +28,7 @@ from parsers.contract import (
     Reading,
     Sample,
     Scope,
+    up_to,
 )
 from parsers.contract.statistics import median
 from parsers.frameworks import replicas
@@ -43,6 +44,9 @@ _BATCH = (
 _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
 _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
 
+#: What the Model Garden's scripts state of their run, of which the batch size of ResNet alone counts images of the job.
+_BENCHMARK = rb"Benchmark run: \{"
+_OF_RESNET = _BENCHMARK + rb"(?=" + up_to(rb"'model_name': 'resnet'", _BENCHMARK) + rb")"
 
 #: The hooks' clock runs on meanwhile; an evaluation at a checkpoint is run by the hook that saves it.
 _PAUSES = (
@@ -173,6 +177,13 @@ FORMAT = Format(
     facts=(
         Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
         Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH + rb"(?![\s\S]*?" + _IN_TURN + rb")", int),
+        *(
+            Fact("batch_size_of_job", _OF_RESNET + up_to(label, _BENCHMARK) + each, int)
+            for label, each in (
+                (rb"'name': 'batch_size', 'long_value': ", rb"(\d++)"),
+                (rb"(?='long_value': \d{1,9}, 'name': 'batch_size')", rb"'long_value': (\d++)"),
+            )
+        ),
         Fact("devices", _HOROVOD + rb"(\d++) hvd\.rank\(\) = ", int),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),

@@ -488,6 +488,21 @@ def test_keras_by_itself_prints_the_seconds_of_an_epoch_alone(begin: str, tmp_pa
     assert len(read_sessions([said, *lines, said, *lines], tmp_path)) == 2
 
 
+@pytest.mark.parametrize(
+    "stated", ["{'name': 'batch_size', 'long_value': 128}", "{'long_value': 128, 'name': 'batch_size'}"]
+)
+def test_batch_of_the_model_gardens_resnet_is_that_of_the_job(stated: str, tmp_path: Path) -> None:
+    """It stands in the record of the benchmark: 128 images per step, and 100 steps in 20 s."""
+    logger = "I1120 09:00:00.500000 140663 tf_logging.py:115] "
+    parameters = f"'run_parameters': [{stated}, {{'name': 'train_epochs', 'long_value': 90}}]"
+    lines = [f"{logger}Benchmark run: {{'model_name': 'resnet', 'machine_config': {{}}, {parameters}}}"]
+    for step in range(0, 2000, 100):
+        told = " (20.000 sec)" if step else ""
+        lines.append(f"INFO:tensorflow:loss = 2.5, step = {step}{told}")
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", devices=4) == pytest.approx(640)
+
+
 def read_sessions(lines: Sequence[str], folder: Path) -> list[Session]:
     path = folder / "two.log"
     path.write_text("\n".join(lines) + "\n")

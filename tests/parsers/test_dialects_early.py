@@ -134,6 +134,15 @@ def test_detectron_prints_the_mean_since_its_twentieth_iteration(quote: str, tmp
     assert value(session, "sustained") == pytest.approx(16 * 500 / (320 * 0.25 + 180 * 0.5), rel=0.001)
 
 
+def test_slim_prints_one_step_of_ten(tmp_path: Path) -> None:
+    """Those that are printed take 0.25 s, all of them half a second on average, as the clocks tell."""
+    lines = []
+    for step in range(10, 310, 10):
+        printed = f"global step {step}: loss = 2.5000 (0.250 sec/step)"
+        lines += [f"INFO:tensorflow:{printed}", glog(step / 2, "learning.py:507", printed)]
+    assert headline(lines, tmp_path, "frameworks.tf_slim", **ONE) == pytest.approx(64)
+
+
 def test_slim_of_which_no_batch_is_known(tmp_path: Path) -> None:
     lines = [f"INFO:tensorflow:global step {step}: loss = 2.5000 (0.250 sec/step)" for step in range(1, 31)]
     session = session_of(lines, tmp_path, "frameworks.tf_slim")

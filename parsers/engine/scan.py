@@ -26,7 +26,7 @@ _TAGS_HEAD = 1 << 16
 
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
-_BACKSPACES = re.compile(rb"(\x08++)")
+_BACKSPACES = re.compile(rb"(\x08++\r?+)")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 #: Where files were joined, a mark stands before a line within.
@@ -232,10 +232,15 @@ def unstyled(text: bytes) -> bytes:
 
 
 def _backspaced(text: bytes) -> bytes:
-    """Apply backspaces as a terminal does: each takes the character before it, but never a line end."""
+    """Apply backspaces as a terminal does: each takes the character before it, but never a line end.
+
+    Keras goes back both ways: what stood there is drawn anew, as behind a carriage return alone.
+    """
     kept = bytearray()
     for part in _BACKSPACES.split(text):
-        if part.startswith(b"\x08"):
+        if part.endswith(b"\x08\r"):
+            kept += b"\r"
+        elif part.startswith(b"\x08"):
             last = kept[-len(part) :]
             del kept[len(kept) - len(last) + max(last.rfind(b"\n"), last.rfind(b"\r")) + 1 :]
         else:

@@ -395,6 +395,10 @@ def test_keras_by_itself_counts_samples_without_saying_so(tmp_path: Path) -> Non
     assert value(session, "sustained", **ONE) == pytest.approx(4000)
     session = session_of(epochs(*[states(60000, 32, 6400)] * 6), tmp_path, "frameworks.keras")
     assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    # The bar goes back by backspaces as well.
+    backspaced = states(60000, 32, 6400).replace("\r", chr(8) * 50 + "\r")
+    session = session_of(epochs(*[backspaced] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
     # Where only the last state is kept, the bar may count either.
     session = session_of([backend, *epochs(*[states(60000)] * 6)], tmp_path, "frameworks.keras")
     assert reason(session, "sustained", **ONE) == "no_steps_per_epoch"

@@ -119,21 +119,6 @@ def test_speed_of_tensorpack_needs_no_batch(tmp_path: Path) -> None:
     assert value(session, "sustained", devices=1) == pytest.approx(128.5)
 
 
-@pytest.mark.parametrize("quote", ['"', ""])
-def test_detectron_prints_the_mean_since_its_twentieth_iteration(quote: str, tmp_path: Path) -> None:
-    """0.25 s at first, later 0.5 s: of 31 lines the last 25 count, 320 iterations of 0.25 s and 180 of 0.5 s."""
-    lines, spent = ["{'NUM_GPUS': 8, 'TRAIN': {'IMS_PER_BATCH': 2}}"], 0.0
-    for step in range(0, 620, 20):
-        spent += 20 * (0.25 if step <= 420 else 0.5) if step > 20 else 0
-        mean = spent / (step - 20) if step > 20 else 5.0
-        numbers = f'"loss": {quote}2.5{quote}, "mem": 3084, "time": {quote}{mean:.6f}{quote}'
-        lines.append(f'json_stats: {{"eta": "0:01:00", "iter": {step}, {numbers}}}')
-    session = session_of(lines, tmp_path, "frameworks.detectron")
-    facts = facts_of(session)
-    assert (facts["devices"], facts["batch_size"]) == (8, 2)
-    assert value(session, "sustained") == pytest.approx(16 * 500 / (320 * 0.25 + 180 * 0.5), rel=0.001)
-
-
 def test_slim_prints_one_step_of_ten(tmp_path: Path) -> None:
     """Those that are printed take 0.25 s, all of them half a second on average, as the clocks tell."""
     lines = []

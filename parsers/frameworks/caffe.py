@@ -14,9 +14,9 @@ _PAUSES = (
     Pause("checkpoint", rb"Snapshotting to ", b"I1120 10:11:12.500000  4321 solver.cpp:447] Snapshotting to binary proto file out_iter_1000.caffemodel"),
 )  # fmt: skip
 
-#: From one line of the head to a later one, in the text of one program.
+#: From one line of the head to a later one, in the text of one program; the network in training stands first.
 _NET = rb"Initializing net from parameters: "
-_ONE_DEVICE = rb"\] Using GPUs [0-9]++\r?\n" + up_to(_NET, rb"\] Using GPUs ", rb"[\s\S]")
+_ONE_DEVICE = rb"\] Us(?:ing GPUs [0-9]++|e CPU\.)\r?\n" + up_to(_NET, rb"\] Us(?:ing GPUs|e CPU)", rb"[\s\S]")
 
 FORMAT = Format(
     title="Caffe",
@@ -43,8 +43,9 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", _NET + rb'\r?\n(?:(?!name: )[^\n]*+\n){0,9}?name: "([^"\n]++)"'),
+        Fact("devices", rb"caffe\.cpp:[0-9]++\] (Use CPU)\.", lambda _: 1),
         Fact("devices", rb"\] Using GPUs ([0-9]++(?:, ?+[0-9]++)*+)$", listed),
-        Fact("batch_size", _ONE_DEVICE + up_to(rb"\bphase: TRAIN\b", _NET, rb"[\s\S]") + up_to(rb"\bbatch_size: ", _NET, rb"[\s\S]") + rb"([0-9]++)\b", int),
+        Fact("batch_size", _ONE_DEVICE + up_to(rb"\bbatch_size: ", _NET, rb"[\s\S]") + rb"([0-9]++)\b", int),
         Fact("accumulation", rb"^iter_size: ([0-9]++)$", int),
         # Only what the solver's file states is printed.
         Fact("accumulation", rb"\] Initializing solver from parameters: ?+\r?\n()(?:(?![IWEF][0-9]{4} |iter_size: )[^\n]*+\n){1,99}+[IWEF][0-9]{4} ", lambda _: 1),

@@ -250,6 +250,7 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
 def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
+    _refuse_speeds_of_ranks(frame)
     multiplier, scope = scoped(reading, case)
     samples, timed = _samples(frame), True
     if samples is not None and not _all_known(samples):
@@ -260,6 +261,16 @@ def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
         per_step = _printed_samples(frame.records, session, case)
         samples, timed = frame.covered * (per_step or 1.0), per_step is not None and reading.span != "epoch"
     return _series_of(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
+
+
+def _refuse_speeds_of_ranks(frame: StepRows) -> None:
+    """Refuse a speed of the job that several processes print, each without a step: it may be that of each."""
+    import numpy as np
+
+    records = frame.records
+    told_apart = any(each in records for each in ("epoch", "step"))
+    if records.reading.scope == "job" and not told_apart and np.ptp(records.ranks()):
+        raise no_figure("speed_of_ranks")
 
 
 def _lasts(frame: StepRows) -> bool:

@@ -2,9 +2,10 @@
 
 `examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
 so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation
-and the checkpoint there. A progress bar may precede the message on its line. Some documents mask the figures of the
-line. Releases of 2019 and 2020 print the same as `BenchmarkMetric`. The figure precedes the unit, so a truncated one is
-not read.
+and the checkpoint there; in the scripts with a loop of their own, whose steps Orbit prints as well, it stops for both. A
+progress bar may precede the message on its line, and copies print it without the logger's stamp. Some documents mask
+the figures of the line. Releases of 2019 and 2020 print the same as `BenchmarkMetric`. The figure precedes the unit, so
+a truncated one is not read.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
@@ -18,6 +19,9 @@ _PAUSES = (
         b"1251/1251 - 300s - loss: 6.9375 - accuracy: 0.0125 - val_loss: 6.7500 - val_accuracy: 0.0250",
     ),
     Pause("epoch_end", rb"saving model to ", b"Epoch 00001: saving model to out/model.ckpt-0001"),
+    # What Orbit tells stands between two of its loops: the timer begins with the next one.
+    Pause("evaluation", rb"eval \| step: ", b" eval | step:    400 | running complete evaluation...", inside="none"),
+    Pause("checkpoint", rb"saved checkpoint to ", b"saved checkpoint to out/ckpt-400.", inside="none"),
 )
 
 _STAMP = rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] "
@@ -26,10 +30,17 @@ FORMAT = Format(
     title="TensorFlow 2 TimeHistory",
     framework="TensorFlow",
     marker=b"examples",
+    over=("frameworks.orbit",),  # The scripts with a loop of their own print its steps as well, without their samples.
     end=rb"\bRun stats:",
     readings=(
         Reading(
             _STAMP + rb"TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
+            unit="images/s",
+            marker=b"TimeHistory: ",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            rb"(?<!\] )TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
             marker=b"TimeHistory: ",
             pauses=_PAUSES,
@@ -63,6 +74,7 @@ FORMAT = Format(
             b"'examples_per_second': 1600.000000}\n",
             step=200, throughput=1600.0, duration=8.0, clock=65452110.5,
         ),
+        Sample(b"TimeHistory: 8.00 seconds, 1600.00 examples/second between steps 100 and 200\n", step=200, throughput=1600.0, duration=8.0),
         NearMiss(
             b"I0128 13:09:30.500000 140348344015936 keras_utils.py:96] BenchmarkMetric: {'epoch':0, 'time_taken': 43.500000}\n",
             "an epoch, without its steps",

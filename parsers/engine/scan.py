@@ -32,7 +32,7 @@ _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _RESET = b"[0m"
 _COLOUR = re.compile(rb"\[(?:[01];)?+(?:3[0-7]|9[0-7]|38;5;\d{1,3})m(?! ?+\d++s)")
 _STYLE = re.compile(rb"(?:\xef\xbf\xbd|\xe2\x90\x9b|(?<=\]) )?+\[(?:[01];)?+(?:[01]|3[0-79]|9[0-7]|38;5;\d{1,3})m")
-_BACKSPACES = re.compile(rb"(\x08++)")
+_BACKSPACES = re.compile(rb"(\x08++\r?+)")
 #: How rsyslog writes control characters, and with it Amazon's collectors, and how terminals and editors show them. Source:
 #: rsyslog's `parser.escapeControlCharactersOnReceive`. A number, as of `Trial #015`, stands behind a blank.
 _OCTAL = re.compile(
@@ -303,10 +303,15 @@ def _uncoloured(line: bytes) -> bytes:
 
 
 def _backspaced(text: bytes) -> bytes:
-    """Apply backspaces as a terminal does: each takes the character before it, but never a line end."""
+    """Apply backspaces as a terminal does: each takes the character before it, but never a line end.
+
+    Keras goes back both ways: what stood there is drawn anew, as behind a carriage return alone.
+    """
     kept = bytearray()
     for part in _BACKSPACES.split(text):
-        if part.startswith(b"\x08"):
+        if part.endswith(b"\x08\r"):
+            kept += b"\r"
+        elif part.startswith(b"\x08"):
             last = kept[-len(part) :]
             del kept[len(kept) - len(last) + max(last.rfind(b"\n"), last.rfind(b"\r")) + 1 :]
         else:

@@ -1,61 +1,75 @@
-"""Caffe (`caffe train`) and its forks: a line per `display` iterations.
+"""Caffe and its forks (BVLC, NVIDIA, Intel, SSD): a line per `display` iterations, since 2016 with iterations per second.
 
-The rate is that of the iterations since the line before, with the wait for data, tests and snapshots, each of which has a
-line of its own. Until 2016 no rate was printed, and the clocks of the lines tell the speed. An iteration is an update over
-`iter_size` batches. The first `batch_size` is that of the network in training; on several devices it is that of each, or
-in NVIDIA's fork of all, so that nothing is stated of them.
+Without a speed, the clocks of the lines count. The timer holds what a test or a snapshot before the line took. The first
+line divides by nothing and after a resumption counts another number of iterations than it says. An iteration is an
+update over `iter_size` batches. The batch size in the network is that of one device, in NVIDIA's fork that of all
+devices, and is read where there is one device only.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed, up_to
 
-_HEAD = rb"[IWE][0-9]{4} (?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}) ++[0-9]++ solver\.cpp:[0-9]++\] Iteration "
+_LINE = rb"\bsolver\.cpp:[0-9]++\] ++(?:\[[0-9.]++\] ++)?+Iteration <step>"
 _PAUSES = (
-    Pause(
-        "evaluation",
-        rb", Testing net \(#",
-        b"I1120 14:42:46.600472 16998 solver.cpp:347] Iteration 500, Testing net (#0)",
-    ),
-    Pause(
-        "checkpoint",
-        rb"Snapshotting to ",
-        b"I1120 14:42:46.600472 16998 solver.cpp:464] Snapshotting to binary proto file lenet_iter_500.caffemodel",
-    ),
-)
-_SOLVER = rb"\bInitializing solver from parameters: *+\n(?:(?![IWE][0-9]{4} |%s: )[^\n]*+\n){0,300}+"
+    Pause("evaluation", rb", Testing net \(#", b"I1120 10:11:12.500000  4321 solver.cpp:330] Iteration 1000, Testing net (#0)"),
+    Pause("checkpoint", rb"Snapshotting to ", b"I1120 10:11:12.500000  4321 solver.cpp:447] Snapshotting to binary proto file out_iter_1000.caffemodel"),
+)  # fmt: skip
+
+#: From one line of the head to a later one, in the text of one program; the network in training stands first.
+_NET = rb"Initializing net from parameters: "
+_ONE_DEVICE = rb"\] Us(?:ing GPUs [0-9]++|e CPU\.)\r?\n" + up_to(_NET, rb"\] Us(?:ing GPUs|e CPU)", rb"[\s\S]")
 
 FORMAT = Format(
     title="Caffe",
     framework="Caffe",
-    marker=b"] Iteration ",
-    start=rb"\bInitializing solver from parameters:",
-    before_start=rb"caffe\.cpp:[0-9]++\] (?:Use CPU|Using GPUs )",
+    marker=b"Iteration ",
+    unproven=True,
+    start=rb"\] Starting Optimization\b",
+    before_start=rb"\] (?:Using GPUs [0-9]|Use CPU\.|Initializing solver from parameters)",
     end=rb"\] Optimization Done\.",
     readings=(
         Reading(
-            # No iterations stand before the first line.
-            _HEAD + rb"(?!0 )<step> \((?!0 )(?P<steps_per_second>[0-9.e+]++) iter/s, [0-9.e+-]++s/[0-9]++ iters?\), loss = <loss>(?=\s)",
-            unit="samples/s", counts="update", pauses=_PAUSES,
+            _LINE + rb" \((?![-n]|0 |\S*+e-[1-9][0-9])<steps_per_second> iter/s, [0-9.e+-]++s/[0-9]++ iters?\),(?: [0-9./]++ep,)?+ "
+            rb"loss = <loss>(?=\s)",
+            unit="images/s",
+            counts="update",
+            repeated=True,
+            pauses=_PAUSES,
         ),
-        Reading(_HEAD + rb"<step>, loss = <loss>(?=\s)", unit="samples/s", counts="update", pauses=_PAUSES),
+        Reading(
+            rb"\bI(?P<clock>[0-9]{4} [0-9:.]++) ++[0-9]++ " + _LINE + rb", loss = <loss>(?=\s)",
+            unit="images/s",
+            counts="update",
+            pauses=_PAUSES,
+        ),
     ),
     facts=(
-        Fact("model", rb'\bInitializing net from parameters: *+\nname: "([^"\n]++)"'),
-        Fact("batch_size", rb"\bInitializing net from parameters:" + up_to(rb"\bbatch_size: ", rb"Initializing net|Creating test net", rb"[\s\S]") + rb"([0-9]++)", int),
-        Fact("accumulation", _SOLVER % rb"iter_size" + rb"iter_size: ([0-9]++)", int),
-        Fact("accumulation", _SOLVER % rb"iter_size" + rb"([IWE])[0-9]{4} ", lambda _: 1),
-        Fact("total_steps", _SOLVER % rb"max_iter" + rb"max_iter: ([0-9]++)", int),
-        Fact("devices", rb"caffe\.cpp:[0-9]++\] (Use CPU|Using GPUs [0-9]++)(?![0-9,])", lambda _: 1),
+        Fact("model", _NET + rb'\r?\n(?:(?!name: )[^\n]*+\n){0,9}?name: "([^"\n]++)"'),
+        Fact("devices", rb"caffe\.cpp:[0-9]++\] (Use CPU)\.", lambda _: 1),
+        Fact("devices", rb"\] Using GPUs ([0-9]++(?:, ?+[0-9]++)*+)$", listed),
+        Fact("batch_size", _ONE_DEVICE + up_to(rb"\bbatch_size: ", _NET, rb"[\s\S]") + rb"([0-9]++)\b", int),
+        Fact("accumulation", rb"^iter_size: ([0-9]++)$", int),
+        # Only what the solver's file states is printed.
+        Fact("accumulation", rb"\] Initializing solver from parameters: ?+\r?\n()(?:(?![IWEF][0-9]{4} |iter_size: )[^\n]*+\n){1,99}+[IWEF][0-9]{4} ", lambda _: 1),
+        Fact("total_steps", rb"^max_iter: ([0-9]++)$", int),
+        Fact("gpu", rb"\] GPU [0-9]++: ([^\r\n]++)$"),
     ),
     samples=(
         Sample(
-            b"I1120 14:42:56.596632 16998 solver.cpp:239] Iteration 100 (16.5 iter/s, 6.0606s/100 iters), loss = 0.1875\n",
-            step=100, steps_per_second=16.5, loss=0.1875,
+            b"I1120 10:11:12.500000  4321 solver.cpp:218] Iteration 300 (12.5 iter/s, 8s/100 iters), loss = 6.25\n",
+            step=300, steps_per_second=12.5, loss=6.25,
         ),
-        Sample(b"I1120 14:42:56.596632  4259 solver.cpp:228] Iteration 200, loss = 0.1875\n", step=200, loss=0.1875),
-        NearMiss(b"I1120 14:42:50.509238 16998 solver.cpp:239] Iteration 0 (-1.02432e-37 iter/s, 3.909s/100 iters), loss = 2.25\n", "the first iteration"),
-        NearMiss(b"I1120 14:42:50.509238 16998 solver.cpp:239] Iteration 500 (0 iter/s, 3.909s/100 iters), loss = 2.25\n", "the first iteration"),
-        NearMiss(b"I1120 14:42:56.596683 16998 sgd_solver.cpp:112] Iteration 100, lr = 0.00992565\n", "the learning rate"),
-        NearMiss(b"I1120 14:42:46.600472 16998 solver.cpp:347] Iteration 500, Testing net (#0)\n", "an evaluation"),
-        NearMiss(b"I1120 14:42:56.596632 16998 solver.cpp:239] Iteration 100 (16.5 iter/s, 6.0606s/100 iters), loss = 0.18", "cut"),
+        Sample(
+            b"I1120 10:11:12.500000  4321 solver.cpp:333]     [0.0] Iteration 300 (12.5 iter/s, 8s/100 iter), loss = 6.25\n",
+            step=300, steps_per_second=12.5,
+        ),
+        Sample(
+            b"I1120 10:11:12.500000  4321 solver.cpp:290] Iteration 300 (12.5 iter/s, 8s/100 iter), 0.3/90ep, loss = 6.25\n",
+            step=300, steps_per_second=12.5,
+        ),
+        Sample(b"I1120 10:11:12.500000  4321 solver.cpp:228] Iteration 300, loss = 6.25\n", step=300, loss=6.25),
+        NearMiss(b"I1120 10:11:12.500000  4321 solver.cpp:218] Iteration 0 (0 iter/s, 0.5s/100 iters), loss = 6.25\n", "the first line"),
+        NearMiss(b"I1120 10:11:12.500000  4321 solver.cpp:218] Iteration 0 (-1.4013e-45 iter/s, 0.5s/100 iters), loss = 6.25\n", "the first line"),
+        NearMiss(b"I1120 10:11:12.500000  4321 sgd_solver.cpp:105] Iteration 300, lr = 0.01\n", "the learning rate"),
+        NearMiss(b"I1120 10:11:12.500000  4321 solver.cpp:218] Iteration 300 (12.5 iter/s, 8s/100 iters), loss = 6.2", "cut inside the number"),
     ),
 )  # fmt: skip

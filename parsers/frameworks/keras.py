@@ -1,12 +1,14 @@
 """Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, from the first complete state of its bar.
 
 Steps are printed, not samples, so the batch size must be known. TensorFlow up to 2.1, and Keras before it, count
-samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Seconds are whole numbers: of an epoch's
+samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Keras by itself does not say so where nothing
+is validated; then the first state of the bar has the samples of one batch. Seconds are whole numbers: of an epoch's
 seconds and a step's milliseconds the number with more digits is used, and neither if both are below 5. `evaluate` and
 `predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
 the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch, which compiles
 in the first epoch, and in all others waits for the loader: there the seconds of the epoch bound those of its steps.
-With `verbose=2`, releases from 2.4 on up to Keras 3 print `2s/epoch - 85ms/step` at the end of the line.
+With `verbose=2` Keras by itself prints the seconds of an epoch alone; releases from 2.4 on up to Keras 3 print
+`2s/epoch - 85ms/step` at the end of the line.
 """
 
 from __future__ import annotations
@@ -28,31 +30,39 @@ _ONCE = 3
 #: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
 
+#: What Keras by itself printed with `verbose=2`, without the steps.
+_SECONDS = rb"(?:- )?+[0-9]++s - loss: "
 #: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
-_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s))"
+_BEGINS = (
+    rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+(?:(?P<_first>[0-9]++)/[0-9]++ (?:\[[=>.]|\xe2\x94|==|- [0-9]++s)|"
+    + _SECONDS
+    + rb"))"
+)
 
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
-    fresh, anew, before = [], True, np.nan
+    fresh, anew, before, begins = [], True, np.nan, list[float]()
     for row, (begun, given, bar) in enumerate(
         zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
     ):
         epoch, samples = (begun if begun == begun else epoch), (given if given == given else samples)
         if begun == begun:
+            first = columns["_first"][row]
             # A resumed run begins once more with an epoch that was not finished, or was.
             anew, before = begun != before + 1, begun
         if bar == bar and epoch == epoch:
             rows.append(row)
             epochs.append(epoch)
             fresh.append(anew)
+            begins.append(first if first < bar else np.nan)
             in_samples |= bool(bar == samples)
             epoch = np.nan
     kept = np.array(rows, dtype=np.intp)
     found = {name: columns[name][kept] for name in ("loss", "accuracy")}
     found["total_epochs"] = np.full(len(kept), np.nanmax(columns["total_epochs"], initial=0))
-    count = "samples" if in_samples else "steps"
+    count = "samples" if in_samples or _of_samples(np.array(begins), columns["_left"][kept]) else "steps"
     return kept, found | {
         "epoch": np.array(epochs),
         count: columns["steps"][kept],
@@ -60,10 +70,44 @@ def _epochs(columns: Columns) -> Postprocessed:
     }
 
 
+def _of_samples(begins: Column, left: Column) -> bool:
+    """Return whether the bars begin with the samples of one batch, the same in each epoch.
+
+    Those that count steps begin with 1, or with those of one call: but these show their last state twice.
+    """
+    return len(begins) > 0 and begins[0] > 1 and bool((begins == begins[0]).all() and np.isnan(left).all())
+
+
+def _epochs_in_either(columns: Columns) -> Postprocessed:
+    """Return the same where the bar may count samples and does not say so: without a count where nothing else does.
+
+    Those of a validation are said.
+    """
+    rows, found = _epochs(columns)
+    said = any(not np.isnan(columns[each]).all() for each in ("_dataset", "_validation"))
+    told = said or (columns["_first"] < np.nanmax(columns["steps"], initial=0)).any()
+    return rows, found if told else {name: each for name, each in found.items() if name != "steps"}
+
+
 def _epochs_in_samples(columns: Columns) -> Postprocessed:
     """Return the same where the bar itself says that it counts samples."""
     rows, found = _epochs(columns)
     return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
+
+
+def _epochs_in_seconds(columns: Columns) -> Postprocessed:
+    """Return the first line of seconds after each line `Epoch n/m`, with the samples of an epoch where they are said."""
+    begun = np.flatnonzero(~np.isnan(columns["epoch"]))
+    ended = np.flatnonzero(~np.isnan(columns["duration"]))
+    place = np.searchsorted(ended, begun)
+    told = place < len(ended)
+    told[:-1] &= place[:-1] < place[1:]
+    begun, rows = begun[told], ended[place[told]]
+    found = {name: columns[name][begun] for name in ("epoch", "total_epochs")} | {"loss": columns["loss"][rows]}
+    seconds = columns["duration"][rows]
+    found["duration"] = np.where(seconds < _COARSE, np.nan, seconds)
+    said = columns["_dataset"][~np.isnan(columns["_dataset"])]
+    return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
 
 
 def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
@@ -91,16 +135,19 @@ def _either(columns: Columns, one: str, other: str) -> Column:
     return np.where(np.isnan(columns[one]), columns[other], columns[one])
 
 
-def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
+def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed], where: bytes | None = None) -> Reading:
     """Return the reading of lines that begin an epoch, and of complete bars."""
     return Reading(
         rb"(?m)^Epoch <epoch>/<total_epochs>" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
-        rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
+        rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) (?:\[=*+\] - ETA: (?P<_left>[0-9]++)s[^\r\n]*+[\r\n ]++(?P=steps)/(?P=steps) )?+"
+        + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
-        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)" + _BEHIND,
+        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)"
+        rb"(?=(?:[^\r\n/ ]++| (?!val_loss: ))*+ val_loss: <_validation>(?=\s))?+" + _BEHIND,
         unit="samples/s",
         span="epoch",
         weak=True,
+        where=where,
         postprocess=postprocess,
     )  # fmt: skip
 
@@ -116,6 +163,10 @@ def _per(what: bytes) -> bytes:
     return rb" (?:- )?+(?:(?P<_milliseconds>[0-9]++)ms|(?P<_microseconds>[0-9]++)us|[0-9]++s)/" + what
 
 
+_PER_STEP = rb"(?:" + _per(rb"step") + rb")?+"
+#: What Keras printed when it was a package apart from TensorFlow.
+_BACKEND = rb"^Using (?:TensorFlow|Theano|CNTK|PlaidML|MXNet) backend"
+
 #: A complete state of the bar, up to its seconds; the name is of the group that holds the count.
 _COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
 
@@ -125,8 +176,20 @@ FORMAT = Format(
     marker=b" - loss: ",
     # Processes without tags begin an epoch one after the other.
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS,
-    before_start=rb'^Model: "|Creating TensorFlow device|Created (?:TensorFlow )?device',
-    readings=(_reading(rb"(?:" + _per(rb"step") + rb")?+", _epochs), _reading(_per(rb"sample"), _epochs_in_samples)),
+    before_start=rb'^Model: "|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
+    readings=(
+        _reading(_PER_STEP, _epochs, rb"\A(?![\s\S]*?" + _BACKEND + rb")"),
+        _reading(_PER_STEP, _epochs_in_either, _BACKEND),
+        _reading(_per(rb"sample"), _epochs_in_samples),
+        Reading(
+            rb"(?m)^Epoch <epoch>/<total_epochs>(?=[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb")"
+            rb"|^Train on (?P<_dataset>[0-9]++) samples|^ ?+(?:- )?+(?P<duration>[0-9]++)s - loss: <loss>(?=\s)",
+            unit="samples/s",
+            span="epoch",
+            weak=True,
+            postprocess=_epochs_in_seconds,
+        ),
+    ),
     facts=(
         Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),
         Fact("model", rb'^Model: "(?!sequential|functional|model)([\w.+-]++)"'),
@@ -137,6 +200,11 @@ FORMAT = Format(
             rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch \d++/|[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"
             rb"(?!Epoch \d++/)[^\r\n]*?" + _COMPLETE % (b"b", b"b")
             + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:[^\r\n/ ]++| (?!val_))*+ val_",
+            lambda _: "included",
+        ),
+        Fact(
+            "validation",
+            rb"^()Epoch [0-9]++/[0-9]++[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb"(?:[^\r\n ]++| (?!val_))*+ val_",
             lambda _: "included",
         ),
     ),
@@ -158,6 +226,7 @@ FORMAT = Format(
             b"100/100 - 2s - loss: 0.5000 - val_loss: 0.6000 - 2s/epoch - 24ms/step\n",
             steps=100, duration=2, _milliseconds_behind=24, loss=0.5,
         ),
+        Sample(b" - 12s - loss: 0.5000 - acc: 0.7500\n", duration=12, loss=0.5),
         Sample(b"100/100 ==================== 12s 120ms/step - loss: 0.5000\n", steps=100, duration=12, _milliseconds=120, loss=0.5),
         Sample(
             b"60000/60000 [==============================] - 15s 250us/sample - loss: 0.5000 - acc: 0.7500\n",

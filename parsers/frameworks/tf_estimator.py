@@ -2,13 +2,14 @@
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
 the whole job, unless the threads that the log names show that several processes print in turn; of the hook's two
-figures the one in brackets is of the interval, the other a mean since the start. Otherwise a record is the seconds
-beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Where a hook of the user prints the
-same at other intervals, the seconds beside a step are those since one of two lines, and the rate alone counts. Releases
-from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several devices,
-counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it,
-else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a log only if
-no other format does.
+figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of one device
+as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job. Otherwise a record is the
+seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Where a hook of the user prints
+the same at other intervals, the seconds beside a step are those since one of two lines, and the rate alone counts.
+Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
+devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above
+it, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a log only
+if no other format does.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from parsers.contract import (
     Reading,
     Sample,
     Scope,
+    up_to,
 )
 from parsers.contract.statistics import median
 from parsers.frameworks import replicas
@@ -42,6 +44,9 @@ _BATCH = (
 _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
 _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
 
+#: What the Model Garden's scripts state of their run, of which the batch size of ResNet alone counts images of the job.
+_BENCHMARK = rb"Benchmark run: \{"
+_OF_RESNET = _BENCHMARK + rb"(?=" + up_to(rb"'model_name': 'resnet'", _BENCHMARK) + rb")"
 
 #: The hooks' clock runs on meanwhile; an evaluation at a checkpoint is run by the hook that saves it.
 _PAUSES = (
@@ -71,17 +76,19 @@ _IN_TURN = (
     _glog(rb"(?P<thread>[0-9]++)") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?!(?P=thread) )[0-9]++") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?P=thread)")
 )  # fmt: skip
 
+_SEVERAL = _IN_TURN + rb"|" + _HOROVOD
+
 
 def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
     """Return the reading of TPUEstimator's speed by one of two loggers, which print no step to merge them by.
 
-    Each of several processes prints its own, mostly without a tag.
+    Each of several processes prints its own, mostly without a tag, or only the first of them.
     """
     return Reading(
         logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED,
         unit="samples/s",
         scope=scope,
-        where=rb"\A(?![\s\S]*?" + _IN_TURN + rb")" if scope == "job" else _IN_TURN,
+        where=rb"\A(?![\s\S]*?(?:" + _SEVERAL + rb"))" if scope == "job" else _SEVERAL,
         weak=True,
         marker=b"examples/sec: ",
         pauses=_PAUSES,
@@ -105,7 +112,8 @@ def _of_one_hook(columns: Columns) -> Postprocessed:
 
 def _rates(logger: bytes) -> Reading:
     return Reading(
-        logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED,
+        # A supervisor begins with 0.
+        logger + rb"global_step/sec: (?!0\s)" + _NUMBER % b"steps_per_second" + ENDED,
         unit="samples/s",
         weak=True,
         marker=b"global_step/sec: ",
@@ -155,10 +163,27 @@ FORMAT = Format(
         ),
         _rates(_TENSORFLOW),
         _rates(_LOGGER),
+        # NVIDIA's scripts of 2019 sum up the run, and a prediction in nearly the same words.
+        Reading(
+            rb"[0-9] Training Performance = " + _NUMBER % b"throughput" + rb" sentences/sec",
+            unit="samples/s", span="run", weak=True, marker=b" Training Performance = ",
+        ),
+        Reading(
+            rb"Total Training Time W/O Overhead = [^\n]*+\n(?:[^\n]*+\n){0,4}?"
+            rb"[^\nT]*+Throughput Average \(sentences/sec\) = " + _NUMBER % b"throughput" + ENDED,
+            unit="samples/s", span="run", weak=True, marker=b"Throughput Average (sentences/sec) = ",
+        ),
     ),
     facts=(
         Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
         Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH + rb"(?![\s\S]*?" + _IN_TURN + rb")", int),
+        *(
+            Fact("batch_size_of_job", _OF_RESNET + up_to(label, _BENCHMARK) + each, int)
+            for label, each in (
+                (rb"'name': 'batch_size', 'long_value': ", rb"(\d++)"),
+                (rb"(?='long_value': \d{1,9}, 'name': 'batch_size')", rb"'long_value': (\d++)"),
+            )
+        ),
         Fact("devices", _HOROVOD + rb"(\d++) hvd\.rank\(\) = ", int),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
@@ -187,6 +212,15 @@ FORMAT = Format(
             b"I1120 13:14:40.123456 140000000000000 basic_session_run_hooks.py:692] global_step/sec: 4.775\n",
             steps_per_second=4.775,
         ),
+        Sample(b"INFO:tensorflow:0 Training Performance = 1221.25 sentences/sec\n", throughput=1221.25),
+        Sample(
+            b"INFO:tensorflow:Total Training Time W/O Overhead = 980.00 for Sentences = 87414\n"
+            b"INFO:tensorflow:Throughput Average (sentences/sec) with overhead = 87.60\n"
+            b"INFO:tensorflow:Throughput Average (sentences/sec) = 89.20\n",
+            throughput=89.2,
+        ),
+        NearMiss(b"INFO:tensorflow:0 Inference Performance = 1221.25 sentences/sec\n", "inference"),
+        NearMiss(b"INFO:tensorflow:Throughput Average (sentences/sec) = 765.95\n", "training and inference print it alike"),
         NearMiss(b"INFO:tensorflow:loss = 6.9, step = 0\n", "the first step has no seconds"),
         NearMiss(
             b"INFO:tensorflow:Saving dict for global step 300: accuracy = 0.5, global_step = 300, loss = 4.25\n", "evaluation"

@@ -111,11 +111,12 @@ def test_hapi_lines_of_one_digit_are_left_out_where_they_are_few(tmp_path: Path)
     )
 
 
-def test_hapi_states_of_a_bar_are_one_record(tmp_path: Path) -> None:
+def test_hapi_states_of_a_bar_are_lines_like_others(tmp_path: Path) -> None:
     bars = [each.replace(" - loss", " [====>...] - loss") for each in hapi(1, ["100ms", "200ms", "167ms", "150ms"])]
     drawn = "\n".join(bars[:2]) + "\n\r" + ("\b" * 80 + "\r").join(bars[2:])
     session = session_of([drawn], tmp_path, "paddle.hapi")
-    assert session.records[0]["step"].tolist() == [40]
+    assert session.records[0]["step"].tolist() == [10, 20, 30, 40]
+    assert value(session, devices=2, batch_size=8) == pytest.approx(640 / 6)
 
 
 def test_hapi_in_full_counts_samples_of_the_job(tmp_path: Path) -> None:

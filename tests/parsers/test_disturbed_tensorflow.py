@@ -11,6 +11,7 @@ from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.read import read
+from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
 
@@ -377,3 +378,136 @@ def test_a_figure_of_the_run_in_another_unit_is_not_of_resnet(tmp_path: Path) ->
     found = measured(session, {"devices": 1, "batch_size": 64}).headline
     assert isinstance(found, Figure)
     assert (found.value, found.unit) == (pytest.approx(2560), "samples/s")
+
+
+def states(total: int, *counts: int, eta: bool = False) -> str:
+    """Return what an epoch of 15 s draws: the states after so many steps or samples, and the last one."""
+    drawn = "".join(f"{each:>5}/{total} [>.............] - ETA: 9s - loss: 2.5\r" for each in counts)
+    full = f"{total}/{total} [==============] - "
+    twice = f"{full}ETA: 0s - loss: 0.5\r" if eta else ""
+    return f"{drawn}{twice}{full}15s {15_000_000 // total}us/step - loss: 0.5 "
+
+
+def test_keras_by_itself_counts_samples_without_saying_so(tmp_path: Path) -> None:
+    """60,000 samples in batches of 32 and 15 s; nothing is validated, so that no line tells their number."""
+    backend = "Using TensorFlow backend."
+    session = session_of([backend, *epochs(*[states(60000, 32, 6400)] * 6)], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    session = session_of(epochs(*[states(60000, 32, 6400)] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    # The bar goes back by backspaces as well.
+    backspaced = states(60000, 32, 6400).replace("\r", chr(8) * 50 + "\r")
+    session = session_of(epochs(*[backspaced] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    # Where only the last state is kept, the bar may count either.
+    session = session_of([backend, *epochs(*[states(60000)] * 6)], tmp_path, "frameworks.keras")
+    assert reason(session, "sustained", **ONE) == "no_steps_per_epoch"
+    # A generator's steps begin with the first; its validation is no line of samples.
+    session = session_of([backend, *epochs(*[states(1875, 1, 200)] * 6)], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    validated = f"{states(1875)}- val_loss: 0.75 "
+    session = session_of([backend, *epochs(*[validated] * 6)], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+
+
+def test_keras_may_take_many_steps_at_once(tmp_path: Path) -> None:
+    """`steps_per_execution` of 25 begins with 25 of 1,875 steps, and TensorFlow shows the last state twice."""
+    session = session_of(epochs(*[states(1875, 25, 200, eta=True)] * 6), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(4000)
+
+
+def time_history(first: int, last: int) -> str:
+    return f"TimeHistory: 10.00 seconds, 1280.00 examples/second between steps {first} and {last}"
+
+
+@pytest.mark.parametrize("before", ["", "INFO:tensorflow:", " 99/1251 [=>....] - ETA: 9:12 - loss: 7.1"])
+def test_copies_of_timehistory_print_no_stamp(before: str, tmp_path: Path) -> None:
+    lines = [f"{before}{time_history(step, step + 100)}" for step in range(0, 1500, 100)]
+    session = session_of(lines, tmp_path, "dlperf.tensorflow2_resnet50")
+    assert value(session, "sustained", devices=1) == pytest.approx(1280)
+
+
+def test_orbit_prints_the_steps_that_timehistory_times(tmp_path: Path) -> None:
+    """100 steps of 128 take 10 s; an evaluation of 40 s, in which the timer stands, follows every fifth loop."""
+    lines, at = [], 0
+    for step in range(0, 3000, 100):
+        at += 10
+        stamp = f"I1120 09:{at // 60:02}:{at % 60:02}.500000 140663 "
+        lines.append(f"{stamp}keras_utils.py:145] {time_history(step, step + 100)}")
+        told = f"train | step: {step + 100:6} | steps/sec:   10.0 | output: {{'loss': 2.5}}"
+        lines.append(f"{stamp}controller.py:479] {told}")
+        if step % 500 == 400:
+            lines.append(f"{stamp}controller.py:282]  eval | step: {step + 100:6} | running complete evaluation...")
+            at += 40
+    session = session_of(lines, tmp_path, "dlperf.tensorflow2_resnet50")
+    found = measured(session, {"devices": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(1280)
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        ["0 Training Performance = 32.0000 sentences/sec"],
+        [
+            "Total Training Time W/O Overhead = 980.00 for Sentences = 31360",
+            "Throughput Average (sentences/sec) with overhead = 31.36",
+            "Throughput Average (sentences/sec) = 32.00",
+        ],
+        [],
+    ],
+)
+def test_nvidias_bert_prints_the_speed_of_a_process(summary: Sequence[str], tmp_path: Path) -> None:
+    """One of eight processes logs 4 sequences per second, one per step of each: together 32, as the summary says."""
+    told = ["Multi-GPU training with TF Horovod", "hvd.size() = 8 hvd.rank() = 0", "***** Running training *****"]
+    told += ["  Batch size = 1", *["global_step/sec: 4.0", "examples/sec: 4.0"] * 30, *summary]
+    session = session_of([f"INFO:tensorflow:{each}" for each in told], tmp_path, "frameworks.tf_estimator")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(32)
+    if summary:
+        assert value(session, "reported") == pytest.approx(32)
+
+
+@pytest.mark.parametrize(("ranks", "expected"), [(1, 64), (4, None)])
+def test_speeds_that_several_processes_print(ranks: int, expected: float | None, tmp_path: Path) -> None:
+    """TPUEstimator's speed is that of the job, or of each process that Horovod joins: no line says so."""
+    lines = [f"[1,{rank}]<stderr>:INFO:tensorflow:examples/sec: 64.0" for _ in range(30) for rank in range(ranks)]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    if expected is None:
+        assert reason(session, "sustained", devices=4) == "speed_of_ranks"
+    else:
+        assert value(session, "sustained", devices=4) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("begin", [" - ", ""])
+def test_keras_by_itself_prints_the_seconds_of_an_epoch_alone(begin: str, tmp_path: Path) -> None:
+    """With `verbose=2`: 60,000 samples in 15 s, of which the validation takes a part."""
+    lines = epochs(*[f"{begin}15s - loss: 0.5000 - acc: 0.7500 - val_loss: 0.6250 - val_acc: 0.7000"] * 6)
+    said = "Train on 60000 samples, validate on 10000 samples"
+    session = session_of([said, *lines], tmp_path, "frameworks.keras")
+    assert value(session, "sustained", devices=1) == pytest.approx(4000)
+    assert facts_of(session)["validation"] == "included"
+    assert reason(session_of(lines, tmp_path, "frameworks.keras"), "sustained", **ONE) == "no_steps_per_epoch"
+    assert len(read_sessions([said, *lines, said, *lines], tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    "stated", ["{'name': 'batch_size', 'long_value': 128}", "{'long_value': 128, 'name': 'batch_size'}"]
+)
+def test_batch_of_the_model_gardens_resnet_is_that_of_the_job(stated: str, tmp_path: Path) -> None:
+    """It stands in the record of the benchmark: 128 images per step, and 100 steps in 20 s."""
+    logger = "I1120 09:00:00.500000 140663 tf_logging.py:115] "
+    parameters = f"'run_parameters': [{stated}, {{'name': 'train_epochs', 'long_value': 90}}]"
+    lines = [f"{logger}Benchmark run: {{'model_name': 'resnet', 'machine_config': {{}}, {parameters}}}"]
+    for step in range(0, 2000, 100):
+        told = " (20.000 sec)" if step else ""
+        lines.append(f"INFO:tensorflow:loss = 2.5, step = {step}{told}")
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", devices=4) == pytest.approx(640)
+
+
+def read_sessions(lines: Sequence[str], folder: Path) -> list[Session]:
+    path = folder / "two.log"
+    path.write_text("\n".join(lines) + "\n")
+    return list(read(path).sessions)

@@ -25,7 +25,7 @@ SILENT = {
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50",
     "frameworks.composer", "frameworks.detectron2_json", "frameworks.dinov2_json", "frameworks.dllogger",
     "frameworks.dllogger_text",
-    "frameworks.fairseq2", "frameworks.hrnet_seg", "frameworks.kaggle_loop",
+    "frameworks.fairseq2", "frameworks.horovod_imagenet", "frameworks.hrnet_seg", "frameworks.kaggle_loop",
     "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory",
     "frameworks.mindformers", "frameworks.mindspeed", "frameworks.ms_swift", "frameworks.nanotron",
     "frameworks.nemo", "frameworks.nemo_automodel", "frameworks.nemo_rl", "frameworks.olmo_core",

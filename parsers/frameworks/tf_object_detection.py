@@ -1,0 +1,49 @@
+"""The Object Detection API of TensorFlow 2 (`model_main_tf2.py`): a line every hundred steps.
+
+The seconds are those of the one step that is printed, not of the hundred, except on TPUs. The clocks of the logger tell
+of all: they count where there are any, and hold the checkpoints, which no line tells. Every line is printed twice, with a
+clock to stderr and without. Neither speed nor batch size is printed: the unit is images of all devices. Evaluations are
+another program's.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.frameworks import replicas
+
+_STEP = rb"Step <step> per-step time "
+
+FORMAT = Format(
+    title="TensorFlow Object Detection API",
+    framework="TensorFlow",
+    marker=b" per-step time ",
+    unproven=True,
+    start=rb"INFO:tensorflow:Maybe overwriting train_steps: ",
+    before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties|"
+    rb"Using MirroredStrategy with devices ",
+    readings=(
+        Reading(
+            rb"\bI(?P<clock>[0-9]{4} [0-9:.]++) ++[0-9]++ model_lib_v2\.py:[0-9]++\] " + _STEP + rb"[0-9.]++s(?: loss=<loss>)?+(?=\s)",
+            unit="images/s",
+        ),
+        Reading(
+            rb"(?<!\] )\b" + _STEP + rb"<step_seconds>s(?: loss=<loss>)?+(?=\s)",
+            unit="images/s",
+            span="step",
+        ),
+    ),
+    facts=(
+        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+        Fact("total_steps", rb"Maybe overwriting train_steps: ([0-9]++)$", int),
+        Fact("gpu", rb"(?:physical GPU \(|GPU:0 with [0-9]++ MB memory: ++-> )device: 0, name: ([^,\n]++),"),
+    ),
+    samples=(
+        Sample(
+            b"I1120 09:17:51.500000 140663000000000 model_lib_v2.py:652] Step 300 per-step time 0.625s loss=2.250\n",
+            step=300, loss=2.25,
+        ),
+        Sample(b"I1120 09:17:51.500000 140663000000000 model_lib_v2.py:705] Step 300 per-step time 0.625s\n", step=300),
+        Sample(b"INFO:tensorflow:Step 300 per-step time 0.625s loss=2.250\n", step=300, step_seconds=0.625, loss=2.25),
+        Sample(b"INFO:tensorflow:Step 300 per-step time 0.625s\n", step=300, step_seconds=0.625),
+        NearMiss(b"INFO:tensorflow:Finished eval step 300\n", "an evaluation"),
+        NearMiss(b"INFO:tensorflow:Step 300 per-step time 0.6", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -27,6 +27,8 @@ _TAGS_HEAD = 1 << 16
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
+#: A carriage return before a bar as syslog and SageMaker write it, whose lines cannot hold one.
+_ESCAPED_RETURN = re.compile(rb"#015(?= *+(?:[\w .:()/-]{1,60}: ++)?+[0-9]{1,3}%[| ])")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 #: Where files were joined, a mark stands before a line within.
@@ -217,6 +219,8 @@ def _printed(kept: re.Match[bytes]) -> bytes:
 def unstyled(text: bytes) -> bytes:
     """Remove NUL bytes, marks, colours, cursor moves and carriage returns before a line end, and apply backspaces.
 
+    What stands for a carriage return before a bar becomes one.
+
     Other carriage returns stay: a program that redraws a line begins it anew.
     """
     if b"\x00" in text:
@@ -227,6 +231,8 @@ def unstyled(text: bytes) -> bytes:
         text = _ANSI.sub(b"", text)
     if b"\x08" in text:
         text = _backspaced(text)
+    if b"#015" in text:
+        text = _ESCAPED_RETURN.sub(b"\r", text)
     # A single character is found thirty times as fast as two.
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
 

@@ -23,7 +23,7 @@ FORMAT = Format(
     start=TRAINER.start,
     before_start=TRAINER.before_start,
     end=TRAINER.end,
-    over=("frameworks.hf_trainer", "frameworks.no_trainer", "frameworks.trl"),
+    over=("frameworks.hf_trainer", "frameworks.trl"),
     readings=(
         Reading(
             told(rb"tokens/total"),

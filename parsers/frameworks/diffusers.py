@@ -3,7 +3,8 @@
 The bar counts optimiser updates of the whole job, and tells the seconds since the start. The speed that it prints is
 smoothed over the last few redraws, so that the figure is of these seconds. Each micro-batch draws the bar again; a step
 counts once, when its update first shows. The last step may hold the last checkpoint and is left out. A resumed run
-begins its bar at the step it goes on from. What a sample is (an image, a video) the head does not say.
+begins its bar at the step it goes on from. What a sample is (an image, a video) the head does not say. The `no_trainer`
+examples of transformers print the same head, and draw a bar without a name, as any program may: it is not read.
 """
 
 from __future__ import annotations

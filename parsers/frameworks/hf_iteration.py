@@ -61,7 +61,7 @@ _BAR = Reading(
     rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:]++, ++"
     rb"(?:(?P<_seconds>[0-9.]++)s/it|(?P<_rate>[0-9.]++)it/s)|Will skip the first (?P<_skipped>[0-9]++) (?:steps|batches) in the first epoch",
     unit="samples/s",
-    where=rb"\*{5} Running training \*{5}",
+    where=_JOB,
     pauses=(
         Pause("evaluation", rb"\*\*\*\*\* Running [Ee]valuation", b"11/20/2020 10:00:00 - INFO - __main__ -   ***** Running evaluation  *****"),
         Pause(
@@ -73,12 +73,12 @@ _BAR = Reading(
     postprocess=_of_batches,
 )  # fmt: skip
 #: What tells a log of such a script, in the samples.
-_HEAD = b"\n11/20/2020 10:00:00 - INFO - __main__ -   ***** Running training *****\n"
+_HEAD = b"\n11/20/2020 10:00:00 - INFO - __main__ -     Total train batch size (w. parallel, distributed & accumulation) = 32\n"
 
 FORMAT = Format(
     title="Hugging Face scripts with bars of iterations",
     framework="PyTorch",
-    marker=b" Running training *****",
+    marker=b"Total train batch size (w. parallel, distributed & accumulation) = ",
     unproven=True,
     start=TRAINER.start,
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",

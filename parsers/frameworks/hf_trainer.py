@@ -398,7 +398,6 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"'epoch': ",
     start=_once(rb"\*{5} Running training \*{5}") + rb"|" + _once(_UNSLOTH),
-    over=("frameworks.no_trainer",),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",

@@ -48,7 +48,7 @@ FORMAT = Format(
     start=TRAINER.start,
     before_start=TRAINER.before_start,
     end=TRAINER.end,
-    over=("frameworks.hf_trainer", "frameworks.no_trainer"),
+    over=("frameworks.hf_trainer",),
     readings=(
         Reading(
             told(rb"num_tokens"),

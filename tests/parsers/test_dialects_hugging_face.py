@@ -242,15 +242,6 @@ def test_sd_scripts_old_and_new(loss: str, tmp_path: Path) -> None:
     assert value(found, devices=2, batch_size=2, accumulation=1) == pytest.approx(2 * 2 / 8)
 
 
-@pytest.mark.parametrize("glyphs", [True, False])
-def test_no_trainer_counts_its_own_bar_without_the_evaluation_of_an_epoch(glyphs: bool, tmp_path: Path) -> None:
-    """16 samples in 2 s; an evaluation takes 90 s, and another bar has ten times the speed."""
-    lines = [*bar(60, 2, paused=(30, 90), said=[f"{STAMP} epoch 0: {{'accuracy': 0.5}}"]), *bar(300, 0.2)]
-    lines = [*(f"{STAMP} {each}" for each in HEAD), *(lines if glyphs else without_glyphs(lines))]
-    session = session_of(lines, tmp_path, "frameworks.no_trainer")
-    assert value(session, "sustained") == pytest.approx(16 / 2)
-
-
 # The scripts before 2021, with bars of iterations
 
 OLD_HEAD = [f"{STAMP}   {each.replace('per device', 'per GPU')}" for each in HEAD]

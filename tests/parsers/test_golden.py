@@ -40,7 +40,6 @@ ALIKE = {
     "paddle.clas_static": "paddle.clas_dygraph",
     "frameworks.axolotl": "frameworks.hf_trainer",
     "frameworks.hf_iteration": "frameworks.diffusers",
-    "frameworks.no_trainer": "frameworks.diffusers",
     "frameworks.trl": "frameworks.hf_trainer",
 }
 

@@ -89,7 +89,7 @@ FORMAT = Format(
         Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
         Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("batch_size", rb"Instantaneous batch size per (?:GPU|device) = ([0-9]++)", int),
-        Fact("batch_size_of_job", _JOB + rb"([0-9]++\s++[^\n]{0,200}?Gradient Accumulation steps = [1-9][0-9]*+)", _of_a_step),
+        Fact("batch_size_of_job", _JOB + rb"([0-9]++\s(?:(?!Gradient Acc)[\s\S]){0,600}+Gradient Accumulation steps = [1-9][0-9]*+)", _of_a_step),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9]++)", int),
         Fact("data_set_size", rb"\bNum examples = ([0-9]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )", int),
         Fact("total_epochs", rb"\bNum Epochs = ([0-9]++)$", int),

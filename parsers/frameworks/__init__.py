@@ -68,6 +68,16 @@ PYTORCH_JOB = (
     *TORCHRUN,
 )
 
+#: What Accelerate prints of its state.
+ACCELERATE = (
+    Fact("devices", rb"^Num processes: ([0-9]++)$", int),
+    Fact(
+        "precision",
+        rb"^Mixed precision type: (bf16|fp16|no)$",
+        words={b"bf16": "bf16", b"fp16": "amp", b"no": "fp32"},
+    ),
+)
+
 #: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.
 FAIRSEQ = (
     Fact("model", rb"^\| model (transformer(?:(?!_big)\w)*+_big)(?:_\w++)?,", lambda _: "Transformer big"),

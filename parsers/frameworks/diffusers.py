@@ -4,7 +4,7 @@ The bar counts optimiser updates of the whole job, and tells the seconds since t
 smoothed over the last few redraws, so that the figure is of these seconds. Each micro-batch draws the bar again; a step
 counts once, when its update first shows. The last step may hold the last checkpoint and is left out. A resumed run
 begins its bar at the step it goes on from. What a sample is (an image, a video) the head does not say. The `no_trainer`
-examples of transformers print the same head, and draw a bar without a name, as any program may: it is not read.
+examples of transformers print the same head, and draw a bar without a name: the Trainer's format reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
-from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks import ACCELERATE, PYTORCH_JOB
+from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 #: Nodes that draw their bars side by side may differ by so many steps.
 _LAG = 3
@@ -43,8 +44,7 @@ FORMAT = Format(
     title="Accelerate scripts (diffusers)",
     framework="PyTorch",
     marker=b"teps: ",
-    # The Trainer's own head, by the name of a script.
-    start=rb"- __main__ - ++\*{5} Running training \*{5}",
+    start=TRAINER.start,
     before_start=rb"Distributed environment: ",
     over=("frameworks.hf_trainer",),
     readings=(
@@ -67,8 +67,7 @@ FORMAT = Format(
         Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
         Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
         *PYTORCH_JOB,
-        Fact("devices", rb"^Num processes: ([0-9]++)$", int),
-        Fact("precision", rb"^Mixed precision type: (bf16|fp16|no)$", words={b"bf16": "bf16", b"fp16": "amp", b"no": "fp32"}),
+        *ACCELERATE,
     ),
     samples=(
         Sample(

@@ -12,6 +12,7 @@ the resumption. Unsloth prints a banner of its own in place of the head, on ever
 those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
 since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens and the seconds since
 the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, with silent checkpoints.
+The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
 
 A checkpoint is silent by default. It shows as a long step behind a multiple of `save_steps`, which a configuration or a
 command may state, or else of 500, and by warnings of what saves. Another long step counts as training, as optimisers
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
 from parsers.contract.statistics import medians
-from parsers.frameworks import PYTORCH_JOB, SEVERAL
+from parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
 
 #: Nodes that print side by side may differ by so many steps.
 _LAG = 3
@@ -361,6 +362,17 @@ _PAUSES = (
         rb"Saving model checkpoint to ",
         b"[INFO|trainer.py:1885] 2026-11-20 09:00:00,123 >> Saving model checkpoint to out/checkpoint-500",
     ),
+    # Those of the examples without the Trainer.
+    Pause(
+        "evaluation",
+        rb"- __main__ - epoch [0-9]",
+        b"11/20/2026 10:00:00 - INFO - __main__ - epoch 0: {'accuracy': 0.5}",
+    ),
+    Pause(
+        "checkpoint",
+        rb"Saving current state to ",
+        b"11/20/2026 10:00:00 - INFO - accelerate.accelerator - Saving current state to out/step_500",
+    ),
     # What tells of a checkpoint where the Trainer itself is silent.
     Pause(
         "checkpoint",
@@ -378,6 +390,7 @@ _PAUSES = (
         b"Some non-default generation parameters are set in the model config. These should go into a GenerationConfig file",
     ),
 )
+_CHECKPOINTS = tuple(each for each in _PAUSES if each.kind == "checkpoint")
 _BAR = Reading(
     # ms-swift names the bar, and at first printed nothing else of its own.
     rb"(?<![^\r\n]) *+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
@@ -399,12 +412,12 @@ FORMAT = Format(
     marker=b"'epoch': ",
     start=_once(rb"\*{5} Running training \*{5}") + rb"|" + _once(_UNSLOTH),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
-    rb"|loading configuration file |\[WARNING\|logging\.py",
+    rb"|Distributed environment: |loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",
     readings=(
         _BAR,
         # Of the same lines, where evaluations leave no speed of training alone.
-        replace(_BAR, pauses=_PAUSES[2:], lingers=0, postprocess=_seconds_of_training),
+        replace(_BAR, pauses=_CHECKPOINTS, lingers=0, postprocess=_seconds_of_training),
         Reading(
             rb"\{'train_runtime': (?<!metrics=\{'train_runtime': )" + _SPEED + _MEAN_LOSS + _LAST_EPOCH, unit="samples/s", span="run",
         ),
@@ -473,6 +486,7 @@ FORMAT = Format(
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
         *PYTORCH_JOB,
+        *ACCELERATE,
         Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
         # DeepSpeed's, which fills a column with dots.
         Fact("batch_size", rb"print\]   train_micro_batch_size_per_gpu \.*+ ([0-9]++)", int),

@@ -13,7 +13,7 @@ from test_dialects import EVAL, HF_HEAD, LOSS, bars, facts_of, log_of, reason, s
 from ingest.compute.witnesses import measured
 from parsers.engine.scan import unstyled
 from parsers.engine.session import Session
-from schema.records import NoFigure
+from schema.records import Figure, NoFigure
 
 STAMP = "11/20/2026 10:00:00 - INFO - __main__ -"
 #: 16 samples an update, of which two batches are accumulated.
@@ -240,6 +240,30 @@ def test_sd_scripts_old_and_new(loss: str, tmp_path: Path) -> None:
     lines = ["running training", *bar(60, 8, "steps: ", f", {loss}=0.25")]
     found = session_of(lines, tmp_path, "frameworks.sd_scripts")
     assert value(found, devices=2, batch_size=2, accumulation=1) == pytest.approx(2 * 2 / 8)
+
+
+@pytest.mark.parametrize("glyphs", [True, False])
+def test_examples_without_the_trainer_draw_its_bar(glyphs: bool, tmp_path: Path) -> None:
+    """16 samples in 2 s; an evaluation takes 90 s, and another bar has ten times the speed."""
+    lines = [*smoothed_bar(60, 2, (30, 90)), *bar(300, 0.2), f"{STAMP} epoch 1: {{'accuracy': 0.5}}"]
+    lines.insert(30, f"{STAMP} epoch 0: {{'accuracy': 0.5}}")
+    state = ["Distributed environment: NO", "Num processes: 1", "Mixed precision type: fp16"]
+    lines = [*state, *(f"{STAMP} {each}" for each in HEAD), *(lines if glyphs else without_glyphs(lines))]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(16 / 2, rel=0.01)
+    assert facts_of(session).items() >= {"devices": 1, "precision": "amp", "batch_size_of_job": 16}.items()
+
+
+def smoothed_bar(total: int, pace: float, paused: tuple[int, float]) -> list[str]:
+    """Return a bar with the speed that tqdm smooths, and a pause behind one step."""
+    lines, took, mean, weight = [], 0.0, 0.0, 0.0
+    for step in range(1, total + 1):
+        seconds = pace + (paused[1] if step == paused[0] + 1 else 0)
+        took, mean, weight = took + seconds, 0.3 * seconds + 0.7 * mean, 0.3 + 0.7 * weight
+        lines.append(f" {100 * step // total:2}%|█    | {step}/{total} [{clock(took)}<01:00, {mean / weight:5.2f}s/it]")
+    return lines
 
 
 # The scripts before 2021, with bars of iterations

@@ -626,7 +626,8 @@ def _trained_before(session: Session) -> bool:
     of_steps = (each for each in session.records if each.reading.span != "run" and len(each) and "loss" in each)
     lines = next((each for each in of_steps if "epoch" in each or "step" in each), None)
     if whole is None or lines is None:
-        return False
+        # Resumed behind its last step a run sums up no losses.
+        return whole is not None and "mean_loss" in whole and whole["mean_loss"][-1] == 0
     place = "step" if "step" in lines else "epoch"
     at, losses = lines[place], lines["loss"]
     gaps = np.diff(at)

@@ -59,7 +59,7 @@ def _of_a_step(printed: bytes) -> int:
 _JOB = rb"Total train batch size \(w\. parallel, distributed & accumulation\) = "
 _BAR = Reading(
     rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:]++, ++"
-    rb"(?:(?P<_seconds>[0-9.]++)s/it|(?P<_rate>[0-9.]++)it/s)|Will skip the first (?P<_skipped>[0-9]++) (?:steps|batches) in the first epoch",
+    rb"(?:(?P<_seconds>[0-9.]++)s/it|(?P<_rate>[0-9.]++)it/s)|Will skip the first (?P<_skipped>[0-9]++) (?:steps|batches) in the (?:first|current) epoch",
     unit="samples/s",
     where=_JOB,
     pauses=(

@@ -114,6 +114,17 @@ def test_a_summary_says_by_its_steps_that_a_run_ended_early(
     assert (found.reason.code if isinstance(found, NoFigure) else None) == code
 
 
+def test_a_run_that_was_resumed_behind_its_end_has_no_speed(tmp_path: Path) -> None:
+    told = (
+        "{'train_runtime': 0.75, 'train_samples_per_second': 1280.0, 'train_steps_per_second': 80.0, "
+        "'train_loss': 0.0, 'epoch': 3.0}"
+    )
+    session = session_of([*HEAD, told], tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "resumed_losses"
+
+
 def test_a_table_says_by_its_epoch_that_a_run_ended_early(tmp_path: Path) -> None:
     """Three epochs of 320 samples are planned, of which one is done in 200.5 s."""
     table = [

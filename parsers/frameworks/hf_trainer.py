@@ -327,7 +327,9 @@ _MEAN_LOSS = rb"(?:'?+[0-9.e+-]++'?+,\s++'train_loss': " + _VALUE % b"mean_loss"
 #: with what it measured.
 _TABLE = (
     rb"\*{5} train metrics \*{5}[^\n]*+\n(?:[^\n=]*?\bepoch ++= ++" + _VALUE % b"epoch" + rb"[^\n]*+\n)?+"
-    rb"(?:[^\n=]*?\b(?:num_input_tokens_seen|total_flos|train_(?:loss|runtime|samples)|\w++_mem_\w++) ++= [^\n]*+\n)*+"
+    rb"(?:[^\n=]*?\b(?:num_input_tokens_seen|total_flos|init_mem_\w++) ++= [^\n]*+\n)*+"
+    rb"(?:[^\n=]*?\btrain_loss ++= ++" + _VALUE % b"mean_loss" + rb"[^\n]*+\n)?+"
+    rb"(?:[^\n=]*?\b(?:train_(?:runtime|samples)|\w++_mem_\w++) ++= [^\n]*+\n)*+"
 )
 
 #: Unsloth's banner before training; the one before it, of the model, is alike but for the words behind its name.
@@ -535,9 +537,10 @@ FORMAT = Format(
         ),
         Sample(
             b"{'eval_loss': 2.5, 'epoch': 1.0}\n***** train metrics *****\n  epoch                    =        1.0\n"
+            b"  total_flos               =   125000GF\n  train_loss               =        2.5\n"
             b"  train_runtime            = 0:08:32.50\n  train_samples_per_second =       19.5\n"
             b"  train_steps_per_second   =       0.25\n",
-            throughput=19.5, epoch=1.0,
+            throughput=19.5, mean_loss=2.5, epoch=1.0,
         ),
         Sample(
             b"[INFO|2026-11-20 10:00:00] llamafactory.train.callbacks:143 >> {'loss': 2.1250, 'learning_rate': 5.0000e-05, 'epoch': 0.12, 'throughput': 9876.54}\n",

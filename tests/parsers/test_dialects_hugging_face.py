@@ -141,6 +141,23 @@ def test_a_table_says_by_its_epoch_that_a_run_ended_early(tmp_path: Path) -> Non
     assert found.reason.code == "early_summary"
 
 
+def test_a_table_says_by_its_loss_that_a_run_was_resumed_behind_its_end(tmp_path: Path) -> None:
+    table = [
+        "***** train metrics *****",
+        "  epoch                    =        3.0",
+        "  total_flos               =   125000GF",
+        "  train_loss               =        0.0",
+        "  train_runtime            = 0:00:00.75",
+        "  train_samples            =        320",
+        "  train_samples_per_second =     1280.0",
+        "  train_steps_per_second   =       80.0",
+    ]
+    session = session_of([*HEAD, *table], tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "resumed_losses"
+
+
 def test_a_table_of_an_evaluation_of_the_training_data_is_none_of_the_training(tmp_path: Path) -> None:
     table = [
         "***** train metrics *****",

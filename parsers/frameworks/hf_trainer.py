@@ -395,7 +395,8 @@ _PAUSES = (
 _CHECKPOINTS = tuple(each for each in _PAUSES if each.kind == "checkpoint")
 _BAR = Reading(
     # ms-swift names the bar, and at first printed nothing else of its own.
-    rb"(?<![^\r\n]) *+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
+    # A few steps within a second tell no speed: such a bar is of the splits of a data set, which is loaded before the head.
+    rb"(?<![^\r\n]) *+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) |[2-9] \[00:00<00:00, )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
     # A narrow terminal cuts off the bracket.
     rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])|"
     rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
@@ -555,6 +556,7 @@ FORMAT = Format(
         NearMiss("Running tokenizer:  12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]".encode(), "not training"),
         NearMiss(b" 12%|#         | 12/100 [00:58<14:41, 4.50s/i\n", "cut inside the number"),
         NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
+        NearMiss(b" 33%|###3      | 1/3 [00:00<00:00,  5.01it/s]", "splits of a data set"),
         NearMiss(b"100%|##########| 1/1 [00:00<00:00, 50.12it/s]", "a complete bar: loading and caching draw them too"),
         Sample(
             b"TrainOutput(global_step=125, training_loss=2.5, metrics={'train_runtime': 512.5,\n 'train_samples_per_second': 19.5,\n"

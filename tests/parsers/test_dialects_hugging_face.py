@@ -114,6 +114,17 @@ def test_a_summary_says_by_its_steps_that_a_run_ended_early(
     assert (found.reason.code if isinstance(found, NoFigure) else None) == code
 
 
+def test_a_bar_of_the_splits_of_a_data_set_is_no_run_of_its_own(tmp_path: Path) -> None:
+    lines = [
+        "11/20/2026 10:00:00 - INFO - __main__ - Training/evaluation parameters TrainingArguments(fp16=True,)",
+        " 33%|###3      | 1/3 [00:00<00:00,  5.01it/s]",
+        "100%|##########| 3/3 [00:00<00:00,  7.01it/s]",
+        *HEAD,
+        " 10%|#         | 2/20 [00:04<00:36,  2.00s/it]",
+    ]
+    assert facts_of(session_of(lines, tmp_path, "frameworks.hf_trainer"))["precision"] == "amp"
+
+
 def test_a_run_that_was_resumed_behind_its_end_has_no_speed(tmp_path: Path) -> None:
     told = (
         "{'train_runtime': 0.75, 'train_samples_per_second': 1280.0, 'train_steps_per_second': 80.0, "

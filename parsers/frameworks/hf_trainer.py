@@ -321,7 +321,8 @@ _SPEED = (
 )
 #: The epoch that the run came to, in its summary, whose speeds count the steps that were planned. Tokens may follow.
 _LAST_EPOCH = rb"(?:[^{}]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
-_MEAN_LOSS = rb"(?:'?+[0-9.e+-]++'?+,\s++'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
+#: Between it and the speeds a speed of tokens may stand.
+_MEAN_LOSS = rb"(?:[^{}]*?'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
 
 #: The table behind the training, up to its speed. An evaluation of the data of the training has one of this name as well,
 #: with what it measured.
@@ -426,7 +427,7 @@ FORMAT = Format(
         ),
         Reading(
             rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
-            + rb"(?P<_planned>[0-9.]++),(?:[^{}]*?'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+" + _LAST_EPOCH,
+            + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
             unit="samples/s",
             span="run",
             postprocess=_of_planned_steps,
@@ -527,6 +528,11 @@ FORMAT = Format(
         Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "
             b"'epoch': 1.0}",
+            seconds=512.5, throughput=19.5, mean_loss=2.5, epoch=1.0,
+        ),
+        Sample(
+            b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, "
+            b"'train_tokens_per_second': 1250.5, 'train_loss': 2.5, 'epoch': 1.0, 'num_input_tokens_seen': 640256}",
             seconds=512.5, throughput=19.5, mean_loss=2.5, epoch=1.0,
         ),
         Sample(

@@ -105,7 +105,8 @@ class StepRows:
         begins where the clock has just changed, but for the line behind a pause, which stands anywhere in its second:
         the row that holds a pause goes on to the next change. Lines after the last change of the clock are left out; so
         is the time until a program was started again, of which the first line begins the next row, time over which the
-        clock was set by an hour, and time of which lines are missing, which may have told of an evaluation.
+        clock was set by an hour, and time of which lines are missing, which may have told of an evaluation. Where the
+        clock is coarser, what lies before and behind such a time up to a change of the clock is left out, too.
         """
         import numpy as np
 
@@ -128,6 +129,7 @@ class StepRows:
         else:
             chosen = np.flatnonzero((seconds != 0) & ~anew)
             if 0 < len(chosen) < (~anew).sum():
+                anew, chosen = _between_changes(anew, chosen)
                 chosen = chosen[(_held(pauses, chosen) == 0) | (chosen == chosen[-1])]
             covered, took = _gathered(covered, anew, chosen), _gathered(seconds, anew, chosen)
             pauses = _held(pauses, chosen) if len(chosen) else pauses[chosen]
@@ -163,6 +165,24 @@ def _gathered(values: Column, anew: NDArray[np.bool_], chosen: Rows) -> Column:
 
     gathered: Column = np.diff(np.cumsum(np.where(anew, 0.0, values))[chosen], prepend=0.0)
     return gathered
+
+
+def _between_changes(anew: NDArray[np.bool_], chosen: Rows) -> tuple[NDArray[np.bool_], Rows]:
+    """Return which of n intervals are left out, and those chosen rows that begin and end where the clock changes.
+
+    Args:
+        anew: n intervals that are left out, such as those that end where a program was started again.
+        chosen: the intervals with which the clock changes, but for those that are left out.
+    """
+    import numpy as np
+
+    behind = np.searchsorted(chosen, np.flatnonzero(anew))
+    begins, ends = np.append(-1, chosen)[behind] + 1, np.append(chosen, len(anew) - 1)[behind] + 1
+    wider = anew.copy()
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        wider[begin:end] = True
+    kept = chosen[~wider[chosen]]
+    return (wider, kept) if len(kept) else (anew, chosen)
 
 
 def _held(pauses: PauseFlags, chosen: Rows) -> PauseFlags:

@@ -594,7 +594,7 @@ def _counts_more(session: Session, case: Facts) -> Reason | None:
     """Return why a summary may count steps that this run did not take; None where nothing says so.
 
     Trainers divide the steps that were planned by the time of those that were left to do. How far a run came is told by
-    the epoch of its summary, or else by its last step.
+    its summary, in steps or in epochs, or else by its last step.
     """
     if step := case.get("resumed_from"):
         return Reason("resumed_summary", {"step": step})
@@ -603,8 +603,11 @@ def _counts_more(session: Session, case: Facts) -> Reason | None:
     counted, done, planned = session.counters, math.nan, math.nan
     if counted and counted.unit == "step" and not counted.reached:
         done, planned = float(counted.done), float(counted.total)
-    for records in session.records:
-        if records.reading.span == "run" and len(records) and "epoch" in records:
+    for records in (each for each in session.records if each.reading.span == "run" and len(each)):
+        if "step" in records and "total_steps" in records:
+            done, planned = float(records["step"][-1]), float(records["total_steps"][-1])
+            break
+        if "epoch" in records:
             done, planned = float(records["epoch"][-1]), _planned_epochs(case)
     if not done < planned * (1 - TOLERANCE["counters"] / 100):
         return None
@@ -623,7 +626,8 @@ def _trained_before(session: Session) -> bool:
     of_steps = (each for each in session.records if each.reading.span != "run" and len(each) and "loss" in each)
     lines = next((each for each in of_steps if "epoch" in each or "step" in each), None)
     if whole is None or lines is None:
-        return False
+        # Resumed behind its last step a run sums up no losses.
+        return whole is not None and "mean_loss" in whole and whole["mean_loss"][-1] == 0
     place = "step" if "step" in lines else "epoch"
     at, losses = lines[place], lines["loss"]
     gaps = np.diff(at)

@@ -34,9 +34,10 @@ _COLOUR = re.compile(rb"\[(?:[01];)?+(?:3[0-7]|9[0-7]|38;5;\d{1,3})m(?! ?+\d++s)
 _STYLE = re.compile(rb"(?:\xef\xbf\xbd|\xe2\x90\x9b|(?<=\]) )?+\[(?:[01];)?+(?:[01]|3[0-79]|9[0-7]|38;5;\d{1,3})m")
 _BACKSPACES = re.compile(rb"(\x08++\r?+)")
 #: How rsyslog writes control characters, and with it Amazon's collectors, and how terminals and editors show them. Source:
-#: rsyslog's `parser.escapeControlCharactersOnReceive`. A number, as of `Trial #015`, stands behind a blank.
+#: rsyslog's `parser.escapeControlCharactersOnReceive`. A number, as of `Trial #015`, stands behind a blank and before no bar.
 _OCTAL = re.compile(
-    rb"#033\[[0-9;?]*+[A-Za-z]|(?m:^|(?<=[\])%sx]))#015(?!\d)|(?m:^|(?<=[\w\])%:,.]))#011(?!\d)|(?:#010){2}"
+    rb"#033\[[0-9;?]*+[A-Za-z]|(?m:^|(?<=[\])%sx]))#015(?!\d)|#015(?= *+(?:[\w .:()/-]{1,60}: ++)?+[0-9]{1,3}%[| ])|"
+    rb"(?m:^|(?<=[\w\])%:,.]))#011(?!\d)|(?:#010){2}"
 )
 _CARET = re.compile(rb"\^\[\[[0-9;?]*+[A-Za-z]|(?m:^|(?<=[\])%sx]))\^M|\^M(?m:$)|(?:\^H){2}")
 _WRITTEN = (

@@ -58,7 +58,24 @@ PYTORCH_JOB = (
     Fact("devices", rb"(?<![A-Za-z_-])" + _OF_GROUPS + rb"[Ww]orld[_ ]size[\"']?(?: ?[:=] ?| \.++ )(\d++)\b", int),
     Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
     Fact("devices", rb"distributed processes registered\. Starting with (\d++) processes", int),
+    # Accelerate's command, and what it says where that leaves the number out.
+    Fact(
+        "devices",
+        rb"\baccelerate(?:\.commands\.)?+[ .]launch (?:(?!--num_processes)(?:[^\n]|(?<=\\)\n)){0,1000}+--num_processes[= ](\d++)",
+        int,
+    ),
+    Fact("devices", rb"`--num_processes` was set to a value of `(\d++)`", int),
     *TORCHRUN,
+)
+
+#: What Accelerate prints of its state.
+ACCELERATE = (
+    Fact("devices", rb"^Num processes: ([0-9]++)$", int),
+    Fact(
+        "precision",
+        rb"^Mixed precision type: (bf16|fp16|no)$",
+        words={b"bf16": "bf16", b"fp16": "amp", b"no": "fp32"},
+    ),
 )
 
 #: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.

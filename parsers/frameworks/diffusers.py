@@ -4,7 +4,7 @@ The bar counts optimiser updates of the whole job, and tells the seconds since t
 smoothed over the last few redraws, so that the figure is of these seconds. Each micro-batch draws the bar again; a step
 counts once, when its update first shows. The last step may hold the last checkpoint and is left out. A resumed run
 begins its bar at the step it goes on from. What a sample is (an image, a video) the head does not say. The `no_trainer`
-examples of transformers print the same head, and draw a bar without a name, as any program may: it is not read.
+examples of transformers print the same head, and draw a bar without a name: the Trainer's format reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
-from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks import ACCELERATE, PYTORCH_JOB
+from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 #: Nodes that draw their bars side by side may differ by so many steps.
 _LAG = 3
@@ -29,9 +30,12 @@ def first_drawn(columns: Columns) -> Postprocessed:
 
 
 def bar(name: bytes, postfix: bytes) -> bytes:
-    """Return the pattern of a bar with a name, at a step other than the last, and with something behind its speed."""
+    """Return the pattern of a bar with a name, at a step other than the last, and with something behind its speed.
+
+    Where no terminal tells its width, as in Colab, none is drawn between the share and the steps.
+    """
     return (
-        rb"\b%s: ++[0-9]++%%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> "
+        rb"\b%s: ++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> "
         rb"\[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++[^,\]\r\n]++, %s"
     ) % (name, postfix)
 
@@ -39,14 +43,14 @@ def bar(name: bytes, postfix: bytes) -> bytes:
 FORMAT = Format(
     title="Accelerate scripts (diffusers)",
     framework="PyTorch",
-    marker=b"Steps: ",
-    # The Trainer's own head, by the name of a script.
-    start=rb"- __main__ - ++\*{5} Running training \*{5}",
+    marker=b"teps: ",
+    start=TRAINER.start,
     before_start=rb"Distributed environment: ",
     over=("frameworks.hf_trainer",),
     readings=(
         Reading(
-            bar(rb"Steps", rb"(?:(?!lr=)\w++=[^,\]\r\n]++, )*+lr="),
+            # finetrainers says what steps.
+            bar(rb"(?:S|Training s)teps", rb"(?:(?!lr=)\w++=[^,\]\r\n]++, )*+lr="),
             unit="samples/s",
             counts="update",
             pauses=(
@@ -63,8 +67,7 @@ FORMAT = Format(
         Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
         Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
         *PYTORCH_JOB,
-        Fact("devices", rb"^Num processes: ([0-9]++)$", int),
-        Fact("precision", rb"^Mixed precision type: (bf16|fp16|no)$", words={b"bf16": "bf16", b"fp16": "amp", b"no": "fp32"}),
+        *ACCELERATE,
     ),
     samples=(
         Sample(
@@ -73,6 +76,11 @@ FORMAT = Format(
         ),
         Sample(
             "Steps:   2%|▏         | 12/600 [01:02:03<47:05,  1.25it/s, loss=0.0625, lr=0.0001]\r".encode(), step=12, total_steps=600, clock=3723,
+        ),
+        Sample(b"Steps:   2% 12/600 [00:58<47:05,  4.80s/it, lr=0.0001, step_loss=0.0625]\n", step=12, total_steps=600, clock=58),
+        Sample(
+            b"Training steps:   2%|#         | 12/600 [00:58<47:05,  4.80s/it, grad_norm=0.25, step_loss=0.0625, lr=3e-7]\r",
+            step=12, total_steps=600, clock=58,
         ),
         NearMiss(b"Steps:   0%|          | 0/600 [00:03<?, ?it/s, lr=1e-5, step_loss=0.0625]\r", "nothing done yet"),
         NearMiss(b"Steps: 100%|##########| 600/600 [47:05<00:00,  4.80s/it, lr=1e-5, step_loss=0.0625]\n", "may hold the last checkpoint"),

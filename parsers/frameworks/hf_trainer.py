@@ -10,7 +10,9 @@ interrupt it; those of tokenising and loading begin with a name. Later versions 
 After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which shows
 the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
 those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
-since the start with everything in it.
+since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens and the seconds since
+the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, with silent checkpoints.
+The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
 
 A checkpoint is silent by default. It shows as a long step behind a multiple of `save_steps`, which a configuration or a
 command may state, or else of 500, and by warnings of what saves. Another long step counts as training, as optimisers
@@ -28,7 +30,7 @@ from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
 from parsers.contract.statistics import medians
-from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
 
 #: Nodes that print side by side may differ by so many steps.
 _LAG = 3
@@ -49,6 +51,8 @@ _PAUSED, _STALLED = 2.0, 3.0
 _UNSEEN = 0.03
 #: An epoch that is rounded to hundredths differs by so much.
 _ROUNDED = 0.00501
+#: A speed that is rounded to thousandths differs by so much.
+_ROUNDED_RATE = 0.0005
 #: Steps from a checkpoint to the next where nothing states them.
 _SAVED_EVERY = 500.0
 #: Records after one with an evaluation whose smoothed speed still shows it.
@@ -307,12 +311,35 @@ def _told_once(columns: Columns) -> tuple[Rows, Columns]:
     return rows, {name: columns[name][rows] for name in ("loss", "epoch")}
 
 
+def _of_planned_steps(columns: Columns) -> tuple[Rows, Columns]:
+    """Return what a call of the Trainer returned, with the steps that its speeds count: at least so many."""
+    rows, found = np.arange(len(columns["step"])), {name: each for name, each in columns.items() if name != "_planned"}
+    return rows, found | {"total_steps": (columns["_planned"] - _ROUNDED_RATE) * columns["seconds"]}
+
+
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
+#: A notebook prints an item a line, and a page wraps what is long.
+_SPEED = (
+    _VALUE % b"seconds"
+    + rb",\s++'train_samples_per_second': "
+    + _VALUE % b"throughput"
+    + rb",\s++'train_steps_per_second': "
+)
 #: The epoch that the run came to, in its summary, whose speeds count the steps that were planned. Tokens may follow.
-_LAST_EPOCH = rb"(?:[^{}\r\n]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
-_MEAN_LOSS = rb"(?:'?+[0-9.e+-]++'?+, 'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
+_LAST_EPOCH = rb"(?:[^{}]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
+#: Between it and the speeds a speed of tokens may stand.
+_MEAN_LOSS = rb"(?:[^{}]*?'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
+
+#: The table behind the training, up to its speed. An evaluation of the data of the training has one of this name as well,
+#: with what it measured.
+_TABLE = (
+    rb"\*{5} train metrics \*{5}[^\n]*+\n(?:[^\n=]*?\bepoch ++= ++" + _VALUE % b"epoch" + rb"[^\n]*+\n)?+"
+    rb"(?:[^\n=]*?\b(?:num_input_tokens_seen|total_flos|init_mem_\w++) ++= [^\n]*+\n)*+"
+    rb"(?:[^\n=]*?\btrain_loss ++= ++" + _VALUE % b"mean_loss" + rb"[^\n]*+\n)?+"
+    rb"(?:[^\n=]*?\b(?:train_(?:runtime|samples)|\w++_mem_\w++) ++= [^\n]*+\n)*+"
+)
 
 #: Unsloth's banner before training; the one before it, of the model, is alike but for the words behind its name.
 _UNSLOTH = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+= "
@@ -331,6 +358,9 @@ def _once(banner: bytes) -> bytes:
     return banner + rb"(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?" + banner + rb")*+"
 
 
+#: Where ranks share samples, each of them counts the same tokens.
+_SHARED = rb"\b(?:[cst]p_size|(?:context|sequence|tensor)_parallel_(?:size|degree))[\"']?+(?:=|: ?+| )" + SEVERAL
+
 _PAUSES = (
     Pause(
         "evaluation",
@@ -342,6 +372,17 @@ _PAUSES = (
         "checkpoint",
         rb"Saving model checkpoint to ",
         b"[INFO|trainer.py:1885] 2026-11-20 09:00:00,123 >> Saving model checkpoint to out/checkpoint-500",
+    ),
+    # Those of the examples without the Trainer.
+    Pause(
+        "evaluation",
+        rb"- __main__ - epoch [0-9]",
+        b"11/20/2026 10:00:00 - INFO - __main__ - epoch 0: {'accuracy': 0.5}",
+    ),
+    Pause(
+        "checkpoint",
+        rb"Saving current state to ",
+        b"11/20/2026 10:00:00 - INFO - accelerate.accelerator - Saving current state to out/step_500",
     ),
     # What tells of a checkpoint where the Trainer itself is silent.
     Pause(
@@ -360,8 +401,11 @@ _PAUSES = (
         b"Some non-default generation parameters are set in the model config. These should go into a GenerationConfig file",
     ),
 )
+_CHECKPOINTS = tuple(each for each in _PAUSES if each.kind == "checkpoint")
 _BAR = Reading(
-    rb"(?<![^\r\n]) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
+    # ms-swift names the bar, and at first printed nothing else of its own.
+    # A few steps within a second tell no speed: such a bar is of the splits of a data set, which is loaded before the head.
+    rb"(?<![^\r\n]) *+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) |[2-9] \[00:00<00:00, )(?P<_total>[0-9]++) \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++"
     # A narrow terminal cuts off the bracket.
     rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])"
     # What is printed late, from a buffer, comes in blocks.
@@ -382,27 +426,37 @@ FORMAT = Format(
     marker=b"'epoch': ",
     start=_once(rb"\*{5} Running training \*{5}") + rb"|" + _once(_UNSLOTH),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
-    rb"|loading configuration file |\[WARNING\|logging\.py",
-    end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
+    rb"|Distributed environment: |loading configuration file |\[WARNING\|logging\.py",
+    end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",
     readings=(
         _BAR,
         # Of the same lines, where evaluations leave no speed of training alone.
-        replace(_BAR, pauses=_PAUSES[2:], lingers=0, postprocess=_seconds_of_training),
+        replace(_BAR, pauses=_CHECKPOINTS, lingers=0, postprocess=_seconds_of_training),
         Reading(
-            rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput"
-            + rb", 'train_steps_per_second': " + _MEAN_LOSS + _LAST_EPOCH,
-            unit="samples/s",
-            span="run",
+            rb"\{'train_runtime': (?<!metrics=\{'train_runtime': )" + _SPEED + _MEAN_LOSS + _LAST_EPOCH, unit="samples/s", span="run",
         ),
         Reading(
-            rb"\{'train_runtime': <seconds>, 'train_samples_per_second': <steps_per_second>(?=\}|, '(?!train_)\w++': )" + _LAST_EPOCH,
+            rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
+            + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
+            unit="samples/s",
+            span="run",
+            postprocess=_of_planned_steps,
+        ),
+        Reading(
+            rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _LAST_EPOCH,
             unit="samples/s",
             span="run",
             counts="update",
         ),
         Reading(
-            rb"(?<=\s)train_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
+            _TABLE + rb"[^\n=]*?\btrain_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
             unit="samples/s", span="run", weak=True,
+        ),
+        # Since the autumn of 2025, where tokens are counted. Floats in quotes have four digits, too few for differences.
+        Reading(
+            rb"\{'loss': (?:(?!'num_input_tokens_seen': )[^{}\r\n])*+'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), "
+            rb"'train_tokens_per_second': ",
+            unit="tokens/s", counts="update", pauses=_PAUSES, where=rb"\A(?![\s\S]*?" + _SHARED + rb")",
         ),
         # LLaMA-Factory's mean since the start, with everything in it.
         Reading(
@@ -446,7 +500,8 @@ FORMAT = Format(
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
         *PYTORCH_JOB,
-        Fact("devices", rb"Process rank: -1, device: \S++, n_gpu: (\d++)", int),
+        *ACCELERATE,
+        Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
         # DeepSpeed's, which fills a column with dots.
         Fact("batch_size", rb"print\]   train_micro_batch_size_per_gpu \.*+ ([0-9]++)", int),
         Fact("batch_size_of_job", rb"print\]   train_batch_size \.++ ([0-9]++)", int),
@@ -477,8 +532,17 @@ FORMAT = Format(
             step=12, _total=100, step_seconds=4.5,
         ),
         Sample(
+            b"{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\nTrain:  12%|#         | 12/100 [00:58<14:41, 4.50s/it]\n",
+            step=12, _total=100, step_seconds=4.5,
+        ),
+        Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "
             b"'epoch': 1.0}",
+            seconds=512.5, throughput=19.5, mean_loss=2.5, epoch=1.0,
+        ),
+        Sample(
+            b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, "
+            b"'train_tokens_per_second': 1250.5, 'train_loss': 2.5, 'epoch': 1.0, 'num_input_tokens_seen': 640256}",
             seconds=512.5, throughput=19.5, mean_loss=2.5, epoch=1.0,
         ),
         Sample(
@@ -490,9 +554,10 @@ FORMAT = Format(
         ),
         Sample(
             b"{'eval_loss': 2.5, 'epoch': 1.0}\n***** train metrics *****\n  epoch                    =        1.0\n"
+            b"  total_flos               =   125000GF\n  train_loss               =        2.5\n"
             b"  train_runtime            = 0:08:32.50\n  train_samples_per_second =       19.5\n"
             b"  train_steps_per_second   =       0.25\n",
-            throughput=19.5,
+            throughput=19.5, mean_loss=2.5, epoch=1.0,
         ),
         Sample(
             b"[INFO|2026-11-20 10:00:00] llamafactory.train.callbacks:143 >> {'loss': 2.1250, 'learning_rate': 5.0000e-05, 'epoch': 0.12, 'throughput': 9876.54}\n",
@@ -507,13 +572,33 @@ FORMAT = Format(
         NearMiss("Running tokenizer:  12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]".encode(), "not training"),
         NearMiss(b" 12%|#         | 12/100 [00:58<14:41, 4.50s/i\n", "cut inside the number"),
         NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
+        NearMiss(b" 33%|###3      | 1/3 [00:00<00:00,  5.01it/s]", "splits of a data set"),
         NearMiss(b"100%|##########| 1/1 [00:00<00:00, 50.12it/s]", "a complete bar: loading and caching draw them too"),
+        Sample(
+            b"TrainOutput(global_step=125, training_loss=2.5, metrics={'train_runtime': 512.5,\n 'train_samples_per_second': 19.5,\n"
+            b" 'train_steps_per_second': 0.25,\n 'total_flos': 1250.0,\n 'train_loss': 2.5,\n 'epoch': 1.0})",
+            step=125, seconds=512.5, throughput=19.5, _planned=0.25, mean_loss=2.5, epoch=1.0,
+        ),
+        Sample(
+            b"{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12, 'num_input_tokens_seen': 65536, 'train_runtime': 12.5, "
+            b"'train_tokens_per_second': 5242.88}",
+            consumed=65536, clock=12.5,
+        ),
+        NearMiss(
+            b"{'loss': '2.5', 'learning_rate': '5e-05', 'num_input_tokens_seen': 65536, 'train_runtime': '12.5', 'train_tokens_per_second': '5243'}",
+            "too coarse for differences",
+        ),
         NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),
         NearMiss(
             b"{'train_runtime': '512.5', 'train_samples_per_second': '19.5', 'train_loss': '2.5', 'epoch': '1'}",
             "samples, though no steps follow: words were taken out",
         ),
         NearMiss(b"  train_samples            =       1000", "a number of samples"),
-        NearMiss(b"  train_samples_per_second =       1.25\n", "of the versions that call steps samples, or cut"),
+        NearMiss(
+            b"***** train metrics *****\n  epoch                    =        1.0\n  train_accuracy           =        0.5\n"
+            b"  train_runtime            = 0:08:32.50\n  train_samples_per_second =       19.5\n  train_steps_per_second   =       0.25\n",
+            "an evaluation",
+        ),
+        NearMiss(b"***** train metrics *****\n  train_samples_per_second =       1.25\n", "of the versions that call steps samples, or cut"),
     ),
 )  # fmt: skip

@@ -9,6 +9,9 @@ process, which may drive several devices.
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 _NEXT = rb"[ \t\r]*+\n\s++"
+_NUMBER = rb"[-+.0-9e]++,"
+_SECONDS = rb'"train_runtime": <seconds>,' + _NEXT
+_SPEED = rb'"train_samples_per_second": <throughput>,' + _NEXT + rb'"train_steps_per_second": '
 
 FORMAT = Format(
     title="Hugging Face trainer_state.json",
@@ -17,14 +20,17 @@ FORMAT = Format(
     over=("frameworks.nvlog",),
     start=rb'(?m)^ ++"best_metric": ',
     before_start=rb'^\{\s++"best_',
-    end=rb'^ ++"train_runtime": ',
+    end=rb'^ ++"total_flos": [-+.0-9e]++,\s++"train_loss": ',
     readings=(
         Reading(rb'"loss": <loss>,' + _NEXT + rb'(?:"(?!loss")[\w/.-]++": [-+.0-9e]++,' + _NEXT + rb')*+"step": <step>' + rb"(?=\s)", unit="samples/s"),
+        # An evaluation of the data of the training has the same keys, but counts no operations.
         Reading(
-            rb'"train_runtime": <seconds>,' + _NEXT + rb'"train_samples_per_second": <throughput>,' + _NEXT + rb'"train_steps_per_second": ',
+            rb'"total_flos": ' + _NUMBER + _NEXT + rb'(?:"train_(?!runtime")\w++": ' + _NUMBER + _NEXT + rb")*+" + _SECONDS + _SPEED,
             unit="samples/s",
             span="run",
         ),
+        # As other programs write the history, in the order in which it came to be.
+        Reading(_SECONDS + _SPEED + _NUMBER + _NEXT + rb'"total_flos": ', unit="samples/s", span="run"),
         Reading(
             rb'"step": <step>,' + _NEXT + rb'"total_flos": [-+.0-9e]++,' + _NEXT + rb'"train_loss": <mean_loss>,' + _NEXT + rb'"train_runtime": ',
             span="run",
@@ -50,6 +56,16 @@ FORMAT = Format(
         ),
         NearMiss(
             b'      "epoch": 1.0,\n      "eval_loss": 2.0,\n      "eval_runtime": 12.5,\n      "eval_samples_per_second": 80.5,\n      "step": 400\n',
+            "an evaluation",
+        ),
+        Sample(
+            b'      "train_runtime": 800.5,\n      "train_samples_per_second": 31.979,\n      "train_steps_per_second": 0.5,\n'
+            b'      "total_flos": 6.2e+20,\n      "train_loss": 1.5,\n      "epoch": 1.0,\n      "step": 400\n    }\n',
+            seconds=800.5, throughput=31.979,
+        ),
+        NearMiss(
+            b'      "epoch": 1.0,\n      "step": 400,\n      "train_accuracy": 0.5,\n      "train_loss": 1.5,\n      "train_runtime": 12.5,\n'
+            b'      "train_samples_per_second": 2047.5,\n      "train_steps_per_second": 32.0\n',
             "an evaluation",
         ),
         NearMiss(b'      "train_runtime": 800.5,\n      "train_samples_per_second": 31.9', "cut inside the number"),

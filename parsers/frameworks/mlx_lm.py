@@ -38,7 +38,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bIter <step>: (?:Val loss (?P<_validation>[0-9.a-z]++), Val took |Train loss <loss>, (?:Learning Rate [-+.0-9e]++, )?+"
-            rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=\s))",
+            rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=[\s,]))",
             unit="tokens/s",
             counts="update",
             postprocess=_of_whole_intervals,
@@ -52,6 +52,10 @@ FORMAT = Format(
     samples=(
         Sample(
             b"Iter 20: Train loss 2.125, Learning Rate 1.000e-05, It/sec 0.500, Tokens/sec 512.250, Trained Tokens 20480, Peak mem 8.500 GB\n",
+            step=20, loss=2.125, throughput=512.25, consumed=20480,
+        ),
+        Sample(
+            b"Iter 20: Train loss 2.125, Learning Rate 1.000e-05, It/sec 0.500, Tokens/sec 512.250, Trained Tokens 20480.0, Peak mem 8.500 GB, Grad Norm 0.25\n",
             step=20, loss=2.125, throughput=512.25, consumed=20480,
         ),
         Sample(b"Iter 20: Train loss 2.125, It/sec 0.500, Tokens/sec 512.250\n", step=20, loss=2.125, throughput=512.25),

@@ -46,7 +46,7 @@ def _steps(columns: Columns) -> Postprocessed:
 
 def _argument(name: bytes, printed: bytes) -> bytes:
     """Return the pattern of an argument: `--batch_size 4` of a command, or `batch_size=4,` of all that are printed."""
-    return rb"(?:--%s[= ]|(?<=[ (])%s=(?=[^\n ]{1,100}[,)]))'?+(%s)(?=[\s,)'])" % (name, name, printed)
+    return rb"(?:--%s[= ]|(?<=[ (])%s=(?=[^\n ]{1,100}[,)]))'?+(%s)(?=[\s,)'`])" % (name, name, printed)
 
 
 def _from_the_start(run: Column, step: Column, clock: Column, told: Column, usual: float) -> NDArray[np.bool_]:
@@ -75,7 +75,7 @@ FORMAT = Format(
                     value(rb"train_speed\(iter/s\)", rb"(?P<_rate>" + NUMBER + rb")"),
                     value(rb"train_speed\(s/it\)", rb"(?P<_seconds>" + NUMBER + rb")"),
                 ),
-                value(rb"(?:global_step(?:/max_steps)?+|iteration)", rb"<step>(?:/<total_steps>)?+"),
+                value(rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps\])", rb"<step>(?:/<total_steps>)?+"),
                 value(
                     rb"elapsed_time",
                     rb"(?:(?P<_d>[0-9]++)d )?+(?:(?P<_h>[0-9]++)h )?+(?:(?P<_m>[0-9]++)m )?+(?P<elapsed>[0-9]++)s",
@@ -97,8 +97,8 @@ FORMAT = Format(
         ),
         Reading(
             # On the console the Trainer's own line is the same, but for the step.
-            rb"\{(?<![^\r\n]\{)(?:(?=\")|(?=(?:(?!'global_step)[^\r\n{}])*+'global_step))['\"]train_runtime['\"]: <seconds>, "
-            rb"['\"]train_samples_per_second['\"]: <throughput>, ['\"]train_steps_per_second['\"]: ",
+            rb"\{(?<![^\r\n]\{)(?:(?=\")|(?=(?:(?!'global_step)[^\r\n{}])*+'global_step))['\"]train_runtime['\"]: '?+<seconds>'?+, "
+            rb"['\"]train_samples_per_second['\"]: '?+<throughput>'?+, ['\"]train_steps_per_second['\"]: ",
             unit="samples/s",
             span="run",
             marker=b"train_runtime",
@@ -133,6 +133,11 @@ FORMAT = Format(
         ),
         Sample(
             b"{'train_runtime': 800.5, 'train_samples_per_second': 7.994, 'train_steps_per_second': 0.5, 'epoch': 1.0, 'global_step': 400}\n",
+            seconds=800.5, throughput=7.994,
+        ),
+        Sample(
+            b"{'train_runtime': '800.5', 'train_samples_per_second': '7.994', 'train_steps_per_second': '0.5', 'train_loss': '1.5', 'epoch': '1', "
+            b"'global_step/max_steps': '400/400'}\n",
             seconds=800.5, throughput=7.994,
         ),
         NearMiss(

@@ -1,4 +1,4 @@
-"""kohya's sd-scripts and musubi-tuner: tqdm's bar `steps:`, with the mean loss behind the speed.
+"""kohya's sd-scripts and musubi-tuner: tqdm's bar `steps:`, with the mean loss behind the speed, once `loss`, now `avr_loss`.
 
 The bar counts optimiser updates of the whole job, and tells the seconds since the start; the speed that it prints is
 their mean since then, with sample images and checkpoints in it, and the figure is of the differences of the seconds.
@@ -13,11 +13,12 @@ from parsers.frameworks.diffusers import bar, first_drawn
 FORMAT = Format(
     title="sd-scripts",
     framework="PyTorch",
-    marker=b"avr_loss=",
+    marker=b"steps: ",
     start=rb"running training / ",
     readings=(
         Reading(
-            bar(rb"steps", rb"(?:(?!avr_loss=)[\w ]++=[^,\]\r\n]++, )*+avr_loss="),
+            # Not the steps of something, which are another program's.
+            bar(rb"steps(?<!\w steps)", rb"(?:(?!(?:avr_)?+loss=)[\w ]++=[^,\]\r\n]++, )*+(?:avr_)?+loss="),
             unit="samples/s",
             counts="update",
             pauses=(
@@ -42,6 +43,8 @@ FORMAT = Format(
             "steps:   2%|▏         | 12/600 [00:58<47:05,  1.25it/s, Average key norm=0.1, avr_loss=0.0625]\r".encode(),
             step=12, total_steps=600, clock=58,
         ),
+        Sample("steps:   2%|▏         | 12/600 [00:58<47:05,  4.80s/it, loss=0.0625]\r".encode(), step=12, total_steps=600, clock=58),
+        NearMiss(b"Training steps:   2%|#         | 12/600 [00:58<47:05,  4.80s/it, loss=0.0625]\r", "of another program"),
         NearMiss(b"steps:   0%|          | 0/600 [00:00<?, ?it/s]\r", "nothing done yet"),
         NearMiss(b"steps: 100%|##########| 600/600 [47:05<00:00,  4.80s/it, avr_loss=0.0625]\n", "may hold the last checkpoint"),
     ),

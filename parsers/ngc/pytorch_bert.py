@@ -16,7 +16,7 @@ _CONFIG = rb" - PARAMETER Config : "
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
     framework="NGC PyTorch",
-    over=("frameworks.dllogger_text",),
+    over=("frameworks.dllogger_text", "frameworks.hf_iteration"),
     marker=b"raining",
     start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
     before_start=rb"^python3? ",

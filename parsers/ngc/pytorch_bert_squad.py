@@ -14,7 +14,7 @@ _CONFIG = rb" - PARAMETER Config : "
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD",
     framework="NGC PyTorch",
-    over=("frameworks.dllogger_text",),
+    over=("frameworks.dllogger_text", "frameworks.hf_iteration"),
     marker=b"raining",
     start=_CONFIG + up_to(rb"doc_stride=", _CONFIG),
     before_start=rb"^(?:python3?|torchrun) |^device: \S++ n_gpu: |key:store_based_barrier_key:1 ",

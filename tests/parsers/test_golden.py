@@ -41,6 +41,8 @@ ALIKE = {
     "dlperf.oneflow_resnet50": "dlperf.oneflow_bert",
     "paddle.clas_static": "paddle.clas_dygraph",
     "frameworks.axolotl": "frameworks.hf_trainer",
+    "frameworks.diffusers": "frameworks.hf_trainer",
+    "frameworks.hf_iteration": "frameworks.hf_trainer",
     "frameworks.trl": "frameworks.hf_trainer",
 }
 

@@ -1,0 +1,107 @@
+"""Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and the many programs made of them: bars `Iteration:`.
+
+A bar begins anew in each epoch and counts batches, of which several may make an update. It tells the seconds since its
+beginning; the speed that it prints is smoothed until it is complete, so that the figure is of these seconds. What lies
+between two bars is in neither. Where only complete bars are left, as in what is copied from a terminal, each is an epoch.
+Evaluations and checkpoints lie within a bar where steps lead to them. Other programs draw such bars, of evaluations too:
+a log must have the head of these scripts. The batch of the job that the head prints holds the accumulated ones. A resumed
+run draws its first bar over the batches that it skips.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Rows, Sample
+from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks.hf_trainer import FORMAT as TRAINER
+
+
+def _drawn(columns: Columns) -> tuple[Rows, Column, float]:
+    """Return the lines of bars, the number of the bar of each, and how many batches a resumed run skips in the first."""
+    rows = np.flatnonzero(np.isfinite(columns["step"]))
+    skipped = columns["_skipped"][np.isfinite(columns["_skipped"])]
+    return rows, np.cumsum(np.diff(columns["step"][rows], prepend=0.0) < 0), float(skipped[0]) if len(skipped) else 0.0
+
+
+def _of_batches(columns: Columns) -> Postprocessed:
+    """Return the lines that first show a batch; none of a log that holds complete bars alone."""
+    rows, epoch, skipped = _drawn(columns)
+    step = columns["step"][rows]
+    _, first = np.unique(np.stack([epoch, step]), axis=1, return_index=True)
+    kept = first[(epoch[first] > 0) | (step[first] > skipped)]
+    if (step == columns["total_steps"][rows]).all():
+        kept = kept[:0]
+    return rows[kept], {"epoch": epoch[kept]} | {
+        name: columns[name][rows[kept]] for name in ("step", "total_steps", "clock")
+    }
+
+
+def _of_complete_bars(columns: Columns) -> Postprocessed:
+    """Return the bars of a log that holds no other lines of them: their seconds are cut, and their speed is a mean."""
+    rows, _, skipped = _drawn(columns)
+    if (columns["step"][rows] != columns["total_steps"][rows]).any():
+        rows = rows[:0]
+    steps, told, number = columns["step"][rows], columns["clock"][rows], np.arange(len(rows))
+    seconds = steps * np.fmax(columns["_seconds"][rows], 1 / columns["_rate"][rows])
+    done = steps - np.where(number == 0, skipped, 0.0)
+    return rows, {"epoch": number.astype(float), "steps": done, "duration": np.clip(seconds, told, told + 1)}
+
+
+def _of_a_step(printed: bytes) -> int:
+    """Return the samples of a step from those of an update, and the steps of one."""
+    words = printed.split()
+    return int(words[0]) // int(words[-1])
+
+
+_JOB = rb"Total train batch size \(w\. parallel, distributed & accumulation\) = "
+_BAR = Reading(
+    rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:]++, ++"
+    rb"(?:(?P<_seconds>[0-9.]++)s/it|(?P<_rate>[0-9.]++)it/s)|Will skip the first (?P<_skipped>[0-9]++) (?:steps|batches) in the (?:first|current) epoch",
+    unit="samples/s",
+    where=_JOB,
+    pauses=(
+        Pause("evaluation", rb"\*\*\*\*\* Running [Ee]valuation", b"11/20/2020 10:00:00 - INFO - __main__ -   ***** Running evaluation  *****"),
+        Pause(
+            "checkpoint",
+            rb"Saving model checkpoint to ",
+            b"11/20/2020 10:00:00 - INFO - __main__ -   Saving model checkpoint to out/checkpoint-500",
+        ),
+    ),
+    postprocess=_of_batches,
+)  # fmt: skip
+#: What tells a log of such a script, in the samples.
+_HEAD = b"\n11/20/2020 10:00:00 - INFO - __main__ -     Total train batch size (w. parallel, distributed & accumulation) = 32\n"
+
+FORMAT = Format(
+    title="Hugging Face scripts with bars of iterations",
+    framework="PyTorch",
+    marker=b"Total train batch size (w. parallel, distributed & accumulation) = ",
+    unproven=True,
+    start=TRAINER.start,
+    before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",
+    end=rb"- __main__ - ++global_step = [0-9]++, average loss = |Training completed\. Do not forget to share",
+    over=("frameworks.hf_trainer",),
+    readings=(_BAR, replace(_BAR, span="epoch", pauses=(), postprocess=_of_complete_bars)),
+    facts=(
+        Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
+        Fact("model", rb"--model_type[= ]([\w-]++)"),
+        Fact("batch_size", rb"Instantaneous batch size per (?:GPU|device) = ([0-9]++)", int),
+        Fact("batch_size_of_job", _JOB + rb"([0-9]++\s(?:(?!Gradient Acc)[\s\S]){0,600}+Gradient Accumulation steps = [1-9][0-9]*+)", _of_a_step),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9]++)", int),
+        Fact("data_set_size", rb"\bNum examples = ([0-9]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )", int),
+        Fact("total_epochs", rb"\bNum Epochs = ([0-9]++)$", int),
+        *PYTORCH_JOB,
+        Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
+        Fact("precision", rb"Process rank: -?+[0-9]++, [^\n]{0,200}?16-bits training: (True|False)", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    samples=(
+        Sample("Iteration:   2%|▏         | 12/600 [00:58<47:05,  4.80s/it]".encode() + _HEAD, step=12, total_steps=600, clock=58),
+        Sample(b"Iteration: 100% 600/600 [1:47:05<00:00,  1.25it/s]" + _HEAD, step=600, total_steps=600, clock=6425),
+        NearMiss(b"Iteration:   0%|          | 0/600 [00:00<?, ?it/s]" + _HEAD, "nothing done yet"),
+        NearMiss(b"Evaluating:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]" + _HEAD, "not training"),
+        NearMiss(b"Dev Iteration:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]" + _HEAD, "of another program"),
+    ),
+)  # fmt: skip

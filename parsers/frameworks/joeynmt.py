@@ -1,13 +1,30 @@
 """JoeyNMT: a line per `logging_freq` updates with target tokens per second of the whole job.
 
-The time is that since the line before, or since the start of the epoch, without validations and their checkpoints.
-Releases of before 2020 part the fields by blanks alone. Where several processes train, each counts the tokens of its own
-batches, and the number of processes is not printed.
+The time is that since the line before, or since the start of the epoch, without validations and their checkpoints; tokens
+are those of all devices. Releases of before 2020 part the fields by blanks alone. The first of them divide the tokens since
+the start of the epoch by the seconds since the line before, so that the speed grows with each line: such lines tell nothing.
 """
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+
+#: An epoch of fewer lines does not tell whether the speed grows with each, as the tokens since its start do.
+_LINES = 4
+#: How much of that growth tells: lines differ in their seconds, and the first covers fewer steps.
+_GROWTH = 0.6
+
+
+def _own_tokens(columns: Columns) -> Postprocessed:
+    """Return the lines; none where the speed of most epochs grows as the tokens since their start do."""
+    begins = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
+    epochs = [each for each in np.split(columns["throughput"], begins[1:]) if len(each) >= _LINES]
+    grown = [each[-1] > _GROWTH * (len(each) - 1) * each[0] for each in epochs]
+    kept = np.arange(0 if 2 * sum(grown) > len(grown) else len(columns["epoch"]))
+    return kept, {name: each[kept] for name, each in columns.items()}
+
 
 FORMAT = Format(
     title="JoeyNMT",
@@ -23,6 +40,7 @@ FORMAT = Format(
             unit="tokens/s",
             counts="update",
             epoch_timer=True,
+            postprocess=_own_tokens,
             pauses=(
                 Pause(
                     "evaluation",

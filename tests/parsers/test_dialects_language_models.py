@@ -129,6 +129,30 @@ def test_opennmt_counts_the_target_and_no_validation(told: str, stamp: bool, tmp
     assert value(session_of(lines, tmp_path, "frameworks.opennmt"), "sustained") == pytest.approx(7000)
 
 
+# JoeyNMT
+
+
+def joeynmt(since_epoch: bool) -> Iterator[str]:
+    """Yield four epochs of ten lines of 10 s and 70000 tokens, every third of them in 8 s."""
+    now = 0.0
+    for epoch in range(1, 5):
+        for n in range(1, 11):
+            took = 8 if n % 3 == 0 else 10
+            now += took
+            step = 100 * (10 * epoch - 10 + n)
+            speed = f"Tokens per Sec: {70000 * (n if since_epoch else 1) / took:8.0f}"
+            yield f"{at(now)},500 Epoch {epoch:3d} Step: {step:8d} Batch Loss: 4.5 {speed}, Lr: 0.000300"
+
+
+def test_joeynmt(tmp_path: Path) -> None:
+    session = session_of(list(joeynmt(since_epoch=False)), tmp_path, "frameworks.joeynmt")
+    assert value(session, ALL) == pytest.approx(70000 * 10 / 94, rel=1e-3)
+
+
+def test_tokens_of_an_epoch_over_the_seconds_of_a_line_are_no_speed(tmp_path: Path) -> None:
+    assert reason(session_of(list(joeynmt(since_epoch=True)), tmp_path, "frameworks.joeynmt")) == "no_records"
+
+
 # Transformer-XL, and the language models of PyTorch's examples
 
 

@@ -200,6 +200,26 @@ def test_without_dates_espnet_tells_no_time_of_a_batch(tmp_path: Path) -> None:
     assert reason(session_of(lines, tmp_path, "frameworks.espnet"), devices=2, batch_size=16) == "coarse_seconds"
 
 
+# Coqui's trainer
+
+
+@pytest.mark.parametrize(("bold", "plain"), [("\x1b[1m", "\x1b[0m"), ("[1m", "[0m"), ("", "")])
+def test_the_dates_of_coqui_tell_the_time_of_a_batch(bold: str, plain: str, tmp_path: Path) -> None:
+    # Epochs of 110 batches of half a second, and 20 s of evaluation behind each.
+    lines, now = [], 0.0
+    for epoch in range(6):
+        lines += [f"{bold} > EPOCH: {epoch}/100{plain}", f"{bold} > TRAINING ({at(now)}) {plain}"]
+        for n in range(110):
+            now += 0.5
+            if n % 20 == 0:
+                told = f"--> TIME: {at(now)} -- STEP: {n}/110 -- GLOBAL_STEP: {110 * epoch + n}"
+                lines += [f"{bold}   {told}{plain}", "     | > step_time: 0.25000  (0.25000)", ""]
+        now += 20
+        lines += [f"{bold} > EVALUATION {plain}", f"  {bold}--> EVAL PERFORMANCE{plain}", " > BEST MODEL : best.pth"]
+    session = session_of(lines, tmp_path, "frameworks.coqui")
+    assert value(session, "sustained", devices=1, batch_size=16) == pytest.approx(32, rel=0.01)
+
+
 # NeMo
 
 

@@ -17,7 +17,7 @@ FORMAT = Format(
     start=rb"Training Environment:",
     readings=(
         Reading(
-            rb"--> TIME: (?P<clock>[0-9-]{10} [0-9:]{8}) -- STEP: [0-9]++/[0-9]++ -- GLOBAL_STEP: <step>(?=[\s\x1b\[])",
+            rb"--> TIME: (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) -- STEP: [0-9]++/[0-9]++ -- GLOBAL_STEP: <step>(?=[\s\x1b\[])",
             unit="samples/s",
             pauses=(
                 Pause("evaluation", rb"--> EVAL PERFORMANCE", b"  --> EVAL PERFORMANCE"),

@@ -38,7 +38,7 @@ FORMAT = Format(
     end=rb"INFO: The training was finished at [0-9]++ epochs",
     readings=(
         Reading(
-            rb"(?:(?P<clock>[0-9-]{10} [0-9:]{8},[0-9]{3}) \(trainer:[0-9]++\) INFO: )?+(?<![0-9])<epoch>epoch:train:(?P<_first>[0-9]++)-<step>batch: "
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) \(trainer:[0-9]++\) INFO: )?+(?<![0-9])<epoch>epoch:train:(?P<_first>[0-9]++)-<step>batch: "
             rb"(?:(?! loss=|\btrain_time=|epoch:train:)[^\r\n])*+(?: loss=<loss>,(?:(?!\btrain_time=|epoch:train:)[^\r\n])*+)?+\btrain_time=<step_seconds>(?=\s)",
             unit="samples/s",
             epoch_timer=True,

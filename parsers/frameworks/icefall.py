@@ -22,7 +22,7 @@ FORMAT = Format(
     end=_BY_FIRST + rb"Done!",
     readings=(
         Reading(
-            rb"(?P<clock>[0-9-]{10} [0-9:]{8},[0-9]{3})" + _BY + rb"Epoch <epoch>, batch <step>, loss\[(?:\w++=[^,\]\r\n]++, ){0,9}?loss=<loss>, "
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})" + _BY + rb"Epoch <epoch>, batch <step>, loss\[(?:\w++=[^,\]\r\n]++, ){0,9}?loss=<loss>, "
             rb"[^\]\r\n]*+\], tot_loss\[[^\]\r\n]*+\], batch size: [0-9]++(?=[,\s])",
             unit="samples/s",
             repeated=True,

@@ -35,7 +35,7 @@ FORMAT = Format(
     end=rb"Training ended ",
     readings=(
         Reading(
-            rb"(?:(?P<clock>[0-9-]{10} [0-9:]{8},[0-9]{3}) (?:- INFO - joeynmt\.training - )?+)?+Epoch ++<epoch>,? Step: ++<step>,? Batch Loss: ++<loss>"
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) (?:- INFO - joeynmt\.training - )?+)?+Epoch ++<epoch>,? Step: ++<step>,? Batch Loss: ++<loss>"
             rb"(?:, Batch Acc: ++[0-9.]++)?+,? Tokens per Sec: ++(?P<throughput>[0-9]++), Lr: ",
             unit="tokens/s",
             counts="update",

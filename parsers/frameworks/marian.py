@@ -29,7 +29,7 @@ FORMAT = Format(
     end=rb"\] Training finished",
     readings=(
         Reading(
-            rb"(?:\[(?P<clock>[0-9-]{10} [0-9:]{8})(?: mpi:[0-9]++)?+\] )?+Ep\. (?P<epoch>[0-9]++)(?:\.[0-9]++)?+ : Up\. <step> : Sen\. [0-9,]++ : "
+            rb"(?:\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: mpi:[0-9]++)?+\] )?+Ep\. (?P<epoch>[0-9]++)(?:\.[0-9]++)?+ : Up\. <step> : Sen\. [0-9,]++ : "
             rb"Cost <loss>(?: \* [0-9,]++)?+(?: @ [0-9,]++)?+(?: after [0-9,]++)?+ : Time <duration>s : <throughput> words/s",
             unit="tokens/s",
             counts="update",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from parsers.contract import Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
 
-_STAMP = rb"(?:\[(?P<clock>[0-9-]{10} [0-9:]{8},[0-9]{3}) INFO\] )?+"
+_STAMP = rb"(?:\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) INFO\] )?+"
 _METRICS = rb"(?:; *+(?:acc|ppl|xent|lr|sents|bsz|[a-zA-Z_ ]{1,12}): *+[^;\r\n]{1,40}+){1,9}+; *+"
 #: What the interval after it includes.
 _PAUSES = (

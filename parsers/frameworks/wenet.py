@@ -16,7 +16,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?P<clock>[0-9-]{10} [0-9:]{8},[0-9]{3}) DEBUG TRAIN (?:\| (?:steps/sec [0-9.]++\| )?+)?+Batch <epoch>/<step> loss <loss>(?=\s)",
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) DEBUG TRAIN (?:\| (?:steps/sec [0-9.]++\| )?+)?+Batch <epoch>/<step> loss <loss>(?=\s)",
             unit="samples/s",
             repeated=True,
             epoch_end=True,

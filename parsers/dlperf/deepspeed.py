@@ -32,7 +32,7 @@ from parsers.contract import (
 )
 from parsers.frameworks import PYTORCH_JOB
 
-_TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
+_TIMER = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
 _SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
 _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
 _CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="

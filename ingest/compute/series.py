@@ -122,6 +122,8 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
             if any(each in records for each in columns):
                 with np.errstate(all="ignore"):  # Overflows are detected afterwards.
                     return made(one_row_per_step(records), session, case)
+    if any("training_seconds" in each and len(each) for each in session.records):
+        raise no_figure("part_of_step")
     raise no_figure("no_records")
 
 

@@ -494,7 +494,7 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
         return Problem(f"witness_{reason.args['witness']}", name, int(reason.args["line"]), _likelier(reason.args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
-    if not _observations(session):
+    if not _observations(session) and reason.code != "part_of_step":
         line = session.ending.line or session.first_line
         if outcome in _WITHOUT_FAILURE and not session.stated.message:
             if trained := [each for each in session.records if len(each) and each.reading.span != "run"]:

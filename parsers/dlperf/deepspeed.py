@@ -4,8 +4,9 @@ Five dialects. The oldest prints only a running mean since the third step, which
 within the epoch; from the second epoch on, what the mean covers is unknown, so those lines are not used. Since 2022
 `CurrSamplesPerSec` is the speed of the last step; since 2023 steps are optimiser updates. The timer runs during
 forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
-training program prints itself take precedence. DeepSpeed-Chat's third step prints `End-to-End`, of one device, for all
-its phases; the timer there is not read. Its first two print `Samples/sec` of one device, which counts where no timer
+training program prints itself take precedence. In DeepSpeed-Chat's third step the timer is of one phase and not read, and
+`End-to-End` is the sum of generation and training alone, without the scoring between them: only the `E2E latency` of the
+hybrid engine, of the whole job, holds all. Its first two steps print `Samples/sec` of one device, which counts where no timer
 prints. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the running mean, which smooths twice.
 """
 
@@ -31,15 +32,13 @@ from parsers.contract import (
 )
 from parsers.frameworks import PYTORCH_JOB
 
-_TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
+_TIMER = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
 _SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
 _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
 _CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
 _GIB = {"memory": 1024.0}
 #: DeepSpeed-Chat's third step trains two networks in turn and generates in between: the timer is of a phase of one.
-_NOT_RLHF = (
-    rb"\A(?![\s\S]*?(?:--actor_model_name_or_path|--critic_model_name_or_path|Initializing Actor Model|End-to-End => ))"
-)
+_NOT_RLHF = rb"\A(?![\s\S]*?(?:--actor_model_name_or_path|--critic_model_name_or_path|Initializing Actor Model|End-to-End => |\|E2E latency=))"
 
 
 def _first_epoch(columns: Columns) -> Postprocessed:
@@ -91,7 +90,13 @@ FORMAT = Format(
             unit="samples/s", counts="update", weak=True,
         ),
         Reading(
-            rb"End-to-End => Latency: <step_seconds>s, TFLOPs: <flops>, Samples/sec: <throughput>, Time/seq "
+            rb"\|E2E latency=<step_seconds>s \|Gather latency=[^|\r\n]++\|Generate time=[^|\r\n]++\|Training time=[^|\r\n]++\|Others=[^|\r\n]++"
+            rb"\|CurSamplesPerSec=<throughput> \|AvgSamplesPerSec=",
+            marker=b"|E2E latency=",
+            unit="samples/s", span="step",
+        ),
+        Reading(
+            rb"End-to-End => Latency: (?P<training_seconds>[0-9.]++)s, TFLOPs: [0-9.einf]++, Samples/sec: [0-9.einf]++, Time/seq "
             + NUMBER + rb"s, Batch Size: <batch>, Total Seq\. Length: ",
             marker=b"End-to-End => ",
             unit="samples/s", scope="device", span="step",
@@ -129,9 +134,14 @@ FORMAT = Format(
     windows={"dlperf": Window(101, 200, "seconds")},
     samples=(
         Sample(
+            b"|E2E latency=5.00s |Gather latency=0.00s (0.00%) |Generate time=1.75s (35.00%) |Training time=2.75s (55.00%) |Others=0.50 (10.00%)"
+            b"|CurSamplesPerSec=3.20 |AvgSamplesPerSec=3.25\n",
+            step_seconds=5, throughput=3.2,
+        ),
+        Sample(
             b"End-to-End => Latency: 3.81s, TFLOPs: 58.25, Samples/sec: 4.20, Time/seq 0.24s, Batch Size: 16, Total Seq. "
             b"Length: 512\n",
-            step_seconds=3.81, flops=58.25, throughput=4.2, batch=16,
+            training_seconds=3.81, batch=16,
         ),
         NearMiss(
             b"Training => Latency: 1.25s, TFLOPs: 88.25\n",

@@ -124,7 +124,7 @@ _PAUSES = (
 )
 #: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
 _BESIDE = tuple(replace(each, inside="none") for each in _PAUSES)
-_DATED, _UNDATED = rb"\[(?P<clock>[0-9-]{10} [0-9:]{8}(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
+_DATED, _UNDATED = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
 
 
 def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[Pause, ...] = _PAUSES) -> Reading:

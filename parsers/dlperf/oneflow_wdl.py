@@ -20,7 +20,7 @@ FORMAT = Format(
         # The fraction is always printed, and tells logs of others without a search: `time` and `loss` stand in most.
         Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+\.[0-9]++)" + _LOSS, unit="samples/s", marker=b" time ", pauses=_PAUSES),
         Reading(
-            rb"(?<!\S)<step> time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
+            rb"(?<!\S)<step> time (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)" + _LOSS,
             unit="samples/s",
             marker=b" time ",
             pauses=_PAUSES,

@@ -1,4 +1,4 @@
-"""fairseq before 0.9 (2018 to 2019), and MLPerf's Transformer built on it: a record per `--log-interval` batches.
+"""fairseq before 0.9 (2017 to 2019), and MLPerf's Transformer built on it: a record per `--log-interval` batches.
 
 `wps` are tokens per second of the whole job, as a running mean since the second batch of the epoch. They are printed as
 text, tqdm's bar or JSON; of JSON only lines with `oom` are from these releases. The line that closes an epoch, and that
@@ -46,9 +46,9 @@ FORMAT = Format(
     end=rb"^\| done training in ",
     readings=(
         Reading(
-            rb"(?<!\w )\| epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+<step> ?/ ?[0-9]++ "
-            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+"
-            rb"wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>,",
+            rb"(?<!\w )\| epoch <epoch>(?::| (?= ))(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+<step> ?/ ?[0-9]++ "
+            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=<loss>(?: \([0-9.]++\))?+, (?:[^\r\nw|]++|w(?!ps=))*+"
+            rb"wps=<throughput>, (?:ups=" + NUMBER + rb", )?+wpb=<batch>,",
             unit="tokens/s",
             cumulative_since=1,
             pauses=_PAUSES,
@@ -81,6 +81,12 @@ FORMAT = Format(
             b"ups=4.4, wpb=8000, bsz=300, num_updates=4931, lr=0.0005, gnorm=1.5, clip=0%, oom=0, wall=900]",
             epoch=2, step=1000, loss=7.125, throughput=35270, batch=8000,
         ),
+        # The first releases print the mean of the epoch behind the loss, and no updates per second.
+        Sample(
+            b"| epoch 010   2000 / 8223 loss=1.25 (1.50), wps=960, wpb=900, bsz=32, lr=0.001, clip=100%, gnorm=2.125",
+            epoch=10, step=2000, loss=1.25, throughput=960, batch=900,
+        ),
+        NearMiss(b"| epoch 010 | valid on 'valid' subset  1000 / 1311 loss=1.62", "the validation"),
         Sample(
             b'{"epoch": 1, "update": 0.611, "loss": "7.125", "ppl": "45.25", "wps": "35000", "ups": "4.5", "wpb": "7500", '
             b'"bsz": "325", "num_updates": "997", "lr": "0.001", "gnorm": "1.5", "clip": "0%", "oom": "0", "wall": "223"}',

@@ -70,17 +70,15 @@ def _of_rich(columns: Columns) -> Postprocessed:
 
 _GPU = rb"(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: "
 #: The first complete bar of the first epoch, up to its rate.
-_FIRST = rb"Epoch 0: ++100%\|[^|\r\n]++\| ++[0-9]++/[0-9]++ \[[^,\]\r\n]++, ++[0-9.]++(?:it/s|s/it)(?=[,\]])"
+_FIRST = rb"Epoch 0: ++100%(?:\|[^|\r\n]++\|)?+ ++[0-9]++/[0-9]++ \[[^,\]\r\n]++, ++[0-9.]++(?:it/s|s/it)(?=[,\]])"
 #: A bar that stands at tens of steps in its first second, behind its empty state and what warnings print between them.
 _BEGUN = (
-    rb"  0%\|[^|\r\n]*+\| 0/[0-9]++ \[00:00<\?, \?it/s[^\r\n]*+[\r\n]++(?:(?!Epoch [0-9])[^\r\n]*+[\r\n]++){0,8}+"
-    rb"Epoch [0-9]++: ++[0-9]{1,2}%\|[^|\r\n]++\| (?P<_begun>[0-9]{2,9})/[0-9]++ \[00:00<"
+    rb"  0%(?:\|[^|\r\n]*+\|)?+ 0/[0-9]++ \[00:00<\?, \?it/s[^\r\n]{0,1000}+[\r\n]++(?:(?!Epoch [0-9])[^\r\n]{0,1000}+[\r\n]++){0,8}+"
+    rb"Epoch [0-9]++: ++[0-9]{1,2}%(?:\|[^|\r\n]++\|)?+ (?P<_begun>[0-9]{2,9})/[0-9]++ \[00:00<"
 )
 #: The bar of an epoch that is not over, and behind it that of a validation.
-_WITHIN = (
-    rb"Epoch [0-9]++: ++[0-9]{1,2}%\|[^|\r\n]++\| [0-9]++/[0-9]++ \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
-)
-_ROW_WITHIN = rb"(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]| )++([0-9]++)/(?!\1 )[0-9]++ "
+_WITHIN = rb"Epoch [0-9]++: ++[0-9]{1,2}%(?:\|[^|\r\n]++\|)?+ [0-9]++/[0-9]++ \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
+_ROW_WITHIN = rb"(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]|[ -])++([0-9]++)/(?!\1 )[0-9]++ "
 _WITHIN_RICH = rb"Epoch [0-9]++" + _ROW_WITHIN + rb"[^\r\n]{0,1000}+[\r\n]++Validation "
 #: A row of the first epoch that tells a metric of a validation before the epoch is over.
 _TOLD_WITHIN = (
@@ -101,7 +99,7 @@ FORMAT = Format(
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(
-            rb"Epoch <epoch>: (?:100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[(?P<duration>[0-9:]++)<[0-9:]++, ++"
+            rb"Epoch <epoch>: (?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps) \[(?P<duration>[0-9:]++)<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
             rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]|" + _BEGUN + rb")",
@@ -111,7 +109,7 @@ FORMAT = Format(
             postprocess=_of_bar,
         ),
         Reading(
-            rb"Epoch <epoch>(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++(?P<duration>[0-9:]++) "
+            rb"Epoch <epoch>(?:/[0-9]++)?+ ++(?:(?:\xe2[\x80-\xbf][\x80-\xbf])++|-++) ++(?P<steps>[0-9]++)/(?P=steps) ++(?P<duration>[0-9:]++) "
             rb"\xe2\x80\xa2 [0-9:-]++ ++(?P<steps_per_second>[0-9.]++)it/s(?=\s)"
             rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: <loss>(?=\s))?+",
             unit="samples/s",
@@ -128,7 +126,7 @@ FORMAT = Format(
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
         Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\])", words={b"val": "included"}),
-        Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%\|[^|\r\n]++\| [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),
+        Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%(?:\|[^|\r\n]++\|)?+ [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),
         Fact("validation", _WITHIN, _included),
         Fact("validation", _WITHIN_RICH, _included),
         Fact("validation", _TOLD_WITHIN, _included),

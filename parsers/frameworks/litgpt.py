@@ -1,4 +1,4 @@
-"""LitGPT: a line per logging interval with the milliseconds of one iteration.
+"""LitGPT, and Lit-LLaMA before it: a line per logging interval with the milliseconds of one iteration.
 
 An iteration is one micro-batch of each rank; that which ends with the update is marked `(step)` and takes longer. The
 time is that of the last iteration before the line, without the wait for its data, which nothing tells, so that updates
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
 
 
@@ -40,7 +40,7 @@ def _iterations(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="LitGPT",
     framework="PyTorch",
-    marker=b"iter time: ",
+    marker=b"time: ",
     unproven=True,
     end=rb"\| - Training Time : [0-9.]++ s",
     readings=(
@@ -50,9 +50,21 @@ FORMAT = Format(
             unit="samples/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            marker=b"iter time: ",
             postprocess=_iterations,
         ),
         Reading(rb"\| - Training Time : <seconds> s(?=\s)", span="run", marker=b"| - Training Time : ", weak=True),
+        # Lit-LLaMA's pre-training, and copies: the speed at the end of an update counts the tokens and seconds since the last one.
+        Reading(
+            rb"\biter <step>: loss <loss>, time: [0-9.]++ms, speed: (?P<throughput>[0-9.]++) toks/s/device(?=\s)",
+            unit="tokens/s",
+            scope="device",
+            marker=b" toks/s/device",
+            pauses=(
+                Pause("evaluation", rb"Validating \.\.\.", b"Validating ..."),
+                Pause("checkpoint", rb"Saving checkpoint to ", b"Saving checkpoint to out/training"),
+            ),
+        ),
     ),
     facts=(
         *PYTORCH_JOB,
@@ -73,6 +85,8 @@ FORMAT = Format(
             step=12, loss=8.1234, step_seconds=0.3,
         ),
         Sample(b"| - Training Time : 1234.50 s\n", seconds=1234.5),
+        Sample(b"iter 127: loss 8.1250, time: 312.50ms, speed: 5250 toks/s/device\n", step=127, loss=8.125, throughput=5250),
+        NearMiss(b"iter 126: loss 8.1250, time: 312.50ms, speed: - toks/s/device\n", "within an update"),
         NearMiss(b"| - Tok/sec       : 4321.12 tok/s\n", "divided by the time of a clock"),
         NearMiss(b"iter 400: val loss 2.1000, val time: 1234.50 ms\n", "an evaluation"),
         NearMiss(b"Epoch 1 | iter 12 step 3 | loss train: 8.800, val: n/a | iter time: 345.5", "cut inside the number"),

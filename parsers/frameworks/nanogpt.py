@@ -70,8 +70,8 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+<step>" + _NEXT + rb"loss: <loss>" + _NEXT
-            + rb"(?:(?:lr:? [^|\r\n]*+\| norm: |norm: [^|\r\n]*+\| lr:? )[^|\r\n]*+\| )?+"
+            rb"step(?<![\w.]step):?+ *+<step>" + _NEXT + rb"loss: <loss>" + _NEXT
+            + rb"(?:(?:lr|norm):? [^|\r\n]*+\| ){0,2}+"
             + rb"dt: *+<step_seconds>ms" + _NEXT + rb"tok/sec: *+(?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
             unit="tokens/s",
             span="step",

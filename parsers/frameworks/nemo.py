@@ -123,7 +123,7 @@ FORMAT = Format(
             postprocess=_of_intervals,
         ),
         Reading(
-            rb"\[(?P<elapsed>[0-9:]++)<[0-9:?]++,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
+            rb"\[(?P<elapsed>[0-9:]++)(?:<[0-9:?]++)?+,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
             + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+"
             + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])",
             unit="samples/s",
@@ -190,6 +190,12 @@ FORMAT = Format(
             b"Epoch 0: :  20%|##        | 4/20 [00:34<02:17, v_num=None, reduced_train_loss=10.40, global_step=3.000, "
             b"consumed_samples=512.0, train_step_timing in s=8.560]",
             step=3, loss=10.4, step_seconds=8.56,
+        ),
+        # Where the length of the data is unknown there is no total.
+        Sample(
+            b"Epoch 1: : 3it [00:33, 11.00s/it, v_num=1, reduced_train_loss=0.625, global_step=6.000, consumed_samples=448.0, "
+            b"train_step_timing in s=10.75, batch_time=11.00, samples/sec=5.812]",
+            step=6, loss=0.625, step_seconds=10.75, clock=33,
         ),
         Sample(b"train_step_timing in s: [8.5, 4.25]\nTFLOPs per sec per GPU=612.50\n", flops=612.5),
         NearMiss(

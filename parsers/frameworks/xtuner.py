@@ -33,7 +33,7 @@ def _mean_of_ranks(columns: Columns) -> Postprocessed:
 
 _AGAIN = rb"\bStep [0-9]"
 _HEAD = (
-    rb"\[(?P<clock>[0-9]{4}-[0-9-]{5} [0-9:]{8})\]\[INFO\](?:\[[^\]\r\n]*+\])?+ (?:Epoch [0-9]++ )?+"
+    rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\]\[INFO\](?:\[[^\]\r\n]*+\])?+ (?:Epoch [0-9]++ )?+"
     rb"Step <step>/<total_steps> data_time: <reader_seconds> lr: [-+.0-9e]++ time: <step_seconds> "
     rb"text_tokens: (?P<samples>[0-9.]++) "
 )  # fmt: skip

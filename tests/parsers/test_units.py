@@ -62,12 +62,27 @@ WHOLE = (
 ACTOR = COMMAND % "--actor_model_name_or_path facebook/opt-1.3b --critic_model_name_or_path x"
 
 
+#: What the hybrid engine prints of a whole step, from one generation to the next.
+ENGINE = (
+    "|E2E latency=5.00s |Gather latency=0.00s (0.00%) |Generate time=1.75s (35.00%) |Training time=2.00s (40.00%) "
+    "|Others=1.25 (25.00%)|CurSamplesPerSec=12.80 |AvgSamplesPerSec=12.50"
+)
+
+
 def test_of_three_phases_the_whole_step_counts(tmp_path: Path) -> None:
-    lines = [each for step in range(1, 9) for each in (TIMER.format(step), WHOLE)]
+    # Generation and training take 3.81 s; the scoring between them is in neither.
+    lines = [each for step in range(1, 9) for each in (ENGINE, TIMER.format(step), WHOLE)]
     session = session_of(tmp_path, ACTOR, *lines)
     assert session.facts["model"].value == "opt-1.3b"
     found = figure(session, devices=4)
-    assert (found.value, found.unit, found.scope) == (16.8, "samples/s", "job")
+    assert (found.value, found.unit, found.scope) == (12.8, "samples/s", "job")
+
+
+def test_generation_and_training_alone_are_no_whole_step(tmp_path: Path) -> None:
+    lines = [each for step in range(1, 9) for each in (TIMER.format(step), WHOLE)]
+    found = rules.figure("median", session_of(tmp_path, ACTOR, *lines), {"devices": 4})
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "part_of_step"
 
 
 def test_without_it_there_is_no_figure_of_three_phases(tmp_path: Path) -> None:

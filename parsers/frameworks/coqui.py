@@ -1,0 +1,37 @@
+"""Coqui's trainer (TTS, XTTS, VITS): a block per `print_step` batches, whose date is its only whole time.
+
+`step_time` and `loader_time` below it are those of the last batch alone, and not read. The batch size is not printed, so that
+the log tells the time of a batch and no speed. `STEP` begins anew with each epoch, and `GLOBAL_STEP` counts on. Blocks without
+`TIME`, as releases of 2021 print them, are no records.
+"""
+
+from __future__ import annotations
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+
+FORMAT = Format(
+    title="Coqui's trainer",
+    framework="PyTorch",
+    marker=b" -- GLOBAL_STEP: ",
+    unproven=True,
+    start=rb"Training Environment:",
+    readings=(
+        Reading(
+            rb"--> TIME: (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) -- STEP: [0-9]++/[0-9]++ -- GLOBAL_STEP: <step>(?=[\s\x1b\[])",
+            unit="samples/s",
+            pauses=(
+                Pause("evaluation", rb"--> EVAL PERFORMANCE", b"  --> EVAL PERFORMANCE"),
+                Pause("checkpoint", rb"BEST MODEL : ", b" > BEST MODEL : out/best_model_900.pth"),
+                Pause("checkpoint", rb"CHECKPOINT : ", b" > CHECKPOINT : out/checkpoint_1000.pth"),
+            ),
+        ),
+    ),
+    facts=(Fact("parameters", rb"Model has ([0-9]++) parameters", int),),
+    samples=(
+        Sample(b"\x1b[1m   --> TIME: 2026-11-20 10:00:20 -- STEP: 25/406 -- GLOBAL_STEP: 1250\x1b[0m\n", step=1250),
+        Sample(b"   --> TIME: 2026-11-20 10:00:20 -- STEP: 25/406 -- GLOBAL_STEP: 1250[0m\n", step=1250),
+        NearMiss(b"   --> TRAIN PERFORMACE -- EPOCH TIME: 12.50 sec -- GLOBAL_STEP: 1250\n", "the sum of an epoch"),
+        NearMiss(b"   --> STEP: 25/406 -- GLOBAL_STEP: 1250\n", "without a date"),
+        NearMiss(b"   --> TIME: 2026-11-20 10:00:20 -- STEP: 25/406 -- GLOBAL_STEP: 12", "cut inside the number"),
+    ),
+)

@@ -1,0 +1,52 @@
+"""PyTorch's `word_language_model`, AWD-LSTM, Transformer-XL and scripts made of them: milliseconds per batch, for the job.
+
+They are the mean over the `log_interval` batches of a line. The examples of PyTorch begin their timer anew with each epoch,
+behind the evaluation; that of Transformer-XL runs on, also while it evaluates and saves, and its step goes on from epoch to
+epoch. A batch is as many sequences, of `bptt` or `tgt_len` tokens, as its size says, on all devices.
+"""
+
+from __future__ import annotations
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+
+_TIME = rb" batches \| (?:lr [0-9.e+-]++ \| )?+ms/batch ++<step_seconds> \| loss ++<loss>(?=[ \t\r\n|])"
+
+FORMAT = Format(
+    title="PyTorch language models",
+    framework="PyTorch",
+    marker=b" batches | ",
+    unproven=True,
+    start=rb"(?m:^)Args: Namespace\((?=[^\n]{0,3000}?\bbptt=)|(?m:^)    - data : ",
+    readings=(
+        Reading(
+            rb"\| epoch ++<epoch> \| ++<step>/ *+<total_steps>" + _TIME,
+            unit="sequences/s", factors={"step_seconds": 1e-3}, epoch_timer=True,
+        ),
+        Reading(
+            rb"\| epoch ++<epoch> step ++<step> \| ++[0-9]++" + _TIME,
+            unit="sequences/s", factors={"step_seconds": 1e-3},
+            pauses=(
+                Pause("evaluation", rb"\| Eval ", b"| Eval   1 at step     4000 | time: 12.50s | valid loss  4.50 | valid ppl    90.017"),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"^ *+- batch_size : ([0-9]++)$", int),
+        Fact("batch_size_of_job", rb"^(?:Args: )?+Namespace\((?:[^\n)b]++|(?<![( ])b|b(?!atch_size=))*+batch_size=([0-9]++)", int),
+        Fact("sequence_length", rb"^ *+- tgt_len : ([0-9]++)$", int),
+        Fact("total_steps", rb"^ *+- max_step : ([0-9]++)$", int),
+        Fact("parameters", rb"^#params = ([0-9]++)$", int),
+    ),
+    samples=(
+        Sample(
+            b"| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.50 | loss  7.62 | ppl  2065.50\n",
+            epoch=1, step=200, total_steps=2983, step_seconds=0.0125, loss=7.62,
+        ),
+        Sample(
+            b"| epoch   1 step      200 |    200 batches | lr 0.00025 | ms/batch 493.50 | loss  7.12 | ppl  1254.910\n",
+            epoch=1, step=200, step_seconds=0.4935, loss=7.12,
+        ),
+        NearMiss(b"| end of epoch   1 | time: 12.50s | valid loss  5.50 | valid ppl   244.69\n", "the epoch with its evaluation"),
+        NearMiss(b"| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.50 | loss  7.6", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""NVIDIA NeMo over Lightning until 2023, and AWS's fork for Trainium: bars that print no `train_step_timing`.
+
+The time is that of the bar, in whole seconds since the epoch began. It holds the wait for data, the validations and the
+checkpoints. A step is an update of the global batch, of all devices; `global_step` is printed late, so that the count of the
+bar is the step. `consumed_samples` is rounded to three digits, and not read; nor is the `iteration_time` of the fork, which
+leaves out what it logs. A state is drawn several times.
+"""
+
+from __future__ import annotations
+
+from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from parsers.frameworks.nemo import FORMAT as NEMO
+
+FORMAT = Format(
+    title="NeMo's bars without a timing",
+    framework="NeMo",
+    marker=b", consumed_samples=",
+    unproven=True,
+    end=NEMO.end,
+    readings=(
+        Reading(
+            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:]++"
+            rb"(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=)[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
+            unit="samples/s",
+            counts="update",
+            repeated=True,
+            pauses=(
+                Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): ", b"Validating: 100%|##########| 50/50 [00:20<00:00,  2.50it/s]"),
+                Pause(
+                    "checkpoint",
+                    rb", saving model to '",
+                    b"Epoch 0, global step 100: 'reduced_train_loss' reached 5.90625 (best 5.90625), saving model to 'gpt.ckpt' as top 1",
+                ),
+            ),
+        ),
+    ),
+    facts=NEMO.facts,
+    samples=(
+        Sample(
+            b"Epoch 0:   1%|          | 795/77225 [9:07:58<878:01:48, 41.25s/it, loss=3.1, v_num=, reduced_train_loss=3.125, global_step=794.0, "
+            b"consumed_samples=1.63e+6]\n",
+            epoch=0, step=795, total_steps=77225, clock=32878, loss=3.125,
+        ),
+        Sample(
+            b"Epoch 0:  22%|##1       | 4499/20101 [22:26:14<77:48:37, 17.95s/it, loss=2.43, v_num=5563, reduced_train_loss=2.500, "
+            b"gradient_norm=0.125, parameter_norm=1864.0, global_step=4512.0, consumed_samples=1.16e+6, iteration_time=16.50]\n",
+            step=4499, clock=80774, loss=2.5,
+        ),
+        NearMiss(
+            b"Validating:  22%|##1       | 11/50 [00:05<00:18,  2.12it/s]",
+            "a validation",
+        ),
+        NearMiss(
+            b"Epoch 0:   1%|          | 795/77225 [9:07:58<878:01:48, 41.25s/it, loss=3.1, v_num=, reduced_train_loss=3.125, global_step=794.0, consumed_samp",
+            "cut inside the state",
+        ),
+    ),
+)  # fmt: skip

@@ -6,7 +6,7 @@ printed, or each where an epoch has fewer. The batch size is that of all devices
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.dlperf.pytorch_examples import stretches
+from parsers.contract.epoch_means import stretches
 
 
 def _reading(head: bytes, time: bytes, data: bytes) -> Reading:

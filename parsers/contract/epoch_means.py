@@ -1,0 +1,88 @@
+"""Steps that are not printed, told by the means since the start of an epoch that meters print in brackets.
+
+PyTorch's ImageNet example prints them, and the many programs that took over its `AverageMeter`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Column, Columns, Postprocessed, Rows, is_private
+
+#: How far a mean of three decimals rounds, in seconds.
+ROUNDS = 0.0005
+#: Share of a stretch that this may make up.
+_COARSE = 0.03
+#: Share of the steps of an epoch that its only line must hold.
+_NEARLY_ALL = 0.9
+
+
+def stretches(columns: Columns) -> Postprocessed:
+    """Return the records with the seconds of all steps since the record before, where most steps are not printed.
+
+    Where each epoch prints one line amid its steps nothing tells those behind it: there are no records.
+    """
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
+    nothing = np.full(len(kept["step"]), np.nan)
+    kept.setdefault("reader_seconds", nothing)
+    printed = np.arange(len(kept["step"])), kept | {"steps": np.ones(len(kept["step"]))}
+    (epochs, steps), first, which = np.unique(
+        np.stack([kept["epoch"], kept["step"]]), axis=1, return_index=True, return_inverse=True
+    )
+    gaps = np.diff(steps)[np.diff(epochs) == 0]
+    usual = np.median(gaps) if len(gaps) else np.inf
+    if usual <= 1 or len(steps) == 1:
+        return printed
+    # Steps count from 1 where the first is told, and where every tenth one or so is told from the tenth on.
+    counted = np.median(steps % usual)
+    counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
+    if not len(gaps) and not (counts >= _NEARLY_ALL * kept["total_steps"][first]).all():
+        return np.arange(0), {name: each[:0] for name, each in kept.items()}
+    means, waits, own = (
+        np.array([np.median(column[which.ravel() == each]) for each in range(len(first))])
+        for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
+    )
+    ends = _ends(epochs, counts, means, own)
+    if ends is None:
+        return printed
+    # The first line of an epoch stands for the steps up to it, but for its own step where a log begins amid an epoch.
+    alone = np.diff(epochs[ends], prepend=np.nan) != 0
+    whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
+    covered = np.where(whole, counts[ends], np.where(alone, 1.0, np.diff(counts[ends], prepend=0.0)))
+    took, waited = (np.diff(each[ends] * counts[ends], prepend=0.0) / covered for each in (means, waits))
+    # What the means of an epoch round at its first and last line is all that its seconds are wrong by.
+    begun = np.flatnonzero(alone)
+    rounded = ROUNDS * (counts[ends[begun]] + counts[ends[np.append(begun[1:], len(ends)) - 1]]).sum()
+    took = np.where(whole, means[ends], took)
+    if rounded > _COARSE * (took * covered)[~alone | whole].sum():
+        took = np.full(len(ends), np.nan)
+    rows = first[ends]
+    found = {name: each[rows] for name, each in kept.items()} | {"steps": covered}
+    found["step_seconds"] = np.where(alone & ~whole, own[ends], took)
+    found["reader_seconds"] = np.where(alone, found["reader_seconds"], np.maximum(waited, 0.0))
+    return rows, found
+
+
+def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Rows | None:
+    """Return the places that begin an epoch or end a stretch; None where the means do not begin with the epoch.
+
+    The last stretch of an epoch ends with it: without its remaining steps the first one, which waits, would count more.
+    """
+    if (np.abs(means - own)[counts == 1] > 2 * ROUNDS).any():
+        return None
+    ends: list[int] = []
+    for places in np.split(np.arange(len(counts)), np.flatnonzero(np.diff(epochs) != 0) + 1):
+        begin, last = int(places[0]), int(places[-1])
+        ends.append(begin)
+        for place in range(begin + 1, last + 1):
+            took = means[place] * counts[place] - means[ends[-1]] * counts[ends[-1]]
+            error = ROUNDS * (counts[place] + counts[ends[-1]])
+            if took + error < own[place]:
+                return None
+            if error <= _COARSE * took:
+                ends.append(place)
+        if begin < ends[-1] < last:
+            ends.pop()
+        if ends[-1] < last:
+            ends.append(last)
+    return np.array(ends)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 HEAD_CHUNKS = 8
 PROBES = 16
 PROBE_BYTES = CHUNK // 4
+#: Bytes in which markers are looked for at once.
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,15 @@ class _Markers:
 
     def present(self, chunk: Chunk) -> frozenset[bytes]:
         """Return those that stand in a chunk: of those in its distinct lines, which are few, digits may be lacking."""
-        found = self._automaton.find_matches_as_indexes(chunk.distinct, overlapping=True)
-        likely = (self.literals[each] for each in {number for number, _, _ in found})
+        distinct, longest = chunk.distinct, max(map(len, self.literals), default=0)
+        # Piece by piece: a line of many MiB may hold a marker a million times, and each time is an object.
+        pieces = (distinct[at : at + _PIECE + longest] for at in range(0, len(distinct), _PIECE))
+        found = {
+            number
+            for each in pieces
+            for number, _, _ in self._automaton.find_matches_as_indexes(each, overlapping=True)
+        }
+        likely = (self.literals[each] for each in found)
         return frozenset({b"", *(each for each in likely if each in chunk.text)})
 
 

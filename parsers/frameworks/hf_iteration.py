@@ -76,7 +76,7 @@ _BAR = Reading(
 _HEAD = b"\n11/20/2020 10:00:00 - INFO - __main__ -     Total train batch size (w. parallel, distributed & accumulation) = 32\n"
 
 FORMAT = Format(
-    title="Hugging Face scripts with bars of iterations",
+    title="Hugging Face scripts (Iteration bars)",
     framework="PyTorch",
     marker=b"Total train batch size (w. parallel, distributed & accumulation) = ",
     unproven=True,

@@ -22,7 +22,7 @@ def _reading(head: bytes, time: bytes, data: bytes) -> Reading:
 
 
 FORMAT = Format(
-    title="torchreid, Dassl and SupContrast",
+    title="torchreid, Dassl, SupContrast",
     framework="PyTorch",
     marker=b" (",
     unproven=True,

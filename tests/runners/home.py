@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 from uuid import uuid4
@@ -99,12 +99,22 @@ class Runner:
             os.kill(self.pid, number)
 
 
+def _printing(top: Path) -> int:
+    """Count the logs that have begun; folders may vanish meanwhile, which `os.walk` forgives, unlike `rglob`."""
+    logs = (Path(folder, "train.log") for folder, _, names in os.walk(top) if "train.log" in names)
+    found = 0
+    for log in logs:
+        with suppress(FileNotFoundError):
+            found += log.stat().st_size > 0
+    return found
+
+
 @contextmanager
 def running(path: Path, tmp_path: Path, *more: str, nodes: int = 1) -> Iterator[Runner]:
     """Run a recipe in a process of its own, from when its command has printed a line on so many nodes."""
     process = Runner(path, tmp_path, *more)
     try:
-        until(lambda: sum(log.stat().st_size > 0 for log in tmp_path.rglob("train.log")) == nodes)
+        until(lambda: _printing(tmp_path) == nodes)
         yield process
     finally:
         process.send_signal(signal.SIGTERM)

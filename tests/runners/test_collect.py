@@ -77,7 +77,7 @@ def test_files_are_on_the_disk_before_run_json_names_them(folder, monkeypatch):
 
 
 def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
-    arrive(pair, 0, log=LINE.format(step=1) * 2)
+    arrive(pair, 0, log=LINE.format(step=1) + LINE.format(step=2))
     arrive(pair, 1, log="silent\n", outcome="failed")
     assert collect(pair, launched(pair)) == "failed"
     assert names(pair) == {

@@ -20,6 +20,7 @@ FORMAT = Format(
         Reading(
             bar(rb"Training progress", rb"Loss="),
             unit="images/s",
+            marker=b"Training progress: ",
             pauses=(
                 Pause("evaluation", rb"\[ITER [0-9]++\] Evaluating ", b"[ITER 7000] Evaluating test: L1 0.0250 PSNR 27.125"),
                 Pause("checkpoint", rb"\[ITER [0-9]++\] Saving ", b"[ITER 7000] Saving Gaussians"),
@@ -30,6 +31,7 @@ FORMAT = Format(
             rb"\bloss=[0-9.einaf+-]++\| sh degree=[0-9]\| (?:[a-z ]{1,20}+=[^|\r\n]{1,40}+\| ){0,4}+: ++[0-9]++%\|[^|\r\n]{0,400}+\| "
             rb"(?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++, ++[0-9.]++(?:it/s|s/it)\]",
             unit="images/s",
+            marker=b"| sh degree=",
             pauses=(
                 Pause("evaluation", rb"Running (?:evaluation|trajectory rendering)\.\.\.", b"Running evaluation..."),
                 Pause("checkpoint", rb"Step:  [0-9]++ \{'mem'", b"Step:  6999 {'mem': 2.125, 'ellipse_time': 201.5, 'num_GS': 1500000}"),

@@ -17,6 +17,7 @@ def _reading(head: bytes, time: bytes, data: bytes) -> Reading:
         rb"(?:loss <loss>(?=\s))?+",
         unit="images/s",
         span="step",
+        marker=time + b" ",
         postprocess=stretches,
     )  # fmt: skip
 

@@ -4,10 +4,11 @@ Five dialects. The oldest prints only a running mean since the third step, which
 within the epoch; from the second epoch on, what the mean covers is unknown, so those lines are not used. Since 2022
 `CurrSamplesPerSec` is the speed of the last step; since 2023 steps are optimiser updates. The timer runs during
 forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
-training program prints itself take precedence. In DeepSpeed-Chat's third step the timer is of one phase and not read, and
-`End-to-End` is the sum of generation and training alone, without the scoring between them: only the `E2E latency` of the
-hybrid engine, of the whole job, holds all. Its first two steps print `Samples/sec` of one device, which counts where no timer
-prints. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the running mean, which smooths twice.
+training program prints itself take precedence. In DeepSpeed-Chat's third step the timer is of one phase and not read,
+and `End-to-End` is the sum of generation and training alone, without the scoring between them: only the `E2E latency`
+of the hybrid engine, of the whole job, holds all. Its first two steps print `Samples/sec` of one device, which counts
+where no timer prints. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the running mean, which
+smooths twice.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 `examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
 so that a run over midnight seems to go back in time. The timer runs on over the end of an epoch, with the validation
-and the checkpoint there; in the scripts with a loop of their own, whose steps Orbit prints as well, it stops for both. A
-progress bar may precede the message on its line, and copies print it without the logger's stamp. Some documents mask
+and the checkpoint there; in the scripts with a loop of their own, whose steps Orbit prints as well, it stops for both.
+A progress bar may precede the message on its line, and copies print it without the logger's stamp. Some documents mask
 the figures of the line. Releases of 2019 and 2020 print the same as `BenchmarkMetric`. The figure precedes the unit, so
 a truncated one is not read.
 """

@@ -278,6 +278,8 @@ def _printed(kept: re.Match[bytes]) -> bytes:
 def unstyled(text: bytes) -> bytes:
     """Remove NUL bytes, marks, colours, cursor moves and carriage returns before a line end, and apply backspaces.
 
+    So are control characters that are written out, and colours and moves whose escape character was lost.
+
     Other carriage returns stay: a program that redraws a line begins it anew.
     """
     if b"\x00" in text:

@@ -1,8 +1,8 @@
 """Caffe and its forks (BVLC, NVIDIA, Intel, SSD): a line per `display` iterations, since 2016 with iterations per second.
 
-Without a speed, the clocks of the lines count. The timer holds what a test or a snapshot before the line took. The first
-line divides by nothing and after a resumption counts another number of iterations than it says. An iteration is an
-update over `iter_size` batches. The batch size in the network is that of one device, in NVIDIA's fork that of all
+Without a speed, the clocks of the lines count. The timer holds what a test or a snapshot before the line took. The
+first line divides by nothing and after a resumption counts another number of iterations than it says. An iteration is
+an update over `iter_size` batches. The batch size in the network is that of one device, in NVIDIA's fork that of all
 devices, and is read where there is one device only.
 """
 

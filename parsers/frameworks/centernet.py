@@ -1,8 +1,8 @@
-"""CenterNet, CenterTrack, FairMOT and others made of them (`BaseTrainer.run_epoch`): a bar per batch, or a line per `print_iter`.
+"""CenterNet, CenterTrack, FairMOT and others (`BaseTrainer.run_epoch`): a bar per batch, or a line per `print_iter`.
 
 `Net` is the mean seconds of a batch since the epoch began, with the wait for data, which is undone to what each line
-adds; `Data` is told of the last batch, and its mean behind it. The bar is drawn over, or printed line by line. Bars that
-begin with `val:` are validations. `chunk_sizes` are the batches of the devices.
+adds; `Data` is told of the last batch, and its mean behind it. The bar is drawn over, or printed line by line. Bars
+that begin with `val:` are validations. `chunk_sizes` are the batches of the devices.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed

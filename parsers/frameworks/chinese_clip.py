@@ -1,10 +1,10 @@
 """Chinese-CLIP (`cn_clip/training/main.py`): a line per `log_interval` steps.
 
-`Batch Time` is of the one step that is printed, with the wait for data. Where each step is printed it tells the speed; of
-those in between it says nothing, since loaders stall for one in so many, and the stamps of the lines tell it: of these,
-whose date ends with a comma, the time of day is read. A validation has lines of its own; it, a checkpoint and
-the end of an epoch lie in the record after them. A step is an update, and the batch size that of the job over all batches
-that it accumulates.
+`Batch Time` is of the one step that is printed, with the wait for data. Where each step is printed it tells the speed;
+of those in between it says nothing, since loaders stall for one in so many, and the stamps of the lines tell it: of
+these, whose date ends with a comma, the time of day is read. A validation has lines of its own; it, a checkpoint and
+the end of an epoch lie in the record after them. A step is an update, and the batch size that of the job over all
+batches that it accumulates.
 """
 
 from __future__ import annotations

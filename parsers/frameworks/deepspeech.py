@@ -1,7 +1,8 @@
 """Mozilla's DeepSpeech and Coqui's STT: a bar per epoch with the seconds since its beginning and the steps in them.
 
-The last state of an epoch counts; seconds are whole. The evaluation has a bar of its own behind it. The batch size of one
-device is read from a command that the log holds; how many devices train is not printed.
+The last state of an epoch counts; its seconds are cut to whole ones, which tell nothing of short epochs. The evaluation
+has a bar of its own behind it. The batch size of one device is read from a command that the log holds; how many devices
+train is not printed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract.coarse import whole_seconds
 
 
 def _epochs(columns: Columns) -> Postprocessed:
@@ -16,7 +18,8 @@ def _epochs(columns: Columns) -> Postprocessed:
     epoch, steps = columns["epoch"], columns["steps"]
     begins = (np.diff(epoch, append=np.nan) != 0) | (np.diff(steps, append=np.nan) < 0)
     rows = np.flatnonzero(begins & (steps > 0))
-    return rows, {name: each[rows] for name, each in columns.items()}
+    found = {name: each[rows] for name, each in columns.items()}
+    return rows, found | {"duration": whole_seconds(found["duration"])}
 
 
 FORMAT = Format(

@@ -1,8 +1,8 @@
 """Detectron of 2018 (Caffe2, `tools/train_net.py`): a row of JSON per 20 iterations.
 
-`time` is the mean seconds of an iteration since the timer was begun anew, which it is once, behind the second row of the
-program; rows up to there hold the slow first iterations and are left out. It leaves out what happens between iterations,
-such as checkpoints. `IMS_PER_BATCH` is that of a device.
+`time` is the mean seconds of an iteration since the timer was begun anew, which it is once, behind the second row of
+the program; rows up to there hold the slow first iterations and are left out. It leaves out what happens between
+iterations, such as checkpoints. `IMS_PER_BATCH` is that of a device.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ inference use keys with the same endings; `compute_ips` leaves out the wait for 
 and one figure at the end. If a key does not say what is counted, the unit is items. The text form of the same programs
 is read by formats of their own.
 
-The ConvNets print means of the speeds of single iterations, which hide a stall: of nine iterations at full speed and one
-that waits, the mean is nine tenths. Their next line has the mean times, which show it, and count. Samples per iteration
-are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the mean of
-speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of the
-epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
+The ConvNets print means of the speeds of single iterations, which hide a stall: of nine iterations at full speed and
+one that waits, the mean is nine tenths. Their next line has the mean times, which show it, and count. Samples per
+iteration are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the
+mean of speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of
+the epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
 
 FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines
 are further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the

@@ -1,7 +1,8 @@
-"""EDSR (`trainer.py`) and the many networks of super-resolution made of it (RCAN, SAN, HAN ...): a line per `print_every` batches.
+"""EDSR (`trainer.py`) and the networks of super-resolution made of it (RCAN, HAN ...): a line per `print_every` batches.
 
-`[1600/16000]` are the images of the epoch so far, patches of all devices, and `20.1+0.5s` the seconds of the model and those of the wait
-for data since the line before, which together are all of them. Evaluations stand between epochs, in neither.
+`[1600/16000]` are the images of the epoch so far, patches of all devices, and `20.1+0.5s` the seconds of the model and
+those of the wait for data since the line before, which together are all of them. Evaluations stand between epochs, in
+neither.
 """
 
 from __future__ import annotations

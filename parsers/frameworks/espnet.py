@@ -2,7 +2,8 @@
 
 That is the seconds of one update with the wait for its data, as a mean over the batches of the line; an update takes
 `accum_grad` of them, which nothing prints: the dates of the lines tell. The time between two epochs, which holds the
-validation, is in no line. Batches differ in size, which is not printed, so that the log tells the time of a batch and no speed.
+validation, is in no line. Batches differ in size, which is not printed, so that the log tells the time of a batch and
+no speed.
 """
 
 from __future__ import annotations

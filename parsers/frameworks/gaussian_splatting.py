@@ -3,7 +3,8 @@
 An iteration renders one view, and the bar counts iterations ten at a time; copies that render several count the views.
 It tells the seconds since the start. The speed that it prints is smoothed, so that the figure is of these seconds.
 Iterations grow slower as the scene is densified. Evaluations and checkpoints have lines of their own; the last step may
-hold the last of them and is left out. The bar of gsplat (`simple_trainer.py`) begins with the loss, and counts each step.
+hold the last of them and is left out. The bar of gsplat (`simple_trainer.py`) begins with the loss, and counts each
+step.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample

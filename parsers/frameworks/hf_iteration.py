@@ -2,10 +2,10 @@
 
 A bar begins anew in each epoch and counts batches, of which several may make an update. It tells the seconds since its
 beginning; the speed that it prints is smoothed until it is complete, so that the figure is of these seconds. What lies
-between two bars is in neither. Where only complete bars are left, as in what is copied from a terminal, each is an epoch.
-Evaluations and checkpoints lie within a bar where steps lead to them. Other programs draw such bars, of evaluations too:
-a log must have the head of these scripts. The batch of the job that the head prints holds the accumulated ones. A resumed
-run draws its first bar over the batches that it skips.
+between two bars is in neither. Where only complete bars are left, as in what is copied from a terminal, each is an
+epoch. Evaluations and checkpoints lie within a bar where steps lead to them. Other programs draw such bars, of
+evaluations too: a log must have the head of these scripts. The batch of the job that the head prints holds the
+accumulated ones. A resumed run draws its first bar over the batches that it skips.
 """
 
 from __future__ import annotations

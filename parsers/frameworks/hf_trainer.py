@@ -10,15 +10,15 @@ interrupt it; those of tokenising and loading begin with a name. Later versions 
 After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which shows
 the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
 those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
-since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens and the seconds since
-the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, with silent checkpoints.
-The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
+since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens and the seconds
+since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, with
+silent checkpoints. The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
 
 A checkpoint is silent by default. It shows as a long step behind a multiple of `save_steps`, which a configuration or a
 command may state, or else of 500, and by warnings of what saves. Another long step counts as training, as optimisers
-exist that do more work every few hundred steps. Behind an evaluation the bar is drawn again at the step before it. Where
-evaluations are so frequent that the smoothed speeds show them all along, the seconds of the bar count, without those
-between the two.
+exist that do more work every few hundred steps. Behind an evaluation the bar is drawn again at the step before it.
+Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of the bar count, without
+those between the two.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Hugging Face Trainer's `trainer_state.json`: losses by step, and at the end the trainer's own figure for the run.
 
 The steps carry no time, so that figure, which holds evaluation and saving, is the only one; a state that was saved at a
-checkpoint has none. For a resumed run it counts what was trained before as well, and is too high; the losses before stay
-in the file, but `train_loss` sums up those since then, over the steps of the whole run. `train_batch_size` is that of a
-process, which may drive several devices.
+checkpoint has none. For a resumed run it counts what was trained before as well, and is too high; the losses before
+stay in the file, but `train_loss` sums up those since then, over the steps of the whole run. `train_batch_size` is that
+of a process, which may drive several devices.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample

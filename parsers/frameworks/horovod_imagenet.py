@@ -9,17 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
-
-#: What is cut off seconds, on average.
-_CUT = 0.5
+from parsers.contract.coarse import whole_seconds
 
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar; no seconds where they are too few to be told."""
     rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
     found = {name: each[rows] for name, each in columns.items()}
-    lasted = found["duration"]
-    return rows, found | {"duration": np.where(lasted < 10 * _CUT, np.nan, lasted + _CUT)}
+    return rows, found | {"duration": whole_seconds(found["duration"])}
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""HRNet for semantic segmentation (`tools/train.py`), DDRNet, PIDNet and others made of it: a record per `PRINT_FREQ` iterations.
+"""HRNet for segmentation (`tools/train.py`), DDRNet, PIDNet and others: a record per `PRINT_FREQ` iterations.
 
 `Time` is the mean seconds of an iteration since the epoch began, with the wait for data, which is undone to what each
 line adds. It has two decimals: of iterations too fast for these the clocks of the lines tell the speed, and where lines
@@ -6,25 +6,8 @@ have none nothing is told. The log file has clocks, what the terminal shows has 
 in the configuration; its `GPUS` need not be those that were used.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-
-#: How far a mean of two decimals rounds, and the share of it that this may make up.
-_ROUNDS, _COARSE = 0.005, 0.01
-
-
-def fine(columns: Columns) -> Postprocessed:
-    """Return the records, without means that round too much."""
-    rows, means = np.arange(len(columns["step"])), columns["step_seconds"]
-    if (means * _COARSE >= _ROUNDS).all():
-        return rows, columns
-    if np.isfinite(columns["clock"]).all():
-        return rows, {name: each for name, each in columns.items() if name != "step_seconds"}
-    return rows, {**columns, "step_seconds": np.full(len(rows), np.nan)}
-
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.contract.coarse import FINE_MEAN, fine_seconds
 
 FORMAT = Format(
     title="HRNet, semantic segmentation",
@@ -38,7 +21,7 @@ FORMAT = Format(
             unit="images/s",
             cumulative_since=0,
             epoch_timer=True,
-            postprocess=fine,
+            postprocess=fine_seconds(FINE_MEAN),
             pauses=(
                 Pause("evaluation", rb"Loss: [0-9.]++, MeanIU: ", b"2026-11-20 10:00:50,250 Loss: 0.125, MeanIU:  0.6250, Best_mIoU:  0.6250"),
                 Pause("checkpoint", rb"=> saving checkpoint to ", b"2026-11-20 10:00:50,250 => saving checkpoint to output/cityscapes/checkpoint.pth.tar"),

@@ -1,8 +1,9 @@
 """JoeyNMT: a line per `logging_freq` updates with target tokens per second of the whole job.
 
-The time is that since the line before, or since the start of the epoch, without validations and their checkpoints; tokens
-are those of all devices. Releases of before 2020 part the fields by blanks alone. The first of them divide the tokens since
-the start of the epoch by the seconds since the line before, so that the speed grows with each line: such lines tell nothing.
+The time is that since the line before, or since the start of the epoch, without validations and their checkpoints;
+tokens are those of all devices. Releases of before 2020 part the fields by blanks alone. The first of them divide the
+tokens since the start of the epoch by the seconds since the line before, so that the speed grows with each line: such
+lines tell nothing.
 """
 
 from __future__ import annotations

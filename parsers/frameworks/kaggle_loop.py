@@ -1,8 +1,8 @@
-"""The training loop of many Kaggle notebooks (`Epoch: [1][0/391] Elapsed 0m 1s (remain 9m 44s) Loss: ...`): the seconds of each epoch.
+"""The loop of many Kaggle notebooks (`Epoch: [1][0/391] Elapsed 0m 1s (remain 9m 44s) Loss: ...`): a record per epoch.
 
-Lines tell the time since the epoch began, cut to whole seconds, and the last step of an epoch has one: an epoch is taken as a
-whole, since a second is much between two lines. Too short epochs tell nothing. A step is a batch, of which no size is
-printed. Lines that begin with `EVAL:` are of the validation.
+Lines tell the time since the epoch began, cut to whole seconds, and the last step of an epoch has one: an epoch is
+taken as a whole, since a second is much between two lines. Too short epochs tell nothing. A step is a batch, of which
+no size is printed. Lines that begin with `EVAL:` are of the validation.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
-
-#: Seconds are cut to whole ones, so that an epoch takes half a second more on average; the share of it that this may make up.
-_CUT, _COARSE = 0.5, 0.02
+from parsers.contract.coarse import whole_seconds
 
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the epochs whose last step is told."""
     rows = np.flatnonzero(columns["step"] + 1 == columns["total_steps"])
-    took = 60 * columns["_minutes"][rows] + columns["_seconds"][rows] + _CUT
+    took = whole_seconds(60 * columns["_minutes"][rows] + columns["_seconds"][rows])
     found = {name: columns[name][rows] for name in ("epoch", "total_steps", "loss")}
     found["steps"] = found["total_steps"]
-    return rows, found | {"duration": np.where(took * _COARSE >= _CUT, took, np.nan)}
+    return rows, found | {"duration": took}
 
 
 FORMAT = Format(

@@ -1,8 +1,8 @@
 """PyTorch's `word_language_model`, AWD-LSTM, Transformer-XL and scripts made of them: milliseconds per batch, for the job.
 
-They are the mean over the `log_interval` batches of a line. The examples of PyTorch begin their timer anew with each epoch,
-behind the evaluation; that of Transformer-XL runs on, also while it evaluates and saves, and its step goes on from epoch to
-epoch. A batch is as many sequences, of `bptt` or `tgt_len` tokens, as its size says, on all devices.
+They are the mean over the `log_interval` batches of a line. The examples of PyTorch begin their timer anew with each
+epoch, behind the evaluation; that of Transformer-XL runs on, also while it evaluates and saves, and its step goes on
+from epoch to epoch. A batch is as many sequences, of `bptt` or `tgt_len` tokens, as its size says, on all devices.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ are taken off. In older releases, which print `loss=..., v_num=`, the bar includ
 is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a separate bar.
 In later ones it includes those that interrupt the epoch, and is drawn again behind the last; where a terminal kept this
 state alone, the first epoch tells it by a metric of the validation. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints
-the rate of the last half minute, so that the time of the epoch tells more, unless it is too short for the steps. Bars of
-other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with `train_step_timing` have their
-own format.
+the rate of the last half minute, so that the time of the epoch tells more, unless it is too short for the steps. Bars
+of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with `train_step_timing` have
+their own format.
 """
 
 from __future__ import annotations

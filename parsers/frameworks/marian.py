@@ -1,8 +1,9 @@
 """Marian: a line per `disp-freq` updates with the target words per second of the whole job.
 
 The words are those that the updates since the line before held, divided by the seconds since then. The clock runs on
-while the model is saved and validated, and through the shuffling at the start of an epoch, which is part of training. An
-update takes the batches of all devices, `optimizer-delay` of each. The epoch may be a fraction, where it is a logical one.
+while the model is saved and validated, and through the shuffling at the start of an epoch, which is part of training.
+An update takes the batches of all devices, `optimizer-delay` of each. The epoch may be a fraction, where it is a
+logical one.
 """
 
 from __future__ import annotations

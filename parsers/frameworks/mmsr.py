@@ -1,7 +1,7 @@
 """MMSR (BasicSR before 2020: ESRGAN, EDVR ...), KAIR (SwinIR, DnCNN ...) and many made of them: a line per so many iterations.
 
-No speed is printed, and the stamps of the lines tell it. Validations and checkpoints have lines of their own, and lie in the record
-after them. An image is a patch, of which the batch size counts those of all devices.
+No speed is printed, and the stamps of the lines tell it. Validations and checkpoints have lines of their own, and lie
+in the record after them. An image is a patch, of which the batch size counts those of all devices.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped, listed

@@ -1,13 +1,13 @@
 """ms-swift, in `logging.jsonl` and on the console: a dictionary per logging interval, with a speed since the start.
 
-`train_speed` is the mean since this process began, with evaluations and saving in it: step and speed give the time since
-then, and the differences of these times are what the intervals took. Until 2025 it is printed as iterations per second,
-since then as seconds per iteration, of optimiser updates of the whole job. Several processes may write one file, each
-with a clock of its own; a step counts once, by the mean of their clocks. Rows of evaluations carry a speed as well, and
-the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. Of a resumed process the
-speed counts the steps since a first one that no row prints, so that its time is `elapsed_time`, cut to whole seconds;
-its rows are no records where they print none. The file states neither batch size nor devices; a console may show the
-command or the arguments, and the number of processes.
+`train_speed` is the mean since this process began, with evaluations and saving in it: step and speed give the time
+since then, and the differences of these times are what the intervals took. Until 2025 it is printed as iterations per
+second, since then as seconds per iteration, of optimiser updates of the whole job. Several processes may write one
+file, each with a clock of its own; a step counts once, by the mean of their clocks. Rows of evaluations carry a speed
+as well, and the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. Of a
+resumed process the speed counts the steps since a first one that no row prints, so that its time is `elapsed_time`, cut
+to whole seconds; its rows are no records where they print none. The file states neither batch size nor devices; a
+console may show the command or the arguments, and the number of processes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """NVIDIA NeMo over Lightning until 2023, and AWS's fork for Trainium: bars that print no `train_step_timing`.
 
 The time is that of the bar, in whole seconds since the epoch began. It holds the wait for data, the validations and the
-checkpoints. A step is an update of the global batch, of all devices; `global_step` is printed late, so that the count of the
-bar is the step. `consumed_samples` is rounded to three digits, and not read; nor is the `iteration_time` of the fork, which
-leaves out what it logs. A state is drawn several times.
+checkpoints. A step is an update of the global batch, of all devices; `global_step` is printed late, so that the count
+of the bar is the step. `consumed_samples` is rounded to three digits, and not read; nor is the `iteration_time` of the
+fork, which leaves out what it logs. A state is drawn several times.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """OpenNMT-py (`train.py`, `onmt_train`) and programs made of it: a line per `report_every` steps with two speeds.
 
-They are tokens of the source and of the target per second, of which those of the target are read, as other translators count
-them: of all devices, over the seconds since the line before. These hold what a validation or a checkpoint takes, and the
-loading of data. A step is an update. Until 2018 the steps of each epoch were counted, and programs of that time print no
-date; the seconds at the end are whole ones, since the start or, in some, since that of the epoch.
+They are tokens of the source and of the target per second, of which those of the target are read, as other translators
+count them: of all devices, over the seconds since the line before. These hold what a validation or a checkpoint takes,
+and the loading of data. A step is an update. Until 2018 the steps of each epoch were counted, and programs of that time
+print no date; the seconds at the end are whole ones, since the start or, in some, since that of the epoch.
 """
 
 from __future__ import annotations

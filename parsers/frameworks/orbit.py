@@ -1,10 +1,10 @@
 """Orbit, the training loop of TensorFlow's Model Garden since 2021 (`train | step: 100 | steps/sec: 4.2 | output: ...`).
 
-A record is a loop of steps of the whole job. Its timer runs on through evaluations and checkpoints, and its rate has one
-decimal, so that the clocks of the log count where there are any: from the line that ends the loop before, that begins
-training after an evaluation, or that says that a checkpoint is saved. Each message is printed twice, by the logger to
-stderr and without a clock to stdout, which comes late where it is no terminal. The batch size of the job stands in the
-parameters of the experiment, above that of the evaluation.
+A record is a loop of steps of the whole job. Its timer runs on through evaluations and checkpoints, and its rate has
+one decimal, so that the clocks of the log count where there are any: from the line that ends the loop before, that
+begins training after an evaluation, or that says that a checkpoint is saved. Each message is printed twice, by the
+logger to stderr and without a clock to stdout, which comes late where it is no terminal. The batch size of the job
+stands in the parameters of the experiment, above that of the evaluation.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract.coarse import fine_rates
 from parsers.frameworks import replicas
 
 _STAMP = (
@@ -21,7 +22,7 @@ _STAMP = (
 _DAY = 86_400.0
 _PARAMETER = rb"'%s': "
 #: Rates below this are rounded by more than a tenth.
-_COARSE = 0.5
+_FINE = 0.5
 
 
 def _by_the_clock(columns: Columns) -> Postprocessed:
@@ -34,12 +35,6 @@ def _by_the_clock(columns: Columns) -> Postprocessed:
     rows = np.flatnonzero(~np.isnan(columns["steps_per_second"]))
     trained = at[rows[:1]] + np.cumsum(took[rows]) - took[rows[:1]]
     return rows, {"step": step[rows], "clock": trained, "steps": steps[rows]}
-
-
-def _of_more_digits(columns: Columns) -> Postprocessed:
-    """Return all loops, with NaN for rates that have too few digits."""
-    rate = columns["steps_per_second"]
-    return np.arange(len(rate)), {**columns, "steps_per_second": np.where(rate < _COARSE, np.nan, rate)}
 
 
 FORMAT = Format(
@@ -62,7 +57,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"eval \| step: ", b" eval | step:    400 | running complete evaluation..."),
                 Pause("checkpoint", rb"saved checkpoint to ", b"saved checkpoint to out/ckpt-400."),
             ),
-            postprocess=_of_more_digits,
+            postprocess=fine_rates(_FINE),
         ),
     ),
     facts=(

@@ -1,12 +1,12 @@
 """Segment Anything 2 (`training/trainer.py`), VGGT and others made of its trainer: a line per `log_freq` batches.
 
-`Batch Time` is of the batch that is printed, and in brackets follows the mean since the start of the epoch, with the wait for
-data, which is undone to what each line adds. It has two decimals: of steps too fast for these the clocks of the lines tell
-the speed. A sample is a video of several frames; the batch size is that of a device.
+`Batch Time` is of the batch that is printed, and in brackets follows the mean since the start of the epoch, with the
+wait for data, which is undone to what each line adds. It has two decimals: of steps too fast for these the clocks of
+the lines tell the speed. A sample is a video of several frames; the batch size is that of a device.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.frameworks.hrnet_seg import fine
+from parsers.contract.coarse import FINE_MEAN, fine_seconds
 
 FORMAT = Format(
     title="Segment Anything 2",
@@ -20,7 +20,7 @@ FORMAT = Format(
             unit="samples/s",
             cumulative_since=0,
             epoch_timer=True,
-            postprocess=fine,
+            postprocess=fine_seconds(FINE_MEAN),
         ),
     ),
     facts=(

@@ -1,8 +1,8 @@
 """StyleGAN, StyleGAN2 and StyleGAN2-ADA in TensorFlow (`training_loop.py`) and programs made of them: a line per tick.
 
-As in the PyTorch ones `sec/tick` is the time of the training of a tick alone, `sec/kimg` that of a thousand images of all
-devices, and `maintenance` what lies between two ticks. A line with a `lod` above 0 is of a network that has not yet grown to
-its full size, and not read.
+As in the PyTorch ones `sec/tick` is the time of the training of a tick alone, `sec/kimg` that of a thousand images of
+all devices, and `maintenance` what lies between two ticks. A line with a `lod` above 0 is of a network that has not yet
+grown to its full size, and not read.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample

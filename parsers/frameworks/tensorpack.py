@@ -1,7 +1,8 @@
 """Tensorpack (ResNet, Faster R-CNN and others): a line per epoch with the seconds of its steps.
 
-What stands behind an epoch, such as an evaluation and the checkpoint, is not in them. Where `ThroughputTracker` prints the
-samples per second, which its user counts for the whole job, these count. Steps are of the run; the batch size is not printed.
+What stands behind an epoch, such as an evaluation and the checkpoint, is not in them. Where `ThroughputTracker` prints
+the samples per second, which its user counts for the whole job, these count. Steps are of the run; the batch size is
+not printed.
 """
 
 from __future__ import annotations

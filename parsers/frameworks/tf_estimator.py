@@ -7,9 +7,9 @@ as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is tha
 seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Where a hook of the user prints
 the same at other intervals, the seconds beside a step are those since one of two lines, and the rate alone counts.
 Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
-devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above
-it, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a log only
-if no other format does.
+devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()`
+above it, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a
+log only if no other format does.
 """
 
 from __future__ import annotations

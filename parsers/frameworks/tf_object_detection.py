@@ -1,9 +1,9 @@
 """The Object Detection API of TensorFlow 2 (`model_main_tf2.py`): a line every hundred steps.
 
 The seconds are those of the one step that is printed, not of the hundred, except on TPUs. The clocks of the logger tell
-of all: they count where there are any, and hold the checkpoints, which no line tells. Every line is printed twice, with a
-clock to stderr and without. Neither speed nor batch size is printed: the unit is images of all devices. Evaluations are
-another program's.
+of all: they count where there are any, and hold the checkpoints, which no line tells. Every line is printed twice, with
+a clock to stderr and without. Neither speed nor batch size is printed: the unit is images of all devices. Evaluations
+are another program's.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample

@@ -5,8 +5,8 @@ the last update alone, and too high by 1 to 3 % since stalls fall between the pr
 since the epoch began, which counts every update; it is undone to what each line adds. `Test` lines carry seconds as
 well, of an evaluation, which stands outside the means. The batch size is not printed.
 
-The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an epoch
-accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place.
+The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
+epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """YOLOv6 (`tools/train.py`): a bar per epoch, of which the complete state counts, as in YOLOv5.
 
-The bar counts global batches and holds training alone; the evaluation has bars of its own. Its seconds are those of the rate, kept
-within the second that the elapsed time is cut to. Where the terminal was too narrow for the rate the bar is not read. The
-bar states no memory, so that it is known by its heading. The batch size is that of all devices.
+The bar counts global batches and holds training alone; the evaluation has bars of its own. Its seconds are those of the
+rate, kept within the second that the elapsed time is cut to. Where the terminal was too narrow for the rate the bar is
+not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed

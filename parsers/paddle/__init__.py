@@ -1,10 +1,7 @@
 """Printers of the PaddlePaddle family."""
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Fact, Postprocessed, listed
+from parsers.contract import Fact, listed
+from parsers.contract.coarse import fine_rates
 
 #: What `fleet.init` prints where nothing but the batch is split.
 FLEET = Fact(
@@ -46,11 +43,5 @@ CLAS = (
 #: Of lines that copies in PyTorch print as well: the framework is what the log names.
 IN_PADDLE = Fact("framework", rb"(Please NOTE: device: |(?i:\bpaddle))", lambda _: "PaddlePaddle")
 
-#: Rates of fewer hundredths are rounded by more than a twentieth.
-_COARSE = 0.1
-
-
-def told(columns: Columns) -> Postprocessed:
-    """Return all records, of rates with two decimals; a rate is not known where its digits are too few."""
-    rate = columns["steps_per_second"]
-    return np.arange(len(rate)), {**columns, "steps_per_second": np.where(rate < _COARSE, np.nan, rate)}
+#: For rates with two decimals: those of fewer hundredths are rounded by more than a twentieth.
+of_two_decimals = fine_rates(0.1)

@@ -9,7 +9,7 @@ is a batch of each device. PaddleSeg alone prints its batch size.
 from __future__ import annotations
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Trap, up_to
-from parsers.paddle import LAUNCHER, told
+from parsers.paddle import LAUNCHER, of_two_decimals
 
 _OF_EVALUATION = Pause(
     "evaluation",
@@ -37,7 +37,7 @@ FORMAT = Format(
             + rb"<steps_per_second> (?:ips:[0-9.]++)?+\| ETA ",
             unit="samples/s",
             epoch_end=True,
-            postprocess=told,
+            postprocess=of_two_decimals,
             pauses=_PAUSES,
         ),
         Reading(
@@ -49,7 +49,7 @@ FORMAT = Format(
         Reading(
             rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3})\] \[ *+TRAIN\] - step <step>(?: / <total_steps>)?+: loss=<loss> " + up_to(rb"\[step/sec: ", rb"TRAIN\]") + rb"<steps_per_second>\]",
             unit="samples/s",
-            postprocess=told,
+            postprocess=of_two_decimals,
             trap=Trap("clock", "outside_step_time", most=1.5),
             pauses=(_OF_EVALUATION,),
         ),

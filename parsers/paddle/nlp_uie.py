@@ -1,14 +1,14 @@
 """UIE of PaddleNLP (`uie/finetune.py`), and its copies in PyTorch: steps per second since the last line.
 
-A step is a batch of each device, whose size no line tells. The timer begins anew behind an evaluation with what is saved
-before it. Scripts that print the same without a logger, or with further values, divide by numbers of their own, and are
-not read.
+A step is a batch of each device, whose size no line tells. The timer begins anew behind an evaluation with what is
+saved before it. Scripts that print the same without a logger, or with further values, divide by numbers of their own,
+and are not read.
 """
 
 from __future__ import annotations
 
 from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.paddle import IN_PADDLE, LAUNCHER, told
+from parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
 
 FORMAT = Format(
     title="PaddleNLP UIE",
@@ -18,7 +18,7 @@ FORMAT = Format(
         Reading(
             rb"INFO\] - global step <step>, epoch: <epoch>, loss: <loss>, speed: <steps_per_second> step/s(?=[ \t\r]*+\n)",
             unit="samples/s",
-            postprocess=told,
+            postprocess=of_two_decimals,
             pauses=(
                 Pause(
                     "evaluation",

@@ -2,29 +2,17 @@
 
 `time_each_step` is the mean of the last `log_interval_steps` steps, of the last 20 in PaddleX 1, with the wait for data
 and two decimals. Where these tell too little, the times of the lines are read instead. Evaluations and checkpoints lie
-outside; the first step of an epoch holds the start of the loader. A step is a batch of the whole job, whose size no line
-tells. PaddleX 3 calls other trainers, and prints their lines.
+outside; the first step of an epoch holds the start of the loader. A step is a batch of the whole job, whose size no
+line tells. PaddleX 3 calls other trainers, and prints their lines.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from parsers.contract.coarse import fine_seconds
 from parsers.paddle import LAUNCHER
 
-#: Seconds of fewer hundredths are rounded by more than a twentieth.
-_COARSE = 0.1
+#: Smaller seconds, of two decimals, are rounded by more than a twentieth.
+_FINE = 0.1
 _FIELD = rb"(?:(?!%s)\w++=[^\s,]++, )*+"
-
-
-def _fine(columns: Columns) -> Postprocessed:
-    """Return all records, without seconds where most are too coarse."""
-    seconds = columns["step_seconds"]
-    coarse = len(seconds) and np.median(seconds) < _COARSE
-    return np.arange(len(seconds)), {
-        name: each for name, each in columns.items() if not (coarse and name == "step_seconds")
-    }
 
 
 FORMAT = Format(
@@ -40,7 +28,7 @@ FORMAT = Format(
             epoch_end=True,
             # Nine lines of two steps each, in PaddleX 1.
             lingers=9,
-            postprocess=_fine,
+            postprocess=fine_seconds(_FINE),
             pauses=(
                 Pause("evaluation", rb"Start to evaluat", b"2026-11-20 13:14:40 [INFO]\tStart to evaluate(total_samples=100, total_steps=25)...", inside="none"),
                 Pause("checkpoint", rb"Model saved in ", b"2026-11-20 13:14:40 [INFO]\tModel saved in output/ppyolo/epoch_1.", inside="none"),

@@ -2,8 +2,8 @@
 
 `batch_cost` and `ips` are running means: since iteration 5 of the epoch, or, where epochs are shorter than that, since
 the program started. This is undone here, by the one of more digits: releases since 2024 print `ips` with two decimals
-and no unit. Evaluations and checkpoints lie outside. A line of the first iterations of an epoch holds those of the epoch
-before, and is left out.
+and no unit. Evaluations and checkpoints lie outside. A line of the first iterations of an epoch holds those of the
+epoch before, and is left out.
 """
 
 from __future__ import annotations

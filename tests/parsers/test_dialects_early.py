@@ -135,7 +135,7 @@ def test_slim_of_which_no_batch_is_known(tmp_path: Path) -> None:
 
 
 def test_deepspeech_draws_a_bar_of_each_epoch(tmp_path: Path) -> None:
-    """500 steps of 32 in 125 s, whatever states are kept; the validation has a bar of its own."""
+    """500 steps of 32 in 125 to 126 s, whatever states are kept; the validation has a bar of its own."""
     lines = ["+ python DeepSpeech.py --train_batch_size 32", "I STARTING Optimization"]
     for epoch in range(6):
         drawn = [
@@ -147,4 +147,14 @@ def test_deepspeech_draws_a_bar_of_each_epoch(tmp_path: Path) -> None:
             f"Epoch {epoch} | Validation | Elapsed Time: 0:00:25 | Steps: 400 | Loss: 2.5 | Dataset: dev",
         ]
     session = session_of(lines, tmp_path, "frameworks.deepspeech")
-    assert value(session, "sustained", devices=1) == pytest.approx(128)
+    assert value(session, "sustained", devices=1) == pytest.approx(32 * 500 / 125.5)
+
+
+def test_short_epochs_of_deepspeech_tell_nothing_by_whole_seconds(tmp_path: Path) -> None:
+    """Epochs of 5.9 s are printed as 5 s: a sixth too fast."""
+    lines = ["+ python DeepSpeech.py --train_batch_size 32", "I STARTING Optimization"]
+    lines += [
+        f"Epoch {epoch} |   Training | Elapsed Time: 0:00:05 | Steps: 40 | Loss: 2.500000 " for epoch in range(12)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.deepspeech")
+    assert reason(session, "sustained", devices=1) == "coarse_seconds"

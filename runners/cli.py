@@ -253,7 +253,7 @@ def _all_chosen(recipes: Sequence[str], case: Choices, without: Sequence[Choices
 def _own_choices(recipe: LaunchRecipe, case: Choices, recipes: Sequence[LaunchRecipe]) -> Choices:
     """Return the choices for one of several recipes.
 
-    Of several values of a key, those that only the matrices of other recipes hold are theirs, if its own holds another.
+    It skips values of a key that only the matrix of another recipe holds, if its own matrix holds one of the others.
     """
     found = dict(case)
     for key, values in case.items():

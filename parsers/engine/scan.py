@@ -251,7 +251,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         noise: where what was taken off is counted.
     """
     indent, kept, width = b"", False, 0
-    for data, line, offset, newlines in raw:
+    for data, line, offset, lines in raw:
         mark = next((each for each in _MARKS if not offset and data.startswith(each)), b"")
         text: bytes = data.removeprefix(mark)
         tags: tuple[tuple[int, int], ...] = ()
@@ -270,7 +270,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
             text, tags = _unlabelled(text, labels)
         if found := _tags_in(text):
             text, tags = _untagged(text, found)
-        yield Chunk(text, line, offset, len(data), newlines, tags)
+        yield Chunk(text, line, offset, len(data), lines, tags)
 
 
 def _printed(kept: re.Match[bytes]) -> bytes:

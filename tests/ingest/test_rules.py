@@ -176,6 +176,12 @@ def test_accumulation_follows_from_the_whole_run(tmp_path: Path) -> None:
     assert figure(lines, tmp_path, "reported", {}).value == 64.0
 
 
+def test_accumulation_follows_where_lines_are_missing(tmp_path: Path) -> None:
+    """Of 20 updates in 40 s only the last three lines are left, with one missing: 2 updates in 4 s, then 1 in 2 s."""
+    lines = pytorch_bert([(17, 34.0), (19, 38.0), (20, 40.0)], (64.0, 40.0))
+    assert figure(lines, tmp_path, "sustained", {"devices": 2, "batch_size": 4}).value == pytest.approx(64.0)
+
+
 @pytest.mark.parametrize("whole", [(64.3, 40.0), (64.0, 41.375), None])
 def test_accumulation_is_not_guessed(tmp_path: Path, whole: tuple[float, float] | None) -> None:
     lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)], whole)

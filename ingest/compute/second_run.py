@@ -79,11 +79,13 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
     """Yield the rows where a total changes, or the clock jumps back."""
     import numpy as np
 
-    # Epochs may differ in their steps.
-    for name in ("total_epochs", *(() if "epoch" in records else ("total_steps",))):
-        if name in records:
-            yield "total_changed", _first(np.diff(records[name]) != 0, np.diff(records[name]))
-    if "clock" in records and len(clock := records["clock"]) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
+    for name in (each for each in ("total_epochs", "total_steps") if each in records):
+        gaps = np.diff(records[name])
+        # Epochs may differ in their steps, but not one epoch.
+        same = np.diff(records["epoch"]) <= 0 if name == "total_steps" and "epoch" in records else True
+        yield "total_changed", _first((gaps != 0) & same, gaps)
+    clock = records.stamps() if not np.ptp(records.ranks()) or "clock" in records else np.empty(0)
+    if len(clock) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
         back = np.diff(clock)
         yield "clock_jumps_back", _first(back < -_BACK, back)
 

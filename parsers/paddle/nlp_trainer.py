@@ -21,7 +21,8 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocess
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
-_LINE = rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
+#: With a bar, which is the default, the words stand behind blanks that erase it, and not behind a logger's.
+_LINE = rb"(?<!\S)loss: (?<!, loss: )<loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
 _WITH_RATE = _LINE.replace(rb"(?:(?!global_step: )", rb"(?:learning_rate: <_learning_rate>, )?+(?:(?!global_step: )")
 _FIELDS = rb"(?:(?!(?:interval|global)_|max_mem(?:ory)?+_allocated(?:_gb)?+: )\w++: [^\s,]++, )*+"
 
@@ -69,7 +70,7 @@ def _counts_one_update(columns: Columns) -> bool:
 _PAUSES = (
     Pause(
         "evaluation",
-        rb"\] - eval_loss: ",
+        rb"eval_loss: ",
         b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5",
     ),
     Pause(
@@ -115,7 +116,7 @@ FORMAT = Format(
         ),
         Reading(
             # Early stopping leaves planned steps out that the speed counts; the epoch tells how far the run came.
-            rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)"
+            rb"(?<!\S)train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)"
             rb"(?:, (?!epoch: |progress_or_epoch: )\w++: [^\s,]++)*+(?:, (?:progress_or_)?+epoch: (?P<epoch>[0-9.]++)(?=[\s,]))?+",
             unit="samples/s",
             span="run",
@@ -171,6 +172,11 @@ FORMAT = Format(
             b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "
             b"train_steps_per_second: 0.77, train_loss: 5.5, progress_or_epoch: 0.0125\n",
             seconds=812.5, throughput=49.25, epoch=0.0125,
+        ),
+        Sample(
+            b"                    loss: 8.125, learning_rate: 1e-05, global_step: 100, interval_runtime: 12.5, "
+            b"interval_samples_per_second: 51.2, interval_steps_per_second: 0.8, epoch: 0.1",
+            loss=8.125, step=100, duration=12.5, throughput=51.2,
         ),
         NearMiss(
             b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5, "

@@ -501,3 +501,23 @@ def test_paddlenlp_draws_a_bar_by_default(tmp_path: Path) -> None:
         session = session_of(log, tmp_path, "paddle.nlp_trainer")
         assert recorded(session)["step"].tolist() == list(range(20, 801, 20))
         assert value(session, "sustained") == pytest.approx(30)
+
+
+def test_paddlenlp_keeps_its_speeds_in_a_file(tmp_path: Path) -> None:
+    # 10 updates of 64 samples in 5 s; behind every tenth row an evaluation of 20 s.
+    lines = ["{", '  "best_metric": null,', '  "log_history": [']
+    for n in range(1, 41):
+        seconds = 25.0 if n % 10 == 1 and n > 1 else 5.0
+        row = {
+            "epoch": n / 1000, "interval_runtime": seconds, "interval_samples_per_second": round(640 / seconds, 3),
+            "interval_steps_per_second": 10 / seconds, "learning_rate": 2.9e-05, "loss": 1.25, "step": 10 * n,
+        }  # fmt: skip
+        lines += ["    {", *(f'      "{key}": {each},' for key, each in row.items())]
+        lines[-1] = lines[-1].removesuffix(",")
+        lines.append("    },")
+        if n % 10 == 0:
+            lines += ["    {", '      "epoch": 0.5,', '      "eval_loss": 0.8,', f'      "step": {10 * n}', "    },"]
+    lines += ["  ],", '  "max_steps": 400,', '  "num_train_epochs": 1,', "}"]
+    session = session_of(lines, tmp_path, "paddle.nlp_trainer")
+    assert len(recorded(session)) == 40
+    assert value(session, "sustained") == pytest.approx(128)

@@ -107,6 +107,20 @@ def test_paddlex_is_read_by_its_clock_where_its_seconds_are_too_coarse(tmp_path:
     assert reason(session_of(undated, tmp_path, "paddle.paddlex"), "sustained", **PAIR) == "coarse_seconds"
 
 
+@pytest.mark.parametrize(
+    "loaded",
+    [
+        "There are 135 varaibles in output/ppyolo/pretrain/R50 are loaded.",
+        "There are 530/538 variables loaded into YOLOv3.",
+    ],
+)
+def test_paddlex_begins_where_it_has_loaded_weights(loaded: str, tmp_path: Path) -> None:
+    loads = f"{START:%Y-%m-%d %H:%M:%S} [INFO]\t{loaded}"
+    slow, fast = ([loads, *paddlex(step, first=0, every=10, window=10)] for step in (1.0, 0.5))
+    sessions = log_of([*slow, *fast], tmp_path).sessions
+    assert [value(each, **PAIR) for each in sessions] == [pytest.approx(8), pytest.approx(16)]
+
+
 def hub(lines: Iterable[tuple[str, float]], evaluation: str) -> list[str]:
     """Return PaddleHub's lines at the seconds since the one before; an evaluation stands behind every fifth."""
     made, at = [], START
@@ -212,6 +226,27 @@ def test_paddlespeech_counts_each_batch_once_though_every_rank_prints_it(tmp_pat
     session = session_of(lines, tmp_path, "paddle.speech")
     assert begun_anew(recorded(session)) is None
     assert value(session, devices=4) == pytest.approx(256)
+
+
+def test_paddlespeech_prints_its_arguments_when_it_starts(tmp_path: Path) -> None:
+    lines = [
+        line
+        for size in (32, 16)
+        for line in (
+            "----------- train.py Configuration Arguments -----------",
+            "seed: 0",
+            *(
+                f"Train: Rank: 0, epoch: 0, step: {n}, lr: 0.001, batch_size: {size}, accum: 1, loss: 9.5, "
+                f"step_cost: 0.4, iter: {n}, total: 1000, reader_cost: 0.1, batch_cost: 0.5, samples: {size}, "
+                f"ips: {size / 0.5} sent./sec"
+                for n in range(1, 101)
+            ),
+        )
+    ]
+    assert [value(each, devices=4) for each in log_of(lines, tmp_path).sessions] == [
+        pytest.approx(256),
+        pytest.approx(128),
+    ]
 
 
 def rec(digits: int) -> list[str]:

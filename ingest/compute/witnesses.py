@@ -292,7 +292,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     unit, every = _resolution_of(stamps), _intervals(given, stamps)
     between = _without_pauses(every, unit)
     if not between.took.any():
-        raise no_figure("no_comparison" if given.frame.apart.any() else "no_line_clock")
+        raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
@@ -349,7 +349,9 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     claimed, took = _of_bunches(given, stamps), np.diff(stamps, prepend=np.nan)
     steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
-    # A running mean says nothing of the steps before it began.
+    if (since := given.records.reading.cumulative_since) is not None:
+        # A running mean says nothing of the steps before it began.
+        fits &= given.steps - steps >= since - 1
     if float(np.nanmax(stamps)) < DATELESS_BEFORE:
         fits &= claimed < _HALF_A_DAY
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(given, steps, epochs)

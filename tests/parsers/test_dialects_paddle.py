@@ -228,6 +228,30 @@ def test_paddlespeech_counts_each_batch_once_though_every_rank_prints_it(tmp_pat
     assert value(session, devices=4) == pytest.approx(256)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "epoch:{epoch:<3d}, train step:{step:<4d}, top1: 0.25, loss: 4.5, lr: 0.1, {told} images/sec.",
+        "epoch:{epoch:<3d} train step:{step:<4d} lr: 0.1, loss:  4.5 top1:  0.25 top5:  0.5 {told} samples/sec.",
+    ],
+)
+def test_a_mean_of_paddleclas_says_nothing_of_the_steps_before_it(line: str, tmp_path: Path) -> None:
+    # Epochs of 15 steps of 0.25 s, the first five of which wait for data: the mean at step 10 begins after them.
+    at, lines = START, []
+    for epoch in range(30):
+        for step, seconds in ((0, 2.0), (10, 4 * 2.0 + 6 * 0.25)):
+            at += dt.timedelta(seconds=seconds)
+            cost = 0.25 if step else 2.0
+            told = f"batch_cost: {cost:.5f} s, reader_cost: 0.00100 s, ips: {8 / cost:.5f}"
+            lines.append(f"{at:%Y-%m-%d %H:%M:%S} INFO: {line.format(epoch=epoch, step=step, told=told)}")
+        at += dt.timedelta(seconds=4 * 0.25 + 10)
+    told = measured(session_of(lines, tmp_path, "paddle.clas_static"), {"devices": 2, "batch_size": 8})
+    assert isinstance(told.headline, Figure)
+    assert told.headline.value == pytest.approx(2 * 32)
+    (clock,) = [each for each in told.witnesses if each.kind == "clock"]
+    assert (clock.verdict, clock.reason and clock.reason.code) == ("silent", "no_comparison")
+
+
 def test_paddlespeech_prints_its_arguments_when_it_starts(tmp_path: Path) -> None:
     lines = [
         line
@@ -375,6 +399,13 @@ def ppdet(batch: int, seconds: float, place: str = "Epoch: [{epoch}] [{step:>3}/
             for step in range(0, 100, 20)
         ),
     ]
+
+
+def test_paddledetection_may_load_its_data_before_it_names_its_gpu(tmp_path: Path) -> None:
+    group = "[2026-11-20 08:00:00,000] [    INFO] topology.py:215 - HybridParallelInfo: rank_id: 0, mp_degree: 1, dp"
+    data = "[11/20 08:00:01] ppdet.data.source.coco INFO: Load [100 samples valid] in file made/up.json."
+    log = log_of([line for batch in (4, 8) for line in (group, data, GPU, *ppdet(batch, 0.5))], tmp_path)
+    assert [value(each, devices=1) for each in log.sessions] == [pytest.approx(8), pytest.approx(16)]
 
 
 def test_paddledetection_counts_its_iterations_in_front_where_it_learns_from_unlabelled_images(tmp_path: Path) -> None:

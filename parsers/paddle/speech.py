@@ -25,7 +25,7 @@ FORMAT = Format(
     title="PaddleSpeech",
     framework="PaddlePaddle",
     marker=b"Rank: ",
-    start=rb"-{3,}+ \S*+(?<=train\.py) Configuration Arguments -{3,}+",
+    start=rb"- train\.py Configuration Arguments -",
     unproven=True,
     readings=(
         Reading(

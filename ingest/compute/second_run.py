@@ -38,7 +38,7 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
     trained = [each for each in session.records if len(each) and each.reading.span != "run"]
     for records in trained:
         for code, row in (
-            ("steps_restart" if "step" in records else "epochs_restart", begun_anew(records)),
+            _restart(records),
             ("steps_go_back", interleaved(records)),
             *_changes(records),
         ):
@@ -58,6 +58,19 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
         for (first, last), (begun, end) in pairwise(counted)
         if begun > last and (last > first or end > begun)
     )
+
+
+def _restart(records: SessionRecords) -> tuple[str, int | None]:
+    """Return the row that repeats the first step, if there is one, and how it comes about.
+
+    What ran at the same time is no later run, but a node, a rank or a job whose lines stand behind those of the first.
+    """
+    row = begun_anew(records)
+    if row is not None:
+        clock = records.stamps()
+        if DATELESS_BEFORE <= clock[0] <= clock[row] < clock[row - 1]:
+            return "told_at_once", row
+    return "steps_restart" if "step" in records else "epochs_restart", row
 
 
 def _ends_again(session: Session) -> int:

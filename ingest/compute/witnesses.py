@@ -277,7 +277,8 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
     median over stretches that are long enough for the clock's resolution. Nor does a stall count that fewer than half
     of the stretches hold, if no record covers it. Nothing tells one from the other, so that the reason of a clock that
-    does not disagree says how much time there is of both.
+    does not disagree says how much time there is of both. Where the printer is known to leave time out, and no stretch
+    is long enough, all intervals are compared together.
     """
     import numpy as np
 
@@ -291,11 +292,15 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     unit, every = _resolution_of(stamps), _intervals(given, stamps)
     between = _without_pauses(every, unit)
     if not between.took.any():
-        raise no_figure("no_comparison" if given.frame.apart.any() else "no_line_clock")
+        raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
+    trap = given.records.reading.trap
+    known = trap is not None and trap.witness == "clock"
+    if resolution > _COARSEST and not plain and known:
+        ratio, resolution = _in_all(between, unit, rounds)
     outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
         raise (
@@ -312,8 +317,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         "clock", headline.value / ratio, headline.value, headline.unit,
         f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
     )  # fmt: skip
-    trap = given.records.reading.trap
-    if trap and trap.witness == "clock" and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
+    if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
     return replace(found, reason=outside) if found.verdict == "agrees" else found
 
@@ -345,7 +349,9 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     claimed, took = _of_bunches(given, stamps), np.diff(stamps, prepend=np.nan)
     steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
-    # A running mean says nothing of the steps before it began.
+    if (since := given.records.reading.cumulative_since) is not None:
+        # A running mean says nothing of the steps before it began.
+        fits &= given.steps - steps >= since - 1
     if float(np.nanmax(stamps)) < DATELESS_BEFORE:
         fits &= claimed < _HALF_A_DAY
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(given, steps, epochs)
@@ -457,6 +463,15 @@ def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
         return whole / float(given.claimed.sum()), whole / given.pieces
     clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
     return median(clock / told), median(clock) / max(1.0, given.pieces / count)
+
+
+def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float]:
+    """Return clock over claimed seconds of all intervals together, and the least that this tells, in percent.
+
+    A coarse clock rounds where a piece begins and where it ends, up or down: n pieces are wrong by the root of n.
+    """
+    claimed = float(given.claimed.sum())
+    return float(given.took.sum()) / claimed, 100 * (unit * math.sqrt(given.pieces) / claimed + rounds)
 
 
 # Arithmetic on the line

@@ -9,6 +9,7 @@ a truncated one is not read.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from parsers.frameworks import TENSORFLOW_GPU
 
 #: What stands at the end of an epoch; Keras may be told to print some of it. It counts where a record is slow alone: the
 #: timer begins with the next step, behind all of this, where an interval ends with the epoch.
@@ -55,6 +56,7 @@ FORMAT = Format(
     facts=(
         Fact("batch_size_of_job", rb"--batch_size=(\d++)", int),
         Fact("devices_per_node", rb"--num_gpus=(\d++)", int),
+        TENSORFLOW_GPU,
         Fact("precision", rb"--dtype=(\w++)", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
         Fact("xla", rb"--enable_xla=(\w++)", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
     ),

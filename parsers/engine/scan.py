@@ -153,7 +153,8 @@ _BESIDE_BLOCK = re.compile(rb"(?m)^(?! {4}|[ \t]*+$|```|:::)[^\n]*+\n {4}|^ {4}[
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
 #: What `cat -n` and `grep -n` put before a line; no hour of a time, and counted as numbers of lines only where they rise.
-_NUMBERED = re.compile(rb"(?m)^ *+(\d{1,9}+)(?:\t|:(?!\d\d\b))")
+#: The first fills six columns, so that what is narrower is a program's own step, as of tf_cnn_benchmarks.
+_NUMBERED = re.compile(rb"(?m)^(?:(?=[ \d]{6,9}\t) *+(\d{1,9}+)\t|(\d{1,9}+):(?!\d\d\b))")
 # A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
 # is the clock of their records. It is taken off bars alone, and of these off bare ones and torchtune's `1|20|Loss: 2.5: `:
 # they have a clock of their own, and are told from other bars by standing first on a line.
@@ -394,12 +395,13 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
-        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)):
+        # Ranks come back. Numbers that only rise are steps, as of Darknet.
+        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)) and not _only_rise(found):
             return found
     # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
     if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
         return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
-    if _stands_at(starts, _NUMBERED, text) and _only_rise(found := _of_most_lines(_NUMBERED, text)):
+    if _stands_at(starts, _NUMBERED, text) and _number_lines(found := _of_most_lines(_NUMBERED, text), text):
         return found
     return []
 
@@ -453,7 +455,7 @@ def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tup
     removed = accumulate((end - begin for begin, end in zip(begins, ends, strict=True)), initial=0)
     last = found[0].re.groups
     ranks = [int(each[1] or each[last] or 0) for each in found]
-    if found[0].re in (*_LABELS, _NUMBERED) and _only_rise(found):
+    if found[0].re is _NUMBERED:
         ranks = [0] * len(ranks)
     tags = tuple((begin - gone, rank) for begin, gone, rank in zip(begins, removed, ranks, strict=False))
     return b"".join(text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)), tags
@@ -475,6 +477,19 @@ def _unlabelled(text: bytes, outer: Sequence[re.Match[bytes]]) -> tuple[bytes, t
     begins, ends = [each.start() for each in inner], [each.end() for each in inner]
     removed = list(accumulate((end - begin for begin, end in zip(begins, ends, strict=True)), initial=0))
     return plain, tuple((at - removed[bisect_left(begins, at)], rank) for at, rank in tags)
+
+
+def _number_lines(found: Sequence[re.Match[bytes]], text: bytes) -> bool:
+    """Return whether numbers are those of lines, and not of steps: those of six digits may be either.
+
+    `cat -n` numbers all lines, `grep -n` puts no blank behind its colon.
+    """
+    if not _only_rise(found):
+        return False
+    if found[0][1] is None:
+        return any(text[each.end() : each.end() + 1] != b" " for each in found)
+    apart = int(found[-1][1] or 0) - int(found[0][1])
+    return text.startswith(b" ", found[0].start()) or apart == len(found) - 1
 
 
 def _begin_of(text: bytes, tag: re.Match[bytes]) -> int:

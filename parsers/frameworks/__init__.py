@@ -30,6 +30,10 @@ def replicas(printed: bytes) -> int:
     return printed.count(b"device:GPU:")
 
 
+#: The first device, as releases of TensorFlow up to 1.3, up to 2.4 and later announce it.
+TENSORFLOW_GPU = Fact("gpu", rb"-> (?:physical GPU )?+\(?+device: 0, name: ([^,\n]++),")
+
+
 def resnet_v1(printed: bytes) -> str:
     """Return `ResNet-50 v1`: here the strides are in the first convolution of a block, unlike v1.5."""
     return f"ResNet-{printed.decode()} v1"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
+from test_dialects import ALL, ONE, bar, facts_of, figure, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.read import read
@@ -505,6 +505,181 @@ def test_batch_of_the_model_gardens_resnet_is_that_of_the_job(stated: str, tmp_p
         lines.append(f"INFO:tensorflow:loss = 2.5, step = {step}{told}")
     session = session_of(lines, tmp_path, "frameworks.tf_estimator")
     assert value(session, "sustained", devices=4) == pytest.approx(640)
+
+
+def test_tf_cnn_benchmarks_of_a_whole_training(tmp_path: Path) -> None:
+    """Nearly all lines begin with a step, which `cat -n` would put there as well."""
+    head = ["TensorFlow:  1.3", "Model:       resnet50", "Batch size:  256 global", "             64.0 per device"]
+    head += [
+        f"Devices:     {[f'/gpu:{each}' for each in range(4)]}",
+        "Variables:   parameter_server",
+        "Data type:   float32",
+    ]
+    gpu = "I gpu_device.cc:1045] Creating TensorFlow device (/gpu:0) -> (device: 0, name: Tesla P40, pci bus id: 0)"
+    lines = [gpu, *head]
+    lines += [f"{step}\timages/sec: 210.0 +/- 0.5 (jitter = 5.5)\t7.250" for step in (1, *range(10, 2001, 10))]
+    session = session_of(lines, tmp_path, "frameworks.tf_cnn_benchmarks")
+    assert value(session, "sustained") == pytest.approx(210)
+    facts = facts_of(session)
+    assert (facts["devices"], facts["batch_size"], facts["precision"], facts["gpu"]) == (4, 64, "fp32", "Tesla P40")
+
+
+def test_processes_of_an_estimator_that_print_in_turn_and_no_size(tmp_path: Path) -> None:
+    """Four processes of TPUEstimator train 32 samples in 0.4 s each, under Horovod, and log without tag or thread."""
+    told = ["Using config: {'_evaluation_master': ''}", "***** Running training *****", "  Batch size = 32"]
+    told += ["Done calling model_fn.", "Running local_init_op.", "Done running local_init_op."]
+    lines = [each for each in told for _ in range(4)]
+    for step in range(30):
+        lines += [
+            f"{what}: {rate + (step + rank) % 3 / 100}"
+            for rank in range(4)
+            for what, rate in (("global_step/sec", 2.5), ("examples/sec", 80))
+        ]
+    session = session_of([f"INFO:tensorflow:{each}" for each in lines], tmp_path, "frameworks.tf_estimator")
+    assert facts_of(session)["batch_size"] == 32
+    assert figure(session, "sustained").scope == "device"
+    assert value(session, "sustained", devices=4) == pytest.approx(320, rel=1e-3)
+    # One process begins two sessions where the first evaluates.
+    alone = [
+        *told[:5],
+        "Starting evaluation at 2026-11-20T09:00:00Z",
+        *told[4:],
+        *["global_step/sec: 2.5", "examples/sec: 80.0"] * 30,
+    ]
+    session = session_of([f"INFO:tensorflow:{each}" for each in alone], tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained") == pytest.approx(80)
+    assert facts_of(session)["batch_size_of_job"] == 32
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Using config: {'_train_distribute': <mirrored_strategy.MirroredStrategy object at 0x7f0>, '_master': ''}",
+        "Using MirroredStrategy with devices ('/device:GPU:0', '/device:GPU:1')",
+    ],
+)
+def test_replicas_of_an_estimator_take_a_batch_each(told: str, tmp_path: Path) -> None:
+    """Two devices train 32 samples each in 0.4 s: the function of the data makes the batches of one replica."""
+    lines = [told, "***** Running training *****", "  Num examples = 6400", "  Batch size = 32", "loss = 2.5, step = 0"]
+    for step in range(100, 3100, 100):
+        lines += ["global_step/sec: 2.5", f"loss = 2.5, step = {step} (40.000 sec)"]
+    session = session_of([f"INFO:tensorflow:{each}" for each in lines], tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **{"devices": 2} | facts_of(session)) == pytest.approx(160)
+
+
+def test_a_program_that_makes_two_estimators_starts_once(tmp_path: Path) -> None:
+    lines = ["INFO:tensorflow:Using config: {", "}, '_evaluation_master': ''}"] * 2 + estimator((100,))[1:]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.02, rel=2e-3)
+    assert len(read_sessions([*lines, *lines], tmp_path)) == 2
+
+
+def collapsed(last: str) -> list[str]:
+    """Return epochs of which a notebook keeps the last state alone."""
+    return epochs(*[last] * 6)
+
+
+def test_keras_whose_first_states_are_lost(tmp_path: Path) -> None:
+    """60,000 samples in 5 s, or in 75 s: TensorFlow 1 counted them in its bar, and called the accuracy `acc`."""
+    full = "[==============================]"
+    shown = ((60000, "5s 83us"), (60000, "75s 1ms"), (1875, "15s 8ms"))
+    quick, slow, short = (f"{total}/{total} {full} - {told}/step - loss: 0.5000" for total, told in shown)
+    session = session_of(collapsed(f"{quick} - acc: 0.8750"), tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **ONE) == pytest.approx(60000 / 4.98)
+    for either in (f"{slow} - acc: 0.8750", f"{quick} - accuracy: 0.8750", f"{short} - acc: 0.8750"):
+        session = session_of(collapsed(either), tmp_path, "frameworks.keras")
+        assert reason(session, "sustained", **ONE) == "no_steps_per_epoch"
+    # TensorFlow 2 says `accuracy`; samples of a validation are said, unless the begin is missing.
+    for steps in (f"{short} - accuracy: 0.8750", f"{short} - acc: 0.8750 - val_loss: 0.6250 - val_acc: 0.7500"):
+        session = session_of(collapsed(steps), tmp_path, "frameworks.keras")
+        assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    session = session_of(collapsed(steps)[2:], tmp_path, "frameworks.keras")
+    assert reason(session, "sustained", **ONE) == "no_steps_per_epoch"
+    # Without a bar, steps are counted.
+    session = session_of(
+        collapsed("100/100 - 20s - 200ms/step - acc: 0.8750 - loss: 0.5"), tmp_path, "frameworks.keras"
+    )
+    assert value(session, "sustained", **ONE) == pytest.approx(160)
+
+
+def test_keras_goes_on_with_another_batch(tmp_path: Path) -> None:
+    """YOLOv3 trains the last layers with 38 batches of 32 in 19 s, then all of them with 152 batches of 8 in 152 s."""
+    said = "Train on 1216 samples, val on 135 samples, with batch size {}."
+    lines = ["Using TensorFlow backend.", said.format(32)]
+    lines += epochs(*["38/38 [====] - 19s 500ms/step - loss: 40.5 - val_loss: 41.5"] * 6, of=6)
+    lines += ["Unfreeze all of the layers.", said.format(8)]
+    lines += epochs(*["152/152 [====] - 152s 1s/step - loss: 30.5 - val_loss: 31.5"] * 6, first=7, of=12)
+    first, second = read_sessions(lines, tmp_path)
+    assert value(first, "sustained") == pytest.approx(64)
+    assert value(second, "sustained") == pytest.approx(8)
+
+
+def test_mask_rcnn_in_keras_states_its_batch(tmp_path: Path) -> None:
+    """A step of two images on each of two devices takes 1.25 s."""
+    lines = ["Using TensorFlow backend.", "", "Configurations:", "BACKBONE                       resnet101"]
+    lines += [
+        "BATCH_SIZE                     4",
+        "GPU_COUNT                      2",
+        "IMAGES_PER_GPU                 2",
+    ]
+    lines += epochs(*["100/100 [====] - 125s 1s/step - loss: 1.5 - rpn_class_loss: 0.5 - val_loss: 2.5"] * 6, of=6)
+    assert value(session_of(lines, tmp_path, "frameworks.keras"), "sustained") == pytest.approx(3.2)
+
+
+@pytest.mark.parametrize("before", [100, "100/100 [====] - ETA: 0s - d_loss: 0.5000 - g_loss: 1.2500\n100"])
+def test_keras_with_losses_of_other_names(before: int | str, tmp_path: Path) -> None:
+    """A GAN names its two losses itself: 100 batches in 20 s."""
+    bar = f"{before}/100 [====] - 20s 200ms/step - d_loss: 0.5000 - g_loss: 1.2500"
+    session = session_of(epochs(*[bar] * 6), tmp_path, "frameworks.keras_losses")
+    assert value(session, "sustained", **ONE) == pytest.approx(160)
+    named = epochs(*[f"{bar} - loss: 1.7500"] * 6)
+    assert value(session_of(named, tmp_path, "frameworks.keras"), "sustained", **ONE) == pytest.approx(160)
+
+
+def test_cntk_of_python_and_of_brainscript(tmp_path: Path) -> None:
+    """Epochs of 60,000 samples in 3.75 s, of which the first is slow, and minibatches of 12,800 in 2.5 s."""
+    begins = "Training 98778 parameters in 10 {}parameter tensors{}"
+    lines = [begins.format("", ".")] * 2
+    for epoch in range(1, 13):
+        took = 21.75 if epoch == 1 else 3.75
+        told = f"metric = 3.09% * 60000 {took:.3f}s ({60000 / took:.1f} samples/s);"
+        lines.append(f"Finished Epoch[{epoch} of 12]: [Training] loss = 0.250000 * 60000, {told}")
+        lines.append(f"Finished Evaluation [{epoch}]: Minibatch[1-11]: metric = 0.54% * 10000;")
+    assert value(session_of(lines, tmp_path, "frameworks.cntk"), "sustained") == pytest.approx(16000)
+    lines = [begins.format("out of 10 ", " and 12 nodes with gradient:")]
+    for epoch in range(1, 6):
+        for last in range(100, 500, 100):
+            told = "CE = 1.875 * 12800; Errs = 69.320% * 12800; time = 2.5000s; samplesPerSecond = 5120.0"
+            at = f"Epoch[{epoch:2} of 5]-Minibatch[{last - 99:4}-{last:4}, {last / 4:.2f}%]"
+            lines.append(f"11/20/2026 10:00:00:  {at}: {told}")
+        told = f"CE = 1.875 * 51200; Errs = 69.320% * 51200; totalSamplesSeen = {51200 * epoch}; epochTime=11.5s"
+        lines.append(f"11/20/2026 10:00:00: Finished Epoch[{epoch:2} of 5]: [Training] {told}")
+    assert value(session_of(lines, tmp_path, "frameworks.cntk"), "sustained") == pytest.approx(5120)
+
+
+def test_other_programs_with_a_speedometer(tmp_path: Path) -> None:
+    """SimpleDet and Sockeye print 200 samples per second; Scala's epochs take milliseconds."""
+    speed = (
+        "Epoch[0] Batch [{}]\tIter: {}/2000\tLr: 0.0025\tSpeed: 200.00 samples/sec\tTrain-RpnAcc=0.9,\tRpnL1=0.25,\t"
+    )
+    lines = [f"11-20 10:00:00 {speed.format(step, step)}" for step in range(50, 1050, 50)]
+    assert value(session_of(lines, tmp_path, "frameworks.mxnet_fit"), "sustained") == pytest.approx(200)
+    told = "Epoch[0] Batch [{}]\tSpeed: {:.2f} samples/sec 5000.00 tokens/sec 6.25 updates/sec\tperplexity=9.5"
+    speed = f"[INFO:sockeye.training] {told}"
+    lines = []
+    for step in range(50, 2050, 50):
+        lines.append(speed.format(step, 40 if step % 500 == 50 else 200))
+        if step % 500 == 0:
+            lines.append(f"[INFO:sockeye.training] Checkpoint [{step // 500}]\tUpdates={step} Epoch=0 Samples=16000")
+    assert value(session_of(lines, tmp_path, "frameworks.mxnet_fit"), "sustained") == pytest.approx(200)
+    speed = "INFO  Callback$Speedometer: Epoch[{}] Batch [{}]\tSpeed: 200.00 samples/sec\tTrain-accuracy=0.5"
+    lines = []
+    for epoch in range(4):
+        lines += [speed.format(epoch, step) for step in range(50, 550, 50)]
+        lines.append(f"INFO  BaseModule: Epoch[{epoch}] Time cost=84000")
+    found = measured(session_of(lines, tmp_path, "frameworks.mxnet_fit"), ONE | {"nodes": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(200)
 
 
 def read_sessions(lines: Sequence[str], folder: Path) -> list[Session]:

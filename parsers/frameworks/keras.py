@@ -88,37 +88,35 @@ def _epochs_in_either(columns: Columns) -> Postprocessed:
     # Seconds that are all too coarse have a reason of their own.
     if "steps" not in found or _is_told(columns) or np.isnan(found["duration"]).all():
         return rows, found
-    return rows, _of_a_bar_of_samples(found) if _is_quick(found) else _without_steps(found)
+    if _is_quick(found):
+        return rows, _of_a_bar_of_samples(found)
+    return rows, found if _is_validated(columns) else _without_steps(found)
 
 
 def epochs_in_steps(columns: Columns) -> Postprocessed:
-    """Return the same where the bar most often counts steps: without a count where it may be of samples.
+    """Return the same where the bar most often counts steps.
 
-    TensorFlow 1 counted them as well, without a word of it. Then the accuracy was `acc`, which a program of today may
-    call it too. What is as quick as a sample may be a step of those that are taken many at once.
+    TensorFlow 1 counted samples as well, without a word of it. Then the accuracy was `acc`, which a program of today may
+    call it too.
     """
-    if (~np.isnan(columns["_acc"])).any():
-        return _epochs_in_either(columns)
-    rows, found = _epochs(columns)
-    either = "steps" in found and not _is_told(columns) and _is_quick(found)
-    return rows, _without_steps(found) if either else found
+    rows, found = _epochs_in_either(columns)
+    return (rows, found) if "samples" in found or (~np.isnan(columns["_acc"])).any() else _epochs(columns)
+
+
+def _is_told(columns: Columns) -> bool:
+    """Return whether a line tells what the bar counts: its first state does. Other lines than of bars count steps."""
+    said = ~np.isnan(columns["_dataset"]) | (columns["_first"] < np.nanmax(columns["steps"], initial=0))
+    return bool(said.any() or np.isnan(columns["_drawn"]).all())
+
+
+def _is_validated(columns: Columns) -> bool:
+    """Return whether the samples of a validation would be said: where the begin is missing, that line may be as well."""
+    return not np.isnan(columns["_validation"]).all() and bool((columns["epoch"] == 1).any())
 
 
 def _is_quick(found: dict[str, Column]) -> bool:
     with np.errstate(all="ignore"):
         return bool((found["duration"] / found["steps"] < _QUICKEST).any())
-
-
-def _is_told(columns: Columns) -> bool:
-    """Return whether a line tells what the bar counts: its first state does, and samples of a validation are said.
-
-    Where the begin of the log is missing, that line may be missing too. A line without a bar, and Keras 3, count steps.
-    """
-    if np.isnan(columns["_drawn"]).all():
-        return True
-    validated = not np.isnan(columns["_validation"]).all() and bool((columns["epoch"] == 1).any())
-    said = validated or not np.isnan(columns["_dataset"]).all()
-    return said or bool((columns["_first"] < np.nanmax(columns["steps"], initial=0)).any())
 
 
 def _without_steps(found: dict[str, Column]) -> dict[str, Column]:
@@ -175,16 +173,19 @@ def _either(columns: Columns, one: str, other: str) -> Column:
     return np.where(np.isnan(columns[one]), columns[other], columns[one])
 
 
+#: A part of a word of what a bar shows: TensorFlow Recommenders names metrics `factorized_top_k/top_5`. A number before
+#: a slash is of another bar.
+_WORD = rb"[^\r\n/ ]++|(?<=[a-z_])/"
 #: What a bar shows: from word to word up to the loss, and the accuracy before or behind it.
 _ACCURACY = (
-    rb"(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:: <_acc>|uracy: <accuracy>)(?=\s)))?+"
+    rb"(?:(?=(?:" + _WORD + rb"| (?!acc(?:uracy)?: ))*+ acc(?:: <_acc>|uracy: <accuracy>)(?=\s)))?+"
 )  # fmt: skip
-_TO_LOSS = rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: "
-LOSS = _ACCURACY + _TO_LOSS + rb"<loss>(?=\s)(?=(?:[^\r\n/ ]++| (?!val_loss: ))*+ val_loss: <_validation>(?=\s))?+"
+_TO_LOSS = rb"(?:" + _WORD + rb"| (?!loss: ))*+ loss: "
+LOSS = _ACCURACY + _TO_LOSS + rb"<loss>(?=\s)(?=(?:" + _WORD + rb"| (?!val_loss: ))*+ val_loss: <_validation>(?=\s))?+"
 #: What it shows where a program names its losses itself.
 OTHER_LOSSES = (
-    _ACCURACY + rb"(?!" + _TO_LOSS + rb")(?=(?:[^\r\n/ ]++| (?!val_\w))*+ val_\w++: <_validation>(?=\s))?+"
-    rb"(?: [A-Za-z_][\w.-]*+: [-+.0-9a-z]++(?=\s)(?: -(?= [A-Za-z_]))?+)++"
+    _ACCURACY + rb"(?!" + _TO_LOSS + rb")(?=(?:" + _WORD + rb"| (?!val_\w))*+ val_\w++: <_validation>(?=\s))?+"
+    rb"(?: [A-Za-z_][\w./-]*+: [-+.0-9a-z]++(?=\s)(?: -(?= [A-Za-z_]))?+)++"
 )  # fmt: skip
 
 
@@ -207,7 +208,7 @@ def reading(
 
 #: The seconds of a step at the end of the line.
 _BEHIND = (
-    rb"(?=(?:[^\r\n/ ]++| (?!- [0-9]++[mu]?s/epoch ))*+ - [0-9]++[mu]?s/epoch - "
+    rb"(?=(?:" + _WORD + rb"| (?!- [0-9]++[mu]?s/epoch ))*+ - [0-9]++[mu]?s/epoch - "
     rb"(?:(?P<_milliseconds_behind>[0-9]++)ms|(?P<_microseconds_behind>[0-9]++)us)/step(?=\s))?+"
 )
 
@@ -267,7 +268,7 @@ FORMAT = Format(
             "validation",
             rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch \d++/|[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"
             rb"(?!Epoch \d++/)[^\r\n]*?" + _COMPLETE % (b"b", b"b")
-            + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:[^\r\n/ ]++| (?!val_))*+ val_",
+            + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:" + _WORD + rb"| (?!val_))*+ val_",
             lambda _: "included",
         ),
         Fact(

@@ -152,6 +152,8 @@ _INDENT = re.compile(rb"(?:[ \t]*+\n)*+([ \t]++)")
 _BESIDE_BLOCK = re.compile(rb"(?m)^(?! {4}|[ \t]*+$|```|:::)[^\n]*+\n {4}|^ {4}[^\n]*+\n(?! {4}|[ \t]*+$|```|:::)")
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
+#: Of so many steps in a row a program may be started anew once.
+_MANY = 100
 #: What `cat -n` and `grep -n` put before a line; no hour of a time, and counted as numbers of lines only where they rise.
 #: The first fills six columns, so that what is narrower is a program's own step, as of tf_cnn_benchmarks.
 _NUMBERED = re.compile(rb"(?m)^(?:(?=[ \d]{6,9}\t) *+(\d{1,9}+)\t|(\d{1,9}+):(?!\d\d\b))")
@@ -395,8 +397,8 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
-        # Ranks come back. Numbers that only rise are steps, as of Darknet.
-        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)) and not _only_rise(found):
+        # Ranks come back again and again, steps, as of Darknet, where a program is started anew.
+        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)) and not _falls_seldom(found):
             return found
     # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
     if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
@@ -435,9 +437,18 @@ def _of_most_lines(label: re.Pattern[bytes], text: bytes) -> list[re.Match[bytes
 
 def _only_rise(found: Sequence[re.Match[bytes]]) -> bool:
     """Return whether labels have numbers that only rise, and enough of them to tell."""
+    return len(found) > _FEW and _falls(found) == 0
+
+
+def _falls_seldom(found: Sequence[re.Match[bytes]]) -> bool:
+    return len(found) > _FEW and _falls(found) <= len(found) // _MANY
+
+
+def _falls(found: Sequence[re.Match[bytes]]) -> int:
+    """Return how often the number of a label is not above that of the label before."""
     last = found[0].re.groups if found else 0
     numbers = (int(each[1] or each[last] or 0) for each in found)
-    return len(found) > _FEW and all(one < following for one, following in pairwise(numbers))
+    return sum(one >= following for one, following in pairwise(numbers))
 
 
 def _tags_in(text: bytes) -> list[re.Match[bytes]]:

@@ -637,6 +637,22 @@ def test_keras_with_losses_of_other_names(before: int | str, tmp_path: Path) -> 
     assert value(session_of(named, tmp_path, "frameworks.keras"), "sustained", **ONE) == pytest.approx(160)
 
 
+def test_caffe_of_2014_names_its_device(tmp_path: Path) -> None:
+    """A hundred iterations of 64 images take 6.4 s, of which a clock alone tells."""
+    lines = ["I1120 10:00:00.500000  4321 caffe.cpp:113] Use GPU with device ID 0"]
+    lines += ["I1120 10:00:01.500000  4321 caffe.cpp:121] Starting Optimization"]
+    lines += ["I1120 10:00:01.500000  4321 net.cpp:39] Initializing net from parameters: ", 'name: "LeNet"']
+    lines += ["    batch_size: 64", "I1120 10:00:01.500000  4321 net.cpp:39] Initializing net from parameters: "]
+    for n in range(31):
+        at = 10.5 + 6.4 * n
+        stamp = f"I1120 10:{int(at) // 60:02}:{at % 60:09.6f}  4321 solver.cpp:189]"
+        lines.append(f"{stamp} Iteration {100 * n}, loss = 0.5")
+    session = session_of(lines, tmp_path, "frameworks.caffe")
+    facts = {"accumulation": 1} | facts_of(session)
+    assert (facts["devices"], facts["batch_size"]) == (1, 64)
+    assert value(session, "sustained", **facts) == pytest.approx(1000)
+
+
 def test_cntk_of_python_and_of_brainscript(tmp_path: Path) -> None:
     """Epochs of 60,000 samples in 3.75 s, of which the first is slow, and minibatches of 12,800 in 2.5 s."""
     begins = "Training 98778 parameters in 10 {}parameter tensors{}"

@@ -266,13 +266,31 @@ def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
 
 
 def _refuse_speeds_of_ranks(frame: StepRows) -> None:
-    """Refuse a speed of the job that several processes print, each without a step: it may be that of each."""
+    """Refuse a speed of the job that several processes print: it may be that of each, unless steps tell them apart."""
     import numpy as np
 
-    records = frame.records
-    told_apart = any(each in records for each in ("epoch", "step"))
-    if records.reading.scope == "job" and not told_apart and np.ptp(records.ranks()):
+    records, reading = frame.records, frame.records.reading
+    told_apart = not reading.alone and any(each in records for each in ("epoch", "step"))
+    if reading.scope != "job" or told_apart:
+        return
+    if np.ptp(records.ranks()) or (reading.alone and _in_turn(records)):
         raise no_figure("speed_of_ranks")
+
+
+#: Of lines of two processes every second one repeats a step; of a program that was started anew one may.
+_IN_TURN = 0.25
+
+
+def _in_turn(records: SessionRecords) -> bool:
+    """Return whether lines repeat the step of the line before with another speed, as those of several processes do."""
+    import numpy as np
+
+    if "step" not in records:
+        return False
+    again = np.diff(records["step"]) == 0
+    if "epoch" in records:
+        again &= np.diff(records["epoch"]) == 0
+    return bool(np.sum(again & (np.diff(records["throughput"]) != 0)) > _IN_TURN * len(records))
 
 
 def _lasts(frame: StepRows) -> bool:

@@ -148,6 +148,7 @@ FORMAT = Format(
             unit="samples/s",
             marker=b"Average examples/sec: ",
             pauses=_PAUSES,
+            alone=True,
             repeated=True,
         ),
         Reading(
@@ -155,6 +156,7 @@ FORMAT = Format(
             unit="samples/s",
             marker=b" exp/sec = ",
             pauses=_PAUSES,
+            alone=True,
             repeated=True,
         ),
         _speeds(_TENSORFLOW),

@@ -637,6 +637,33 @@ def test_keras_with_losses_of_other_names(before: int | str, tmp_path: Path) -> 
     assert value(session_of(named, tmp_path, "frameworks.keras"), "sustained", **ONE) == pytest.approx(160)
 
 
+@pytest.mark.parametrize("tag", ["[1,{}]<stderr>:", ""])
+@pytest.mark.parametrize(
+    ("line", "format_id"),
+    [
+        ("I1120 10:{}:{:02}.50{} 14 keras_utils.py:145] {}", "dlperf.tensorflow2_resnet50"),
+        ("INFO:tensorflow:Average examples/sec: 640.0 ({speed}), step = {step}", "frameworks.tf_estimator"),
+        ("INFO:root:Epoch[0] Batch [{step}]\tSpeed: {speed:.2f} samples/sec\taccuracy=0.5", "frameworks.mxnet_fit"),
+    ],
+)
+def test_speeds_of_the_job_that_processes_print_in_turn(tag: str, line: str, format_id: str, tmp_path: Path) -> None:
+    """Each of two processes prints 640 samples per second: its own under Horovod, the job's with a strategy."""
+    for ranks in (1, 2):
+        lines = []
+        for n in range(1, 31):
+            for rank in range(ranks):
+                speed = 640 + (n + rank) % 4
+                told = f"TimeHistory: {6400 / speed:.4f} seconds, {speed:.2f} examples/second "
+                told += f"between steps {100 * n - 100} and {100 * n}"
+                at = (10 + n // 6, 10 * (n % 6), rank, told)
+                lines.append(tag.format(rank) + line.format(*at, speed=speed, step=100 * n))
+        session = session_of(lines, tmp_path, format_id)
+        if ranks == 1:
+            assert value(session, "sustained") == pytest.approx(640, rel=5e-3)
+        else:
+            assert reason(session, "sustained") == "speed_of_ranks"
+
+
 def test_caffe_of_2014_names_its_device(tmp_path: Path) -> None:
     """A hundred iterations of 64 images take 6.4 s, of which a clock alone tells."""
     lines = ["I1120 10:00:00.500000  4321 caffe.cpp:113] Use GPU with device ID 0"]

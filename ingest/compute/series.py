@@ -266,14 +266,15 @@ def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
 
 
 def _refuse_speeds_of_ranks(frame: StepRows) -> None:
-    """Refuse a speed of the job that several processes print: it may be that of each, unless steps tell them apart."""
+    """Refuse a speed of the job that several processes print, each by its own clock: it may be that of each."""
     import numpy as np
 
     records, reading = frame.records, frame.records.reading
-    told_apart = not reading.alone and any(each in records for each in ("epoch", "step"))
-    if reading.scope != "job" or told_apart:
+    several = bool(np.ptp(records.ranks()))
+    told_apart = any(each in records for each in ("epoch", "step"))
+    if reading.scope != "job" or (told_apart and not reading.alone):
         return
-    if np.ptp(records.ranks()) or (reading.alone and _in_turn(records)):
+    if _differ(records, several) if told_apart else several:
         raise no_figure("speed_of_ranks")
 
 
@@ -281,16 +282,14 @@ def _refuse_speeds_of_ranks(frame: StepRows) -> None:
 _IN_TURN = 0.25
 
 
-def _in_turn(records: SessionRecords) -> bool:
-    """Return whether lines repeat the step of the line before with another speed, as those of several processes do."""
+def _differ(records: SessionRecords, tagged: bool) -> bool:
+    """Return whether processes print a step with several speeds; those without a tag print it one after the other."""
     import numpy as np
 
-    if "step" not in records:
-        return False
-    again = np.diff(records["step"]) == 0
-    if "epoch" in records:
-        again &= np.diff(records["epoch"]) == 0
-    return bool(np.sum(again & (np.diff(records["throughput"]) != 0)) > _IN_TURN * len(records))
+    places = [records[each] for each in ("step", "epoch") if each in records]
+    order = np.lexsort(places) if tagged else np.arange(len(records))
+    again = np.all([np.diff(each[order]) == 0 for each in places], axis=0)
+    return bool(np.sum(again & (np.diff(records["throughput"][order]) != 0)) > _IN_TURN * len(records))
 
 
 def _lasts(frame: StepRows) -> bool:

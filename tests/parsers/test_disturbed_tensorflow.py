@@ -637,6 +637,33 @@ def test_keras_with_losses_of_other_names(before: int | str, tmp_path: Path) -> 
     assert value(session_of(named, tmp_path, "frameworks.keras"), "sustained", **ONE) == pytest.approx(160)
 
 
+def test_scripts_of_the_model_garden_state_their_run(tmp_path: Path) -> None:
+    """Two runs in one file, of 64 and of 128 images per step of 0.2 s; the first line holds the compilation."""
+    lines = []
+    for hour, batch in ((9, 64), (10, 128)):
+        stamp = f"I1120 {hour:02}:00:00.500000 140 classifier_trainer.py:190] "
+        told = [
+            "Base params: {'mode': None,",
+            "Final model parameters: {'mode': 'train_and_eval',",
+            "Detected 2 devices.",
+        ]
+        told[1] += "\n 'model': {'model_params': {'model_name': 'efficientnet-b0',\n 'name': 'efficientnet'}}"
+        lines += [f"{stamp}{each}" for each in (*told, f"Global batch size: {batch}")]
+        for n in range(30):
+            took = 20.0 if n else 60.0
+            at = 60 + 20 * n
+            stamp = f"I1120 {hour:02}:{at // 60:02}:{at % 60:02}.500000 140 keras_utils.py:145] "
+            lines.append(
+                f"{stamp}TimeHistory: {took:.2f} seconds, {100 * batch / took:.2f} examples/second "
+                f"between steps {100 * n} and {100 * n + 100}"
+            )
+    first, second = read_sessions(lines, tmp_path)
+    facts = facts_of(first)
+    assert (facts["model"], facts["devices"], facts["batch_size_of_job"]) == ("efficientnet-b0", 2, 64)
+    assert value(first, "sustained") == pytest.approx(320)
+    assert value(second, "sustained") == pytest.approx(640)
+
+
 @pytest.mark.parametrize("tag", ["[1,{}]<stderr>:", ""])
 @pytest.mark.parametrize(
     ("line", "format_id"),

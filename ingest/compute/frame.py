@@ -341,11 +341,24 @@ def between(records: SessionRecords, steps: Column) -> Column:
     import numpy as np
 
     gaps = np.diff(steps)
-    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
-    told = gaps > 0
+    usual, told = usual_gap(gaps), gaps > 0
     if records.reading.counts == "update":
         told &= np.abs(gaps / usual - 1) > _SKIPPED
     return np.where(told, gaps, usual)
+
+
+def usual_gap(gaps: Column) -> float:
+    """Return by how many steps lines usually advance, 1 where none does.
+
+    Of two in the middle that are far apart the smaller one is usual: in the other a line is missing.
+    """
+    import numpy as np
+
+    forward = np.sort(gaps[gaps > 0])
+    if not len(forward):
+        return 1.0
+    lower, upper = forward[(len(forward) - 1) // 2], forward[len(forward) // 2]
+    return float(lower if upper > (1 + _SKIPPED) * lower else (lower + upper) / 2)
 
 
 def _filled(column: Column) -> Column:

@@ -71,6 +71,11 @@ PUBLISHERS: Mapping[str, PublisherWindow] = {
 _AT_LEAST = 0.9
 
 
+#: A printed speed so many times the usual one is no training: the line is damaged, or steps were skipped. Fewer records
+#: tell no usual speed, and what changes a figure by a smaller share is let pass.
+_TOO_FAST, _TELL_USUAL, _SLIGHT = 10.0, 5, 0.01
+
+
 class RuleError(ValueError):
     """A name that is not a rule."""
 
@@ -198,6 +203,8 @@ def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
 def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
     used = used_records(rule, given)
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
+    if rule.statistic in ("sustained", "mean"):
+        _refuse_too_fast(rule, given, used)
     if rule.statistic == "sustained":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
         # A printer may tell the last batch of each record alone, and not how many samples its steps took.
@@ -215,6 +222,26 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
             f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}",
         )
     return _figure(value, given, used, arithmetic)
+
+
+def _refuse_too_fast(rule: Rule, given: ThroughputSeries, used: Rows) -> None:
+    """Raise NoFigureError where printed speeds that no training has decide a figure."""
+    if given.column != "throughput" or len(used) < _TELL_USUAL:
+        return
+    values, usual = given.values[used], median(given.values[used])
+    slow = used[values <= _TOO_FAST * usual]
+    if not 0 < len(slow) < len(used):
+        return
+
+    def mean(rows: Rows) -> float:
+        if rule.statistic == "sustained":
+            return float(given.samples[rows].sum() / given.seconds[rows].sum())
+        return float(given.values[rows].mean())
+
+    if abs(mean(used) / mean(slow) - 1) > _SLIGHT:
+        fast = used[values > _TOO_FAST * usual]
+        line = given.records.lines([int(given.rows[fast[0]])])[0]
+        raise no_figure("too_fast", line=line, times=f"{values.max() / usual:.3g}")
 
 
 def _nothing_covered(given: ThroughputSeries) -> NoFigureError:

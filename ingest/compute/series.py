@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step
+from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step, usual_gap
 from ingest.read.facts import CUTS
 from parsers.contract import Reading, Scope
 from parsers.contract.statistics import median
@@ -189,7 +189,6 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     The number of updates is the divisor of that number closest to the run's seconds over the usual time between two
     lines; the printed step does not serve, since updates that the loss scaler skips do not advance it.
     """
-    import numpy as np
 
     whole = next((each for each in session.records if len(each) and "seconds" in each), None)
     lines = next((each for each in session.records if len(each) > 1 and "clock" in each), None)
@@ -198,7 +197,7 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     exact = float(whole["throughput"][-1] * whole["seconds"][-1]) / batch_of_job
     if not math.isfinite(exact):  # The last summary need not state both.
         raise no_figure("no_accumulation")
-    batches, usual = round(exact), median(np.diff(lines["clock"]))
+    batches, usual = round(exact), median(_between_neighbours(lines))
     if not (0 < batches < 10**7 and usual > 0) or abs(exact - batches) > 1e-4 * batches:
         raise no_figure("no_accumulation")
     expected = float(whole["seconds"][-1]) / usual
@@ -208,6 +207,17 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     if abs(updates - expected) > 0.05 * expected:
         raise no_figure("no_accumulation")
     return float(batches // updates * batch_of_job)
+
+
+def _between_neighbours(lines: SessionRecords) -> Column:
+    """Return the seconds between lines of which none is missing in between."""
+    import numpy as np
+
+    seconds = np.diff(lines["clock"])
+    if "step" not in lines:
+        return seconds
+    gaps = np.diff(lines["step"])
+    return seconds[gaps <= usual_gap(gaps)]
 
 
 def scoped(reading: Reading, case: Facts) -> tuple[int, Scope]:

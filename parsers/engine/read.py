@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from parsers.contract import Format, Reading
-from parsers.contract.chunk import Chunk
+from parsers.contract.chunk import Chunk, newlines
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.openings import opening
 from parsers.engine.registry import frames
@@ -25,7 +25,7 @@ _HEAD = HEAD_CHUNKS * CHUNK
 #: How far before its start a session is looked for; a chunk is held back as a whole.
 _LOOK_BACK = 1 << 16
 #: How much of the end of a text is searched for its last record, before all of it is.
-_LAST = (1 << 14, 1 << 18)
+_LAST = (1 << 12, 1 << 14, 1 << 18)
 #: A bar that is drawn last on a line is no longer than this.
 _LONGEST_BAR = 1 << 12
 
@@ -170,7 +170,7 @@ class _LogReader:
                     current = _OpenSession(
                         StatementCollector(self.format, closed[-1].stated.next_line, likely), rows_now, started=True
                     )
-                    current.take(Piece(own, own.count(b"\n"), distinct_lines(own)))
+                    current.take(Piece(own, newlines(own), distinct_lines(own)))
                 current.started = True
             self._feed(current, chunk, begin, len(chunk.text), pending)
             for table, rows in zip(self.tables, pending, strict=True):
@@ -190,7 +190,7 @@ class _LogReader:
             self.format, before.text, self._last_own(before.text) if any(self._count(current)) or before.records else 0
         )
         kept, own = before.text[:at], before.text[at:]
-        current.held = [before._replace(text=kept, lines=kept.count(b"\n"), found=(), begin=0)]
+        current.held = [before._replace(text=kept, lines=newlines(kept), found=(), begin=0)]
         return own
 
     def _rows(self, pending: Sequence[Sequence[object]] = ()) -> list[int]:
@@ -258,7 +258,7 @@ class _LogReader:
                 firsts.append((reading, found[0].start() - begin))
         if begin < end:
             whole = (begin, end) == (0, len(text))
-            part, lines = (text, chunk.lines) if whole else (text[begin:end], text.count(b"\n", begin, end))
+            part, lines = (text, chunk.lines) if whole else (text[begin:end], newlines(text, begin, end))
             current.take(Piece(part, lines, chunk.distinct, len(most), tuple(firsts), most, begin))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:

@@ -11,7 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
+from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
@@ -383,6 +384,9 @@ def _printed_again(
     if "step" not in reading.columns or reading.repeated or chunk.tags:
         return set()
     step = reading.columns.index("step")
+    steps = [each[step] for each in rows]
+    if sum(map(eq, steps, islice(steps, 1, None))) < _TWICE * len(found):
+        return set()  # what long logs without repeats are told by, in a few nanoseconds a line
     again = [
         at
         for at, (one, each) in enumerate(pairwise(rows), 1)

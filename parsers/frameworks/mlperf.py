@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise, takewhile
@@ -242,8 +243,8 @@ def _course(events: Sequence[_Event], batch: float) -> _Course | None:
     """
     inside = _with_ends(_of_run(events))
     for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
-        trained, lost = _trained(told), _lost(told)
         samples, last = _positions(told, _data_set(events, batch), batch)
+        trained, lost = _trained(told), _lost(told, samples)
         evaluated = _evaluated(told, trained)
         points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, evaluated, strict=True)])
         if len(points) > 1 and _tells_most(told, trained[-1]):
@@ -302,16 +303,19 @@ def _cuts(events: Sequence[_Event]) -> set[str]:
     return {name for name in ("_epoch", "_block") if any(each.kind == f"{name}_stop" for each in events)}
 
 
-def _lost(events: Sequence[_Event]) -> list[int]:
+def _lost(events: Sequence[_Event], samples: Sequence[float]) -> list[int]:
     """Return a count that rises with each event of a stretch whose beginning or end is missing.
 
     A torn line leaves two beginnings, or two ends, one after the other, and so does a program that broke off and goes on
     where the block began: what was trained between them is not known. Ranks repeat one that tells the same at once.
+    Nor is it known where a program had come further after an evaluation, or when a block began, than before: lines in
+    between are missing.
     """
     pairs = _cuts(events)
     if {"_eval_start", "_eval_stop"} <= {each.kind for each in events} and not _evaluates_beside(events):
         pairs.add("_eval")
     before, unknown = dict[str, int](), [False] * len(events)
+    moved = _moved(events, samples, pairs)
     for at, each in enumerate(events):
         name, _, end = each.kind.rpartition("_")
         if name not in pairs:
@@ -319,6 +323,8 @@ def _lost(events: Sequence[_Event]) -> list[int]:
         last = before.get(name)
         if last is None:
             torn = end == "stop"
+        elif at in moved:
+            torn = True
         else:
             again = each.time - events[last].time <= _BEGINS and _tells(events[last]) == _tells(each)
             torn = events[last].kind == each.kind and not again
@@ -328,6 +334,28 @@ def _lost(events: Sequence[_Event]) -> list[int]:
             unknown[begin:until] = [True] * (until - begin)
         before[name] = at
     return list(accumulate(unknown))
+
+
+def _moved(events: Sequence[_Event], samples: Sequence[float], pairs: AbstractSet[str]) -> set[int]:
+    """Return the rows that tell more samples than the row since which nothing is trained; none where most do.
+
+    Args:
+        events: n events.
+        samples: the samples until each, NaN where it does not tell.
+        pairs: what begins and ends: evaluations, and what training is cut into.
+    """
+    before, still, moved = dict[str, int](), 0, set[int]()
+    for at, each in enumerate(events):
+        name, _, end = each.kind.rpartition("_")
+        if name not in pairs or not isfinite(samples[at]):
+            continue
+        last = before.get(name)
+        idle = end == ("stop" if name == "_eval" else "start")
+        if idle and last is not None and events[last].kind != each.kind:
+            still += 1
+            moved |= {at} if samples[at] > samples[last] else set()
+        before[name] = at
+    return moved if 2 * len(moved) < still else set()
 
 
 def _ended(events: Sequence[_Event], begin: int, at: int) -> int:
@@ -752,7 +780,7 @@ def _target_samples(columns: Columns) -> Postprocessed:
     # Where epochs have no end, nothing counts the last one.
     told = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
     known = [at for at, number in enumerate(told) if number > 0]
-    if not known or not _told_to_the_end(inside, known, within):
+    if not known or not _told_to_the_end(inside, samples, known, within):
         return _table([])
     before, until = _before_training(inside, samples), max(told[at] for at in known)
     if until <= before:
@@ -762,9 +790,9 @@ def _target_samples(columns: Columns) -> Postprocessed:
     return _table([(inside[-1].row, {"target_samples": until - before, "samples_before": resumed})])
 
 
-def _told_to_the_end(inside: Sequence[_Event], known: Sequence[int], within: bool) -> bool:
+def _told_to_the_end(inside: Sequence[_Event], samples: Sequence[float], known: Sequence[int], within: bool) -> bool:
     """Return whether the rows that tell how far a run came tell it all: lines of its beginning or its end may be lost."""
-    trained, lost = _trained(inside), _lost(inside)
+    trained, lost = _trained(inside), _lost(inside, samples)
     after = trained[-1] - trained[known[-1]]
     return after <= _AGREES * trained[-1] and lost[-1] == lost[known[-1]] and (within or not lost[known[0]])
 

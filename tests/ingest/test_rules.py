@@ -176,6 +176,12 @@ def test_accumulation_follows_from_the_whole_run(tmp_path: Path) -> None:
     assert figure(lines, tmp_path, "reported", {}).value == 64.0
 
 
+def test_accumulation_follows_where_lines_are_missing(tmp_path: Path) -> None:
+    """Of 20 updates in 40 s only the last three lines are left, with one missing: 2 updates in 4 s, then 1 in 2 s."""
+    lines = pytorch_bert([(17, 34.0), (19, 38.0), (20, 40.0)], (64.0, 40.0))
+    assert figure(lines, tmp_path, "sustained", {"devices": 2, "batch_size": 4}).value == pytest.approx(64.0)
+
+
 @pytest.mark.parametrize("whole", [(64.3, 40.0), (64.0, 41.375), None])
 def test_accumulation_is_not_guessed(tmp_path: Path, whole: tuple[float, float] | None) -> None:
     lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)], whole)
@@ -392,9 +398,12 @@ def found_in(speeds: Sequence[int], devices: int) -> dict[str, float]:
 @given(SPEEDS, st.integers(1, 64))
 def test_figures_lie_between_the_extremes(speeds: list[int], devices: int) -> None:
     found = found_in(speeds, devices)
-    assert {"mean", "median", "sustained"} <= set(found)
+    assert "median" in found
     for value in found.values():
         assert min(speeds) * devices * (1 - 1e-12) <= value <= max(speeds) * devices * (1 + 1e-12)
+    if max(speeds) > 10 * min(speeds):  # such speeds may be too fast to be believed
+        return
+    assert {"mean", "sustained"} <= set(found)
     assert found["sustained"] <= found["mean"] * (1 + 1e-9)
 
 
@@ -649,6 +658,18 @@ def test_the_last_figure_of_the_run_counts_where_the_tool_prints_several(tmp_pat
     found = of_made(rb"total (?P<throughput>\S+)", lines, tmp_path, "reported", span="run")
     assert isinstance(found, Figure)
     assert (found.value, found.first_line, found.skipped) == (6.0, 3, 2)
+
+
+def test_a_speed_that_no_training_has_decides_nothing(tmp_path: Path) -> None:
+    """Of 20 speeds the 11th has the digits of two ranks: the mean would be seven times that of the others."""
+    lines = mxnet_speed([(0, 10 * i, 160.0) for i in range(20)])
+    lines[10] = lines[10].replace("Speed: 160.00", "Speed: 16160.00")
+    assert missing(lines, tmp_path, "mean") == NoFigure(Reason("too_fast", {"line": 11, "times": "101"}))
+    assert missing(lines, tmp_path, "sustained").reason.code == "too_fast"  # its steps would have taken no time
+    assert figure(lines, tmp_path, "median").value == 160.0
+    lines = mxnet_speed([(0, 10 * i, 160.0) for i in range(200)])
+    lines[100] = lines[100].replace("Speed: 160.00", "Speed: 16160.00")
+    assert figure(lines, tmp_path, "sustained").value == pytest.approx(160.0, rel=0.01)
 
 
 def test_an_impossible_reported_figure_is_refused_with_its_line(tmp_path: Path) -> None:

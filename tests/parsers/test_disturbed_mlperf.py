@@ -476,6 +476,21 @@ def test_a_lost_line_of_one_evaluation_leaves_the_others_out(lost: str, tmp_path
     assert found.value == pytest.approx(64)
 
 
+@pytest.mark.parametrize(("first", "last"), [(14, 17), (13, 22), (16, 21)])
+def test_what_is_trained_between_lost_lines_has_no_speed(first: int, last: int, tmp_path: Path) -> None:
+    # 640 samples in 10 s, then an evaluation of 5 s. Where lines are cut out, beginnings and ends still alternate.
+    lines = []
+    for block in range(8):
+        at, before, after = 15 * block, 640 * block, 640 * (block + 1)
+        lines += [mllog(at, "block_start", samples_count=before), mllog(at + 10, "block_stop", samples_count=after)]
+        lines += [mllog(at + 10, "eval_start", samples_count=after), mllog(at + 15, "eval_stop", samples_count=after)]
+    session = read(run_of("made_up", 64, lines[:first] + lines[last + 1 :], 120), tmp_path)
+    found = measured(session, facts_of(session)).figures
+    for rule in ("sustained", "mean"):
+        assert isinstance(found[rule], Figure)
+        assert found[rule].value == pytest.approx(64)
+
+
 @pytest.mark.parametrize("lost", [0, -1])
 def test_samples_until_the_target_are_not_told_where_a_line_of_an_end_is_lost(lost: int, tmp_path: Path) -> None:
     blocks = []

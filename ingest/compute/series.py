@@ -288,6 +288,15 @@ def _refuse_speeds_of_ranks(frame: StepRows) -> None:
         raise no_figure("speed_of_ranks")
 
 
+def _refuse_samples_of_ranks(frame: StepRows) -> None:
+    """Refuse samples of the job that several processes count: they may be those of each."""
+    import numpy as np
+
+    reading = frame.records.reading
+    if reading.scope == "job" and reading.alone and np.ptp(frame.records.ranks()):
+        raise no_figure("speed_of_ranks")
+
+
 #: Of lines of two processes every second one repeats a step; of a program that was started anew one may.
 _IN_TURN = 0.25
 
@@ -394,6 +403,7 @@ def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) 
         per_step = samples_per_step(session, frame.records.reading, case)
         return _series_of(frame, per_step / step_seconds, per_step * frame.covered, seconds, "job", 1, True)
     refuse_impossible(samples, frame.records, frame.rows)
+    _refuse_samples_of_ranks(frame)
     multiplier, scope = scoped(frame.records.reading, case)
     return _series_of(frame, samples * multiplier / seconds, samples * multiplier, seconds, scope, multiplier, True)
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Scope
 from parsers.contract.statistics import median
 from parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
 
@@ -190,7 +190,11 @@ OTHER_LOSSES = (
 
 
 def reading(
-    unit: bytes, postprocess: Callable[[Columns], Postprocessed], where: bytes | None = None, shown: bytes = LOSS
+    unit: bytes,
+    postprocess: Callable[[Columns], Postprocessed],
+    where: bytes | None = None,
+    shown: bytes = LOSS,
+    scope: Scope = "job",
 ) -> Reading:
     """Return the reading of lines that begin an epoch, and of complete bars with what they show."""
     return Reading(
@@ -199,7 +203,9 @@ def reading(
         + rb"(?:(?=\[=*+\] - (?P<_drawn>[0-9]++)s))?+" + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -" + shown + _BEHIND,
         unit="samples/s",
+        scope=scope,
         span="epoch",
+        alone=scope == "job",
         weak=True,
         where=where,
         postprocess=postprocess,
@@ -220,6 +226,14 @@ def _per(what: bytes) -> bytes:
 PER_STEP = rb"(?:" + _per(rb"step") + rb")?+"
 #: What Keras printed when it was a package apart from TensorFlow.
 _BACKEND = rb"^Using (?:TensorFlow|Theano|CNTK|PlaidML|MXNet) backend"
+#: What several processes print, as with Horovod: their first devices are several, or they begin one after the other.
+_FIRST_DEVICE = rb"(?i:gpu):0(?: with |\) ?+->)"
+_SEVERAL = (
+    rb"[\s\S]*?(?:\A(?:(?!" + _FIRST_DEVICE + rb")[\s\S])*+" + _FIRST_DEVICE + rb"[^\n]*?\b(?P<_one>device: [0-9][^\n]*+)\n"
+    rb"[\s\S]*?" + _FIRST_DEVICE + rb"[^\n]*?\b(?!(?P=_one)\n)device: [0-9]"
+    rb"|^Train on (?P<_count>[0-9]++) samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}?Train on (?P=_count) samples"
+    rb"|^Epoch 1/(?P<_total>[0-9]++)[ \t\r]*+\nEpoch 1/(?P=_total)\s)"
+)  # fmt: skip
 
 #: A complete state of the bar, up to its seconds; the name is of the group that holds the count.
 _COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
@@ -234,6 +248,17 @@ DEVICES = (
     TENSORFLOW_GPU,
 )
 
+
+def _of_processes(where: bytes, scope: Scope) -> tuple[Reading, ...]:
+    """Return the readings of the bars of one process or of several, as their condition says."""
+    by_itself = rb"[\s\S]*?" + _BACKEND + rb")"
+    return (
+        reading(PER_STEP, epochs_in_steps, where + rb"(?!" + by_itself, scope=scope),
+        reading(PER_STEP, _epochs_in_either, where + rb"(?=" + by_itself, scope=scope),
+        reading(_per(rb"sample"), _epochs_in_samples, where, scope=scope),
+    )
+
+
 FORMAT = Format(
     title="Keras",
     framework="Keras",
@@ -244,9 +269,9 @@ FORMAT = Format(
     + rb"|" + _STAGE,
     before_start=rb'^Model: "|^Configurations:[ \t]*+$|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(
-        reading(PER_STEP, epochs_in_steps, rb"\A(?![\s\S]*?" + _BACKEND + rb")"),
-        reading(PER_STEP, _epochs_in_either, _BACKEND),
-        reading(_per(rb"sample"), _epochs_in_samples),
+        *_of_processes(rb"\A(?!" + _SEVERAL + rb")", "job"),
+        # Each of several processes counts its own samples.
+        *_of_processes(rb"\A(?=" + _SEVERAL + rb")", "device"),
         Reading(
             rb"(?m)^Epoch <epoch>/<total_epochs>(?=[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb")"
             rb"|^Train on (?P<_dataset>[0-9]++) samples|^ ?+(?:- )?+(?P<duration>[0-9]++)s - loss: <loss>(?=\s)",

@@ -410,6 +410,32 @@ def test_keras_by_itself_counts_samples_without_saying_so(tmp_path: Path) -> Non
     assert value(session, "sustained", **ONE) == pytest.approx(4000)
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Created TensorFlow device (/task:0/device:GPU:0 with 15000 MB memory) -> physical GPU (device: {}, name: N)",
+        "Train on 60000 samples",
+    ],
+)
+def test_processes_of_keras_count_their_samples(head: str, tmp_path: Path) -> None:
+    """Each of two processes that Horovod joins takes all 60,000 samples in 15 s, as a program alone does."""
+    drawn, begun = states(60000, 32, 6400), "Epoch 1/9"
+    for size, scope in ((1, "job"), (2, "device")):
+        heads = [head.format(rank) for rank in range(size)]
+        session = session_of([*heads, *epochs(*[drawn] * 6)], tmp_path, "frameworks.keras")
+        found = figure(session, "sustained")
+        assert isinstance(found, Figure)
+        assert (found.value, found.scope) == (pytest.approx(4000), scope)
+        assert value(session, "sustained", devices=size) == pytest.approx(4000 * size)
+    # What begins an epoch in turn are processes as well.
+    session = session_of([begun, *epochs(*[drawn] * 6)], tmp_path, "frameworks.keras")
+    assert figure(session, "sustained").scope == "device"
+    # Where tags alone tell them apart, the samples may be those of each.
+    both = [(rank, line) for epoch in range(1, 7) for rank in range(2) for line in epochs(drawn, first=epoch)]
+    lines = [f"[1,{rank}]<stdout>:{line}" for rank, line in both]
+    assert reason(session_of(lines, tmp_path, "frameworks.keras"), "sustained") == "speed_of_ranks"
+
+
 def test_keras_may_take_many_steps_at_once(tmp_path: Path) -> None:
     """`steps_per_execution` of 25 begins with 25 of 1,875 steps, and TensorFlow shows the last state twice."""
     session = session_of(epochs(*[states(1875, 25, 200, eta=True)] * 6), tmp_path, "frameworks.keras")

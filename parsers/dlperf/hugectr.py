@@ -9,7 +9,7 @@ what the workspace of one device holds.
 from parsers.contract import ENDED, Fact, Format, NearMiss, Pause, Reading, Sample, Window
 from parsers.dlperf import argument, header_start
 
-_PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[\w++\])?+: "
+_PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[(?:\w++|tid #[0-9]++)\])?+: "
 
 #: DLPerf's script prints its arguments before HugeCTR announces itself: one start, not two.
 _INIT = rb"= ?Model Init ?="

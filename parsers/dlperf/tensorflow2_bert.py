@@ -5,6 +5,7 @@ midnight seems to go back in time, which once gave a negative speed. `--train_ba
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from parsers.frameworks import TENSORFLOW_GPU
 
 FORMAT = Format(
     title="TensorFlow 2 BERT",
@@ -33,6 +34,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"--train_batch_size=(\d++)", int),
         Fact("devices_per_node", rb"--num_gpus=(\d++)", int),
         Fact("sequence_length", rb"--max_seq_length=(\d++)", int),
+        TENSORFLOW_GPU,
         Fact("precision", rb"--dtype=(\w++)", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
         Fact("xla", rb"--enable_xla=(\w++)", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
     ),

@@ -8,7 +8,8 @@ the figures of the line. Releases of 2019 and 2020 print the same as `BenchmarkM
 a truncated one is not read.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from parsers.frameworks import TENSORFLOW_GPU
 
 #: What stands at the end of an epoch; Keras may be told to print some of it. It counts where a record is slow alone: the
 #: timer begins with the next step, behind all of this, where an interval ends with the epoch.
@@ -26,11 +27,17 @@ _PAUSES = (
 
 _STAMP = rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] "
 
+#: What the scripts for images print of their configuration; of several processes each prints it.
+_TRAINER = rb"\bclassifier_trainer\.py:[0-9]++\] "
+_BASE = _TRAINER + rb"Base params: "
+_BEGINS = _BASE + rb"(?:(?:(?!" + _BASE + rb"|TimeHistory: |Run stats:|Traceback)[\s\S])*+" + _BASE + rb")*+"
+
 FORMAT = Format(
     title="TensorFlow 2 TimeHistory",
     framework="TensorFlow",
     marker=b"examples",
     over=("frameworks.orbit",),  # The scripts with a loop of their own print its steps as well, without their samples.
+    start=_BEGINS,
     end=rb"\bRun stats:",
     readings=(
         Reading(
@@ -38,23 +45,30 @@ FORMAT = Format(
             unit="images/s",
             marker=b"TimeHistory: ",
             pauses=_PAUSES,
+            alone=True,
         ),
         Reading(
             rb"(?<!\] )TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
             marker=b"TimeHistory: ",
             pauses=_PAUSES,
+            alone=True,
         ),
         Reading(
             _STAMP + rb"BenchmarkMetric: \{'global step':<step>, 'time_taken': <duration>, ?+'examples_per_second': <throughput>\}",
             unit="images/s",
             marker=b"BenchmarkMetric: ",
             pauses=_PAUSES,
+            alone=True,
         ),
     ),
     facts=(
         Fact("batch_size_of_job", rb"--batch_size=(\d++)", int),
+        Fact("batch_size_of_job", _TRAINER + rb"Global batch size: (\d++)", int),
+        Fact("devices", _TRAINER + rb"Detected (\d++) devices\.", int),
+        Fact("model", _TRAINER + rb"Final model parameters: " + up_to(rb"'model_name': '", _TRAINER, rb"[\s\S]") + rb"([^'\n]++)'"),
         Fact("devices_per_node", rb"--num_gpus=(\d++)", int),
+        TENSORFLOW_GPU,
         Fact("precision", rb"--dtype=(\w++)", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
         Fact("xla", rb"--enable_xla=(\w++)", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
     ),

@@ -159,8 +159,11 @@ _INDENT = re.compile(rb"(?:[ \t]*+\n)*+([ \t]++)")
 _BESIDE_BLOCK = re.compile(rb"(?m)^(?! {4}|[ \t]*+$|```|:::)[^\n]*+\n {4}|^ {4}[^\n]*+\n(?! {4}|[ \t]*+$|```|:::)")
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
+#: Of so many steps in a row a program may be started anew once.
+_MANY = 100
 #: What `cat -n` and `grep -n` put before a line; no hour of a time, and counted as numbers of lines only where they rise.
-_NUMBERED = re.compile(rb"(?m)^ *+(\d{1,9}+)(?:\t|:(?!\d\d\b))")
+#: The first fills six columns, so that what is narrower is a program's own step, as of tf_cnn_benchmarks.
+_NUMBERED = re.compile(rb"(?m)^(?:(?=[ \d]{6,9}\t) *+(\d{1,9}+)\t|(\d{1,9}+):(?!\d\d\b))")
 # A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
 # is the clock of their records. It is taken off bars alone, and of these off bare ones and torchtune's `1|20|Loss: 2.5: `:
 # they have a clock of their own, and are told from other bars by standing first on a line.
@@ -401,12 +404,13 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
-        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)):
+        # Ranks come back again and again, steps, as of Darknet, where a program is started anew.
+        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)) and not _falls_seldom(found):
             return found
     # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
     if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
         return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
-    if _stands_at(starts, _NUMBERED, text) and _only_rise(found := _of_most_lines(_NUMBERED, text)):
+    if _stands_at(starts, _NUMBERED, text) and _number_lines(found := _of_most_lines(_NUMBERED, text), text):
         return found
     return []
 
@@ -440,9 +444,18 @@ def _of_most_lines(label: re.Pattern[bytes], text: bytes) -> list[re.Match[bytes
 
 def _only_rise(found: Sequence[re.Match[bytes]]) -> bool:
     """Return whether labels have numbers that only rise, and enough of them to tell."""
+    return len(found) > _FEW and _falls(found) == 0
+
+
+def _falls_seldom(found: Sequence[re.Match[bytes]]) -> bool:
+    return len(found) > _FEW and _falls(found) <= len(found) // _MANY
+
+
+def _falls(found: Sequence[re.Match[bytes]]) -> int:
+    """Return how often the number of a label is not above that of the label before."""
     last = found[0].re.groups if found else 0
     numbers = (int(each[1] or each[last] or 0) for each in found)
-    return len(found) > _FEW and all(one < following for one, following in pairwise(numbers))
+    return sum(one >= following for one, following in pairwise(numbers))
 
 
 def _tags_in(text: bytes) -> list[re.Match[bytes]]:
@@ -462,7 +475,7 @@ def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tup
     removed = accumulate(map(sub, ends, begins), initial=0)
     last = found[0].re.groups
     ranks = [int(each[1] or each[last] or 0) for each in found]
-    if found[0].re in (*_LABELS, _NUMBERED) and _only_rise(found):
+    if found[0].re is _NUMBERED:
         ranks = [0] * len(ranks)
     tags = tuple((begin - gone, rank) for begin, gone, rank in zip(begins, removed, ranks, strict=False))
     return b"".join(text[end:begin] for end, begin in zip([0, *ends], [*begins, len(text)], strict=True)), tags
@@ -484,6 +497,19 @@ def _unlabelled(text: bytes, outer: Sequence[re.Match[bytes]]) -> tuple[bytes, t
     begins, ends = [each.start() for each in inner], [each.end() for each in inner]
     removed = list(accumulate(map(sub, ends, begins), initial=0))
     return plain, tuple((at - removed[bisect_left(begins, at)], rank) for at, rank in tags)
+
+
+def _number_lines(found: Sequence[re.Match[bytes]], text: bytes) -> bool:
+    """Return whether numbers are those of lines, and not of steps: those of six digits may be either.
+
+    `cat -n` numbers all lines, `grep -n` puts no blank behind its colon.
+    """
+    if not _only_rise(found):
+        return False
+    if found[0][1] is None:
+        return any(text[each.end() : each.end() + 1] != b" " for each in found)
+    apart = int(found[-1][1] or 0) - int(found[0][1])
+    return text.startswith(b" ", found[0].start()) or apart == len(found) - 1
 
 
 def _begin_of(text: bytes, at: int) -> int:

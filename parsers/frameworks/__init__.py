@@ -26,8 +26,12 @@ def value(key: bytes, printed: bytes, *, needed: bool = True) -> bytes:
 
 
 def replicas(printed: bytes) -> int:
-    """Count the accelerators of `('/job:localhost/replica:0/task:0/device:GPU:0', ...)`, as TensorFlow lists them."""
-    return printed.count(b"device:GPU:")
+    """Count the devices of `('/job:localhost/replica:0/task:0/device:GPU:0', ...)`, as TensorFlow lists them."""
+    return printed.count(b"device:GPU:") or printed.count(b"device:CPU:")
+
+
+#: The first device, as releases of TensorFlow up to 1.3, up to 2.4 and later announce it.
+TENSORFLOW_GPU = Fact("gpu", rb"-> (?:physical GPU )?+\(?+device: 0, name: ([^,\n]++),")
 
 
 def resnet_v1(printed: bytes) -> str:

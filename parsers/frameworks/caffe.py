@@ -16,7 +16,8 @@ _PAUSES = (
 
 #: From one line of the head to a later one, in the text of one program; the network in training stands first.
 _NET = rb"Initializing net from parameters: "
-_ONE_DEVICE = rb"\] Us(?:ing GPUs [0-9]++|e CPU\.)\r?\n" + up_to(_NET, rb"\] Us(?:ing GPUs|e CPU)", rb"[\s\S]")
+_DEVICE = rb"\] Us(?:ing GPUs|e CPU|e GPU with device ID)"
+_ONE_DEVICE = _DEVICE + rb"(?: [0-9]++|\.)\r?\n" + up_to(_NET, _DEVICE, rb"[\s\S]")
 
 FORMAT = Format(
     title="Caffe",
@@ -24,7 +25,7 @@ FORMAT = Format(
     marker=b"Iteration ",
     unproven=True,
     start=rb"\] Starting Optimization\b",
-    before_start=rb"\] (?:Using GPUs [0-9]|Use CPU\.|Initializing solver from parameters)",
+    before_start=rb"\] (?:Using GPUs [0-9]|Use CPU\.|Use GPU with device ID [0-9]|Initializing solver from parameters)",
     end=rb"\] Optimization Done\.",
     readings=(
         Reading(
@@ -44,7 +45,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", _NET + rb'\r?\n(?:(?!name: )[^\n]*+\n){0,9}?name: "([^"\n]++)"'),
-        Fact("devices", rb"caffe\.cpp:[0-9]++\] (Use CPU)\.", lambda _: 1),
+        Fact("devices", rb"caffe\.cpp:[0-9]++\] (Use CPU\.|Use GPU with device ID [0-9])", lambda _: 1),
         Fact("devices", rb"\] Using GPUs ([0-9]++(?:, ?+[0-9]++)*+)$", listed),
         Fact("batch_size", _ONE_DEVICE + up_to(rb"\bbatch_size: ", _NET, rb"[\s\S]") + rb"([0-9]++)\b", int),
         Fact("accumulation", rb"^iter_size: ([0-9]++)$", int),

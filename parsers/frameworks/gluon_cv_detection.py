@@ -24,7 +24,7 @@ FORMAT = Format(
     before_start=rb"^Namespace\(",
     readings=(
         Reading(
-            rb"\[Epoch <epoch>\] Training cost: <duration>, (?!RPN_)(?=[A-Z])",
+            rb"\[Epoch <epoch>\] Training cost: <duration>, (?!RPN_)(?=[A-Z]\w*+=)",
             unit="images/s",
             span="epoch",
         ),
@@ -52,6 +52,7 @@ FORMAT = Format(
         NearMiss(b"[Epoch 0][Batch 99], LR: 1.28E-04, Speed: 108.251 samples/sec, ObjLoss=415.712", "the last batch alone"),
         NearMiss(b"[Epoch 0][Batch 99], Speed: 71.553289 samples/sec, CrossEntropy=7.868669", "the last batch alone"),
         NearMiss(b"[Epoch 0] Training cost: 245.500, RPN_Conf=0.250,RPN_SmoothL1=0.125", "an epoch of unknown length"),
+        NearMiss(b"[Epoch 3] Training cost: 245.500, Learning rate 0.001, mAP=0.525\n", "an epoch with its validation"),
         NearMiss(b"[Epoch 0] Validation: \n", "an evaluation"),
         NearMiss(b"[Epoch 3] Training cost: 245.5", "cut inside the number"),
     ),

@@ -2,7 +2,8 @@
 
 Steps are printed, not samples, so the batch size must be known. TensorFlow up to 2.1, and Keras before it, count
 samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Keras by itself does not say so where nothing
-is validated; then the first state of the bar has the samples of one batch. Seconds are whole numbers: of an epoch's
+is validated; then the first state of the bar has the samples of one batch. Where neither is left, there is no figure,
+unless only samples can be so quick. Seconds are whole numbers: of an epoch's
 seconds and a step's milliseconds the number with more digits is used, and neither if both are below 5. `evaluate` and
 `predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
 the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch, which compiles
@@ -18,12 +19,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Scope
 from parsers.contract.statistics import median
-from parsers.frameworks import replicas, resnet_v1
+from parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
+#: TensorFlow takes longer for a step of any size: what takes less is a sample.
+_QUICKEST = 200e-6
 #: An epoch that waits for its first step so many times as long as usual does so once.
 _ONCE = 3
 #: `[=====]`, drawn lines of Keras 3, `=====` where the terminal has no such characters, or nothing with `verbose=2`. A
@@ -40,7 +43,7 @@ _BEGINS = (
 )
 
 
-def _epochs(columns: Columns) -> Postprocessed:
+def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
     fresh, anew, before, begins = [], True, np.nan, list[float]()
@@ -60,7 +63,8 @@ def _epochs(columns: Columns) -> Postprocessed:
             in_samples |= bool(bar == samples)
             epoch = np.nan
     kept = np.array(rows, dtype=np.intp)
-    found = {name: columns[name][kept] for name in ("loss", "accuracy")}
+    found = {"loss": columns["loss"][kept]} if "loss" in columns else {}
+    found["accuracy"] = _either(columns, "accuracy", "_acc")[kept]
     found["total_epochs"] = np.full(len(kept), np.nanmax(columns["total_epochs"], initial=0))
     count = "samples" if in_samples or _of_samples(np.array(begins), columns["_left"][kept]) else "steps"
     return kept, found | {
@@ -79,20 +83,54 @@ def _of_samples(begins: Column, left: Column) -> bool:
 
 
 def _epochs_in_either(columns: Columns) -> Postprocessed:
-    """Return the same where the bar may count samples and does not say so: without a count where nothing else does.
-
-    Those of a validation are said.
-    """
+    """Return the same where the bar may count samples and does not say so: without a count where nothing else does."""
     rows, found = _epochs(columns)
-    said = any(not np.isnan(columns[each]).all() for each in ("_dataset", "_validation"))
-    told = said or (columns["_first"] < np.nanmax(columns["steps"], initial=0)).any()
-    return rows, found if told else {name: each for name, each in found.items() if name != "steps"}
+    # Seconds that are all too coarse have a reason of their own.
+    if "steps" not in found or _is_told(columns) or np.isnan(found["duration"]).all():
+        return rows, found
+    if _is_quick(found):
+        return rows, _of_a_bar_of_samples(found)
+    return rows, found if _is_validated(columns) else _without_steps(found)
+
+
+def epochs_in_steps(columns: Columns) -> Postprocessed:
+    """Return the same where the bar most often counts steps.
+
+    TensorFlow 1 counted samples as well, without a word of it. Then the accuracy was `acc`, which a program of today may
+    call it too.
+    """
+    rows, found = _epochs_in_either(columns)
+    return (rows, found) if "samples" in found or (~np.isnan(columns["_acc"])).any() else _epochs(columns)
+
+
+def _is_told(columns: Columns) -> bool:
+    """Return whether a line tells what the bar counts: its first state does. Other lines than of bars count steps."""
+    said = ~np.isnan(columns["_dataset"]) | (columns["_first"] < np.nanmax(columns["steps"], initial=0))
+    return bool(said.any() or np.isnan(columns["_drawn"]).all())
+
+
+def _is_validated(columns: Columns) -> bool:
+    """Return whether the samples of a validation would be said: where the begin is missing, that line may be as well."""
+    return not np.isnan(columns["_validation"]).all() and bool((columns["epoch"] == 1).any())
+
+
+def _is_quick(found: dict[str, Column]) -> bool:
+    with np.errstate(all="ignore"):
+        return bool((found["duration"] / found["steps"] < _QUICKEST).any())
+
+
+def _without_steps(found: dict[str, Column]) -> dict[str, Column]:
+    return {name: each for name, each in found.items() if name != "steps"}
+
+
+def _of_a_bar_of_samples(found: dict[str, Column]) -> dict[str, Column]:
+    return {"samples" if name == "steps" else name: each for name, each in found.items()}
 
 
 def _epochs_in_samples(columns: Columns) -> Postprocessed:
     """Return the same where the bar itself says that it counts samples."""
     rows, found = _epochs(columns)
-    return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
+    return rows, _of_a_bar_of_samples(found)
 
 
 def _epochs_in_seconds(columns: Columns) -> Postprocessed:
@@ -135,17 +173,39 @@ def _either(columns: Columns, one: str, other: str) -> Column:
     return np.where(np.isnan(columns[one]), columns[other], columns[one])
 
 
-def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed], where: bytes | None = None) -> Reading:
-    """Return the reading of lines that begin an epoch, and of complete bars."""
+#: A part of a word of what a bar shows: TensorFlow Recommenders names metrics `factorized_top_k/top_5`. A number before
+#: a slash is of another bar.
+_WORD = rb"[^\r\n/ ]++|(?<=[a-z_])/"
+#: What a bar shows: from word to word up to the loss, and the accuracy before or behind it.
+_ACCURACY = (
+    rb"(?:(?=(?:" + _WORD + rb"| (?!acc(?:uracy)?: ))*+ acc(?:: <_acc>|uracy: <accuracy>)(?=\s)))?+"
+)  # fmt: skip
+_TO_LOSS = rb"(?:" + _WORD + rb"| (?!loss: ))*+ loss: "
+LOSS = _ACCURACY + _TO_LOSS + rb"<loss>(?=\s)(?=(?:" + _WORD + rb"| (?!val_loss: ))*+ val_loss: <_validation>(?=\s))?+"
+#: What it shows where a program names its losses itself.
+OTHER_LOSSES = (
+    _ACCURACY + rb"(?!" + _TO_LOSS + rb")(?=(?:" + _WORD + rb"| (?!val_\w))*+ val_\w++: <_validation>(?=\s))?+"
+    rb"(?: [A-Za-z_][\w./-]*+: [-+.0-9a-z]++(?=\s)(?: -(?= [A-Za-z_]))?+)++"
+)  # fmt: skip
+
+
+def reading(
+    unit: bytes,
+    postprocess: Callable[[Columns], Postprocessed],
+    where: bytes | None = None,
+    shown: bytes = LOSS,
+    scope: Scope = "job",
+) -> Reading:
+    """Return the reading of lines that begin an epoch, and of complete bars with what they show."""
     return Reading(
         rb"(?m)^Epoch <epoch>/<total_epochs>" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) (?:\[=*+\] - ETA: (?P<_left>[0-9]++)s[^\r\n]*+[\r\n ]++(?P=steps)/(?P=steps) )?+"
-        + _BAR + rb"(?P<duration>[0-9]++)s"
-        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
-        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)"
-        rb"(?=(?:[^\r\n/ ]++| (?!val_loss: ))*+ val_loss: <_validation>(?=\s))?+" + _BEHIND,
+        + rb"(?:(?=\[=*+\] - (?P<_drawn>[0-9]++)s))?+" + _BAR + rb"(?P<duration>[0-9]++)s"
+        + unit + rb" -" + shown + _BEHIND,
         unit="samples/s",
+        scope=scope,
         span="epoch",
+        alone=scope == "job",
         weak=True,
         where=where,
         postprocess=postprocess,
@@ -154,7 +214,7 @@ def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed], where
 
 #: The seconds of a step at the end of the line.
 _BEHIND = (
-    rb"(?=(?:[^\r\n/ ]++| (?!- [0-9]++[mu]?s/epoch ))*+ - [0-9]++[mu]?s/epoch - "
+    rb"(?=(?:" + _WORD + rb"| (?!- [0-9]++[mu]?s/epoch ))*+ - [0-9]++[mu]?s/epoch - "
     rb"(?:(?P<_milliseconds_behind>[0-9]++)ms|(?P<_microseconds_behind>[0-9]++)us)/step(?=\s))?+"
 )
 
@@ -163,24 +223,55 @@ def _per(what: bytes) -> bytes:
     return rb" (?:- )?+(?:(?P<_milliseconds>[0-9]++)ms|(?P<_microseconds>[0-9]++)us|[0-9]++s)/" + what
 
 
-_PER_STEP = rb"(?:" + _per(rb"step") + rb")?+"
+PER_STEP = rb"(?:" + _per(rb"step") + rb")?+"
 #: What Keras printed when it was a package apart from TensorFlow.
 _BACKEND = rb"^Using (?:TensorFlow|Theano|CNTK|PlaidML|MXNet) backend"
+#: What several processes print, as with Horovod: their first devices are several, or they begin one after the other.
+_FIRST_DEVICE = rb"(?i:gpu):0(?: with |\) ?+->)"
+_SEVERAL = (
+    rb"[\s\S]*?(?:\A(?:(?!" + _FIRST_DEVICE + rb")[\s\S])*+" + _FIRST_DEVICE + rb"[^\n]*?\b(?P<_one>device: [0-9][^\n]*+)\n"
+    rb"[\s\S]*?" + _FIRST_DEVICE + rb"[^\n]*?\b(?!(?P=_one)\n)device: [0-9]"
+    rb"|^Train on (?P<_count>[0-9]++) samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}?Train on (?P=_count) samples"
+    rb"|^Epoch 1/(?P<_total>[0-9]++)[ \t\r]*+\nEpoch 1/(?P=_total)\s)"
+)  # fmt: skip
 
 #: A complete state of the bar, up to its seconds; the name is of the group that holds the count.
 _COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
+
+#: What YOLOv3 in Keras prints when it begins, and again when it unfreezes the network and goes on with smaller batches.
+_STAGE = rb"^Train on [0-9]++ samples, val on [0-9]++ samples, with batch size "
+
+#: The devices that a strategy names or counts.
+DEVICES = (
+    Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+    Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
+    TENSORFLOW_GPU,
+)
+
+
+def _of_processes(where: bytes, scope: Scope) -> tuple[Reading, ...]:
+    """Return the readings of the bars of one process or of several, as their condition says."""
+    by_itself = rb"[\s\S]*?" + _BACKEND + rb")"
+    return (
+        reading(PER_STEP, epochs_in_steps, where + rb"(?!" + by_itself, scope=scope),
+        reading(PER_STEP, _epochs_in_either, where + rb"(?=" + by_itself, scope=scope),
+        reading(_per(rb"sample"), _epochs_in_samples, where, scope=scope),
+    )
+
 
 FORMAT = Format(
     title="Keras",
     framework="Keras",
     marker=b" - loss: ",
+    over=("frameworks.keras_losses",),
     # Processes without tags begin an epoch one after the other.
-    start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS,
-    before_start=rb'^Model: "|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
+    start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS
+    + rb"|" + _STAGE,
+    before_start=rb'^Model: "|^Configurations:[ \t]*+$|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(
-        _reading(_PER_STEP, _epochs, rb"\A(?![\s\S]*?" + _BACKEND + rb")"),
-        _reading(_PER_STEP, _epochs_in_either, _BACKEND),
-        _reading(_per(rb"sample"), _epochs_in_samples),
+        *_of_processes(rb"\A(?!" + _SEVERAL + rb")", "job"),
+        # Each of several processes counts its own samples.
+        *_of_processes(rb"\A(?=" + _SEVERAL + rb")", "device"),
         Reading(
             rb"(?m)^Epoch <epoch>/<total_epochs>(?=[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb")"
             rb"|^Train on (?P<_dataset>[0-9]++) samples|^ ?+(?:- )?+(?P<duration>[0-9]++)s - loss: <loss>(?=\s)",
@@ -193,13 +284,16 @@ FORMAT = Format(
     facts=(
         Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),
         Fact("model", rb'^Model: "(?!sequential|functional|model)([\w.+-]++)"'),
-        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
-        Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
+        *DEVICES,
+        Fact("batch_size_of_job", _STAGE + rb"([0-9]++)\.", int),
+        # What Mask R-CNN shows of its configuration.
+        Fact("devices", rb"^GPU_COUNT ++([0-9]++)$", int),
+        Fact("batch_size", rb"^IMAGES_PER_GPU ++([0-9]++)$", int),
         Fact(
             "validation",
             rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch \d++/|[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"
             rb"(?!Epoch \d++/)[^\r\n]*?" + _COMPLETE % (b"b", b"b")
-            + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:[^\r\n/ ]++| (?!val_))*+ val_",
+            + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:" + _WORD + rb"| (?!val_))*+ val_",
             lambda _: "included",
         ),
         Fact(

@@ -4,16 +4,18 @@ The same speed is printed once for each metric and counts once. A line with `Nod
 all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
 process, but for a store that the arguments call `dist`: it counts what its worker trains. Labels are `[20]` or
 `[0-20]`. A log may hold many starts; `Validation-` lines are not training speed, and `Time cost=` is that of an epoch's
-batches. GluonCV, ArcFace and NGC print lines of nearly this form; so does Gluon's example of image classification, of
+batches, of Scala's in milliseconds and not read. SimpleDet prints the iterations of the epoch in between, Sockeye tokens
+per second behind; its timer runs on through a checkpoint. GluonCV, ArcFace and NGC print lines of nearly this form; so does Gluon's example of image classification, of
 the last batch alone and with six decimals, which is not read.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed, text, up_to
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 
 _SPEED = (
-    rb"Epoch\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: (?![0-9]++\.[0-9]{6} )<throughput> samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
+    rb"Epoch\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++(?:Iter: [0-9]++/[0-9]++[\t ]++Lr: \S++[\t ]++)?+"
+    rb"Speed: (?![0-9]++\.[0-9]{6} )<throughput> samples/sec(?![\t ]++acc=)(?: [0-9.]++ (?:token|update)s/sec)*+(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
@@ -38,10 +40,23 @@ FORMAT = Format(
     readings=(
         Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='horovod')"),
         Reading(_WORKER, unit="samples/s", repeated=True, where=rb"\bkv_?store='horovod'"),
-        Reading(_PLAIN, unit="samples/s", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='dist)"),
+        Reading(
+            _PLAIN,
+            unit="samples/s",
+            alone=True,
+            repeated=True,
+            where=rb"\A(?![\s\S]*?\bkv_?store='dist)",
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb"Checkpoint \[[0-9]++\][\t ]++Updates=",
+                    b"[INFO:sockeye.training] Checkpoint [3]\tUpdates=12000 Epoch=4 Samples=768000 Time-cost=801.250 Updates/sec=4.993",
+                ),
+            ),
+        ),
         Reading(_NAMED_FIRST, unit="samples/s", scope="node", repeated=True),
         Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=rb"\bkv_?store='dist"),
-        Reading(rb"Epoch\[<epoch>\] Time cost=<duration>(?=\s)", span="epoch", weak=True, marker=b"Time cost="),
+        Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, marker=b"Time cost="),
     ),
     facts=(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),
@@ -66,6 +81,15 @@ FORMAT = Format(
         Sample(b"INFO:root:Epoch[0] Batch [0-100]    Speed: 18437.78 samples/sec    accuracy=0.777228\n", step=100, throughput=18437.78),
         Sample(b"2026-11-20 08:36:06,500 - INFO - Epoch[3] Batch [40]\tSpeed: 95.25 samples/sec\tRPNAcc=0.9\n", epoch=3, step=40, throughput=95.25),
         Sample(b"Node[1] 08:36:06 INFO:root:Epoch[5] Batch [47]\tSpeed: 161.80 samples/sec\tTrain-Perplexity=892.5\n", epoch=5, step=47, throughput=161.8),
+        Sample(
+            b"11-20 08:36:06 Epoch[5] Batch [490]\tIter: 2990/3000\tLr: 0.00250\tSpeed: 6.25 samples/sec\tTrain-RpnAcc=0.997697,\tRpnL1=0.239521,\t\n",
+            epoch=5, step=490, throughput=6.25,
+        ),
+        Sample(
+            b"[INFO:sockeye.training] Epoch[0] Batch [50]\tSpeed: 429.25 samples/sec 10875.00 tokens/sec 2.25 updates/sec\tperplexity=20.074619\n",
+            step=50, throughput=429.25,
+        ),
+        NearMiss(b"INFO  org.apache.mxnet.module.BaseModule: Epoch[1] Time cost=464187\n", "milliseconds"),
         Sample(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Time cost=4105.125\n", epoch=0, duration=4105.125),
         NearMiss(b"INFO:root:Epoch[0] Batch [49]\tSpeed: 812.500000 samples/sec\taccuracy=0.125\n", "Gluon's example: the last batch alone"),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Validation-accuracy=0.1\n", "validation"),

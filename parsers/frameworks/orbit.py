@@ -13,7 +13,7 @@ import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 from parsers.contract.coarse import fine_rates
-from parsers.frameworks import replicas
+from parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STAMP = (
     rb"[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"
@@ -74,6 +74,7 @@ FORMAT = Format(
             int,
         ),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+        TENSORFLOW_GPU,
         Fact("total_steps", _PARAMETER % rb"train_steps" + rb"(\d++)", int),
         Fact(
             "precision",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.contract.statistics import median
+from parsers.frameworks import TENSORFLOW_GPU
 
 _PARTS = {"_days": 86_400.0, "_hours": 3_600.0, "_minutes": 60.0, "_seconds": 1.0}
 
@@ -48,7 +49,7 @@ FORMAT = Format(
             postprocess=_epochs,
         ),
     ),
-    facts=(Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),),
+    facts=(TENSORFLOW_GPU,),
     samples=(
         Sample(
             b"[1120 10:11:12 @base.py:283] Epoch 16 (global_step 8000) finished, time:1 minute 49 seconds.\n",

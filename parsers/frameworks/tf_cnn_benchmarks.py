@@ -8,7 +8,7 @@ hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
-from parsers.frameworks import resnet_v1
+from parsers.frameworks import TENSORFLOW_GPU, resnet_v1
 
 #: Behind the stamp of Kubeflow's launcher, or glog's.
 _LINE = rb"(?m)^(?:INFO\|[0-9T:-]{19}\|[^|\n]++\|[0-9]++\| )?+(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
@@ -61,8 +61,9 @@ FORMAT = Format(
         Fact("mode", _LINE + rb"Mode: ++(training \+ evaluation)", lambda _: "training and evaluation"),
         Fact("precision", rb"--use_fp16(?:=| (?!-))?+((?:[Tt]rue|[Ff]alse|1|0)?+)(?![\w=])",
              words={b"": "fp16", b"True": "fp16", b"true": "fp16", b"1": "fp16", b"False": "fp32", b"false": "fp32", b"0": "fp32"}),
+        Fact("precision", _LINE + rb"Data type: ++float(32|16)$", words={b"32": "fp32", b"16": "fp16"}),
         Fact("xla", rb"(Compiled cluster using XLA)", lambda _: "True"),
-        Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
+        TENSORFLOW_GPU,
     ),
     samples=(
         Sample(b"10\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.925\n", step=10, throughput=1465.5, loss=7.925),

@@ -1,15 +1,15 @@
 """TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
-the whole job, unless the threads that the log names show that several processes print in turn; of the hook's two
+the whole job, unless several processes print in turn, as threads or sessions that begin show; of the hook's two
 figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of one device
 as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job. Otherwise a record is the
 seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Where a hook of the user prints
 the same at other intervals, the seconds beside a step are those since one of two lines, and the rate alone counts.
 Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
 devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()`
-above it, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these claim a
-log only if no other format does.
+above it, where several processes log, and with a strategy that mirrors the model, else that of the job. Many other
+TensorFlow programs print the lines of Estimator as well, so these claim a log only if no other format does.
 """
 
 from __future__ import annotations
@@ -31,16 +31,18 @@ from parsers.contract import (
     up_to,
 )
 from parsers.contract.statistics import median
-from parsers.frameworks import replicas
+from parsers.frameworks import TENSORFLOW_GPU, replicas
 
 #: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
 _HOROVOD = rb"\bhvd\.size\(\) = "
 #: What ends the way to a batch size: with accumulation a step takes several batches.
 _ENDS = rb"\* Running training \*|num_accumulation_steps: (?!1\b)"
 _BATCH = (
-    rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
+    rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,60}?"
     rb"INFO:tensorflow: ++Batch size = (\d++)"
 )
+#: Replicas of a strategy take a batch each.
+_FIRST_BATCH = rb"\A%s(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH
 _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
 _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
 
@@ -76,7 +78,14 @@ _IN_TURN = (
     _glog(rb"(?P<thread>[0-9]++)") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?!(?P=thread) )[0-9]++") + rb"(?:[^\n]*+\n){0,30}?" + _glog(rb"(?P=thread)")
 )  # fmt: skip
 
-_SEVERAL = _IN_TURN + rb"|" + _HOROVOD
+#: What a session prints when it begins, by two processes of one job, one of which evaluates nothing before.
+_BEGUN = rb"INFO:tensorflow:Running local_init_op\."
+#: Processes print it one after the other before their sessions begin: together they are one start.
+_CONFIG = rb"INFO:tensorflow:Using config: "
+_OTHERS = rb"/sec: |[Ee]valuation (?:at |\[)|Traceback|rror was raised|" + _BEGUN
+_TWICE = _BEGUN + rb"(?:(?!" + _OTHERS + rb")[\s\S])*+" + _BEGUN
+
+_SEVERAL = _IN_TURN + rb"|" + _TWICE + rb"|" + _HOROVOD
 
 
 def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
@@ -127,7 +136,8 @@ FORMAT = Format(
     # NVIDIA's scripts print one figure of the run through it as well.
     over=("frameworks.dllogger_text",),
     marker=b"sec",
-    start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
+    start=_CONFIG + rb"[^\n]*+(?:\n(?:(?!" + _CONFIG + rb"|[^\n]*?(?:, step = |Loss for final step|" + _OTHERS + rb"))[^\n]*+\n){0,300}+" + _CONFIG + rb"[^\n]*+)*+"
+    rb"|Filling queue with \d++ \w++ images before starting to train",
     before_start=rb"Multi-GPU training with TF Horovod|Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     end=rb"Loss for final step: ",
     readings=(
@@ -138,13 +148,15 @@ FORMAT = Format(
             unit="samples/s",
             marker=b"Average examples/sec: ",
             pauses=_PAUSES,
+            alone=True,
             repeated=True,
         ),
         Reading(
-            rb"Batch \[" + _NUMBER % b"step" + rb"\]: ++current exp/sec = " + _NUMBER % b"throughput" + rb", average exp/sec = ",
+            rb"Batch \[" + _NUMBER % b"step" + rb"\]: ++(?:current|last [0-9]++ steps) exp/sec = " + _NUMBER % b"throughput" + rb", (?:total )?+average exp/sec = ",
             unit="samples/s",
             marker=b" exp/sec = ",
             pauses=_PAUSES,
+            alone=True,
             repeated=True,
         ),
         _speeds(_TENSORFLOW),
@@ -176,7 +188,13 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
-        Fact("batch_size_of_job", rb"\A(?:(?!hvd\.size\(|" + _ENDS + rb")[\s\S])*+" + _BATCH + rb"(?![\s\S]*?" + _IN_TURN + rb")", int),
+        Fact("batch_size", _FIRST_BATCH % rb"(?=[\s\S]*?MirroredStrategy)", int),
+        Fact("batch_size", _FIRST_BATCH % b"" + rb"(?=[\s\S]*?(?:" + _IN_TURN + rb"|" + _TWICE + rb"))", int),
+        Fact(
+            "batch_size_of_job",
+            _FIRST_BATCH % rb"(?![\s\S]*?MirroredStrategy)" + rb"(?![\s\S]*?(?:" + _IN_TURN + rb"|" + _TWICE + rb"))",
+            int,
+        ),
         *(
             Fact("batch_size_of_job", _OF_RESNET + up_to(label, _BENCHMARK) + each, int)
             for label, each in (
@@ -187,7 +205,7 @@ FORMAT = Format(
         Fact("devices", _HOROVOD + rb"(\d++) hvd\.rank\(\) = ", int),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
-        Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
+        TENSORFLOW_GPU,
     ),
     samples=(
         Sample(
@@ -201,6 +219,9 @@ FORMAT = Format(
         Sample(b"INFO:tensorflow:Average examples/sec: 611.9 (600.5), step = 100\n", step=100, throughput=600.5),
         Sample(
             b"INFO:tensorflow:Batch [200]:  current exp/sec = 600.5, average exp/sec = 611.9\n", step=200, throughput=600.5
+        ),
+        Sample(
+            b"INFO:tensorflow:Batch [200]:  last 50 steps exp/sec = 600.5, total average exp/sec = 611.9\n", step=200, throughput=600.5
         ),
         Sample(b"INFO:tensorflow:examples/sec: 152.64\n", throughput=152.64),
         Sample(

@@ -6,6 +6,7 @@ evaluations and checkpoints lie outside. `step-time` has two decimals, too few f
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.frameworks import TENSORFLOW_GPU
 
 FORMAT = Format(
     title="TensorFlow NMT",
@@ -25,6 +26,7 @@ FORMAT = Format(
     facts=(
         Fact("devices", rb"^ ++num_gpus=([0-9]++)$", int),
         Fact("batch_size_of_job", rb"^ ++batch_size=([0-9]++)$", int),
+        TENSORFLOW_GPU,
     ),
     samples=(
         Sample(

@@ -7,7 +7,7 @@ are another program's.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.frameworks import replicas
+from parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STEP = rb"Step <step> per-step time "
 
@@ -33,7 +33,7 @@ FORMAT = Format(
     facts=(
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("total_steps", rb"Maybe overwriting train_steps: ([0-9]++)$", int),
-        Fact("gpu", rb"(?:physical GPU \(|GPU:0 with [0-9]++ MB memory: ++-> )device: 0, name: ([^,\n]++),"),
+        TENSORFLOW_GPU,
     ),
     samples=(
         Sample(

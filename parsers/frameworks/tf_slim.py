@@ -6,7 +6,8 @@ the unit is images of all devices. A logger with two handlers prints every line 
 steps, which begins with 0, is another program's line as well and not read.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Format, NearMiss, Reading, Sample
+from parsers.frameworks import TENSORFLOW_GPU
 
 _STEP = rb"global step <step>: loss = <loss> \("
 
@@ -32,7 +33,7 @@ FORMAT = Format(
             repeated=True,
         ),
     ),
-    facts=(Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),),
+    facts=(TENSORFLOW_GPU,),
     samples=(
         Sample(b"INFO:tensorflow:global step 120: loss = 2.2500 (0.625 sec/step)\n", step=120, loss=2.25, step_seconds=0.625),
         Sample(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_dialects import ALL, ONE, bar, facts_of, reason, session_of, value
+from test_dialects import ALL, ONE, bar, facts_of, figure, reason, session_of, value
 
 from ingest.compute.witnesses import measured
 from parsers.engine.read import read
@@ -410,6 +410,32 @@ def test_keras_by_itself_counts_samples_without_saying_so(tmp_path: Path) -> Non
     assert value(session, "sustained", **ONE) == pytest.approx(4000)
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Created TensorFlow device (/task:0/device:GPU:0 with 15000 MB memory) -> physical GPU (device: {}, name: N)",
+        "Train on 60000 samples",
+    ],
+)
+def test_processes_of_keras_count_their_samples(head: str, tmp_path: Path) -> None:
+    """Each of two processes that Horovod joins takes all 60,000 samples in 15 s, as a program alone does."""
+    drawn, begun = states(60000, 32, 6400), "Epoch 1/9"
+    for size, scope in ((1, "job"), (2, "device")):
+        heads = [head.format(rank) for rank in range(size)]
+        session = session_of([*heads, *epochs(*[drawn] * 6)], tmp_path, "frameworks.keras")
+        found = figure(session, "sustained")
+        assert isinstance(found, Figure)
+        assert (found.value, found.scope) == (pytest.approx(4000), scope)
+        assert value(session, "sustained", devices=size) == pytest.approx(4000 * size)
+    # What begins an epoch in turn are processes as well.
+    session = session_of([begun, *epochs(*[drawn] * 6)], tmp_path, "frameworks.keras")
+    assert figure(session, "sustained").scope == "device"
+    # Where tags alone tell them apart, the samples may be those of each.
+    both = [(rank, line) for epoch in range(1, 7) for rank in range(2) for line in epochs(drawn, first=epoch)]
+    lines = [f"[1,{rank}]<stdout>:{line}" for rank, line in both]
+    assert reason(session_of(lines, tmp_path, "frameworks.keras"), "sustained") == "speed_of_ranks"
+
+
 def test_keras_may_take_many_steps_at_once(tmp_path: Path) -> None:
     """`steps_per_execution` of 25 begins with 25 of 1,875 steps, and TensorFlow shows the last state twice."""
     session = session_of(epochs(*[states(1875, 25, 200, eta=True)] * 6), tmp_path, "frameworks.keras")
@@ -505,6 +531,252 @@ def test_batch_of_the_model_gardens_resnet_is_that_of_the_job(stated: str, tmp_p
         lines.append(f"INFO:tensorflow:loss = 2.5, step = {step}{told}")
     session = session_of(lines, tmp_path, "frameworks.tf_estimator")
     assert value(session, "sustained", devices=4) == pytest.approx(640)
+
+
+def test_tf_cnn_benchmarks_of_a_whole_training(tmp_path: Path) -> None:
+    """Nearly all lines begin with a step, which `cat -n` would put there as well."""
+    head = ["TensorFlow:  1.3", "Model:       resnet50", "Batch size:  256 global", "             64.0 per device"]
+    head += [
+        f"Devices:     {[f'/gpu:{each}' for each in range(4)]}",
+        "Variables:   parameter_server",
+        "Data type:   float32",
+    ]
+    gpu = "I gpu_device.cc:1045] Creating TensorFlow device (/gpu:0) -> (device: 0, name: Tesla P40, pci bus id: 0)"
+    lines = [gpu, *head]
+    lines += [f"{step}\timages/sec: 210.0 +/- 0.5 (jitter = 5.5)\t7.250" for step in (1, *range(10, 2001, 10))]
+    session = session_of(lines, tmp_path, "frameworks.tf_cnn_benchmarks")
+    assert value(session, "sustained") == pytest.approx(210)
+    facts = facts_of(session)
+    assert (facts["devices"], facts["batch_size"], facts["precision"], facts["gpu"]) == (4, 64, "fp32", "Tesla P40")
+
+
+def test_processes_of_an_estimator_that_print_in_turn_and_no_size(tmp_path: Path) -> None:
+    """Four processes of TPUEstimator train 32 samples in 0.4 s each, under Horovod, and log without tag or thread."""
+    told = ["Using config: {'_evaluation_master': ''}", "***** Running training *****", "  Batch size = 32"]
+    told += ["Done calling model_fn.", "Running local_init_op.", "Done running local_init_op."]
+    lines = [each for each in told for _ in range(4)]
+    for step in range(30):
+        lines += [
+            f"{what}: {rate + (step + rank) % 3 / 100}"
+            for rank in range(4)
+            for what, rate in (("global_step/sec", 2.5), ("examples/sec", 80))
+        ]
+    session = session_of([f"INFO:tensorflow:{each}" for each in lines], tmp_path, "frameworks.tf_estimator")
+    assert facts_of(session)["batch_size"] == 32
+    assert figure(session, "sustained").scope == "device"
+    assert value(session, "sustained", devices=4) == pytest.approx(320, rel=1e-3)
+    # One process begins two sessions where the first evaluates.
+    alone = [
+        *told[:5],
+        "Starting evaluation at 2026-11-20T09:00:00Z",
+        *told[4:],
+        *["global_step/sec: 2.5", "examples/sec: 80.0"] * 30,
+    ]
+    session = session_of([f"INFO:tensorflow:{each}" for each in alone], tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained") == pytest.approx(80)
+    assert facts_of(session)["batch_size_of_job"] == 32
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Using config: {'_train_distribute': <mirrored_strategy.MirroredStrategy object at 0x7f0>, '_master': ''}",
+        "Using MirroredStrategy with devices ('/device:GPU:0', '/device:GPU:1')",
+    ],
+)
+def test_replicas_of_an_estimator_take_a_batch_each(told: str, tmp_path: Path) -> None:
+    """Two devices train 32 samples each in 0.4 s: the function of the data makes the batches of one replica."""
+    lines = [told, "***** Running training *****", "  Num examples = 6400", "  Batch size = 32", "loss = 2.5, step = 0"]
+    for step in range(100, 3100, 100):
+        lines += ["global_step/sec: 2.5", f"loss = 2.5, step = {step} (40.000 sec)"]
+    session = session_of([f"INFO:tensorflow:{each}" for each in lines], tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **{"devices": 2} | facts_of(session)) == pytest.approx(160)
+
+
+def test_a_program_that_makes_two_estimators_starts_once(tmp_path: Path) -> None:
+    lines = ["INFO:tensorflow:Using config: {", "}, '_evaluation_master': ''}"] * 2 + estimator((100,))[1:]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", **ONE) == pytest.approx(32 / 0.02, rel=2e-3)
+    assert len(read_sessions([*lines, *lines], tmp_path)) == 2
+
+
+def collapsed(last: str) -> list[str]:
+    """Return epochs of which a notebook keeps the last state alone."""
+    return epochs(*[last] * 6)
+
+
+def test_keras_whose_first_states_are_lost(tmp_path: Path) -> None:
+    """60,000 samples in 5 s, or in 75 s: TensorFlow 1 counted them in its bar, and called the accuracy `acc`."""
+    full = "[==============================]"
+    shown = ((60000, "5s 83us"), (60000, "75s 1ms"), (1875, "15s 8ms"))
+    quick, slow, short = (f"{total}/{total} {full} - {told}/step - loss: 0.5000" for total, told in shown)
+    for shown in (" - acc: 0.8750", " - accuracy: 0.8750", "", " - acc: 0.8750 - val_loss: 0.6250 - val_acc: 0.7500"):
+        session = session_of(collapsed(f"{quick}{shown}"), tmp_path, "frameworks.keras")
+        assert value(session, "sustained", **ONE) == pytest.approx(60000 / 4.98)
+    for either in (f"{slow} - acc: 0.8750", f"{short} - acc: 0.8750"):
+        session = session_of(collapsed(either), tmp_path, "frameworks.keras")
+        assert reason(session, "sustained", **ONE) == "no_steps_per_epoch"
+    # TensorFlow 2 says `accuracy`; samples of a validation are said, unless the begin is missing.
+    for steps in (f"{short} - accuracy: 0.8750", f"{short} - acc: 0.8750 - val_loss: 0.6250 - val_acc: 0.7500"):
+        session = session_of(collapsed(steps), tmp_path, "frameworks.keras")
+        assert value(session, "sustained", **ONE) == pytest.approx(4000)
+    session = session_of(collapsed(steps)[2:], tmp_path, "frameworks.keras")
+    assert reason(session, "sustained", **ONE) == "no_steps_per_epoch"
+    # Without a bar, steps are counted.
+    session = session_of(
+        collapsed("100/100 - 20s - 200ms/step - acc: 0.8750 - loss: 0.5"), tmp_path, "frameworks.keras"
+    )
+    assert value(session, "sustained", **ONE) == pytest.approx(160)
+
+
+def test_keras_goes_on_with_another_batch(tmp_path: Path) -> None:
+    """YOLOv3 trains the last layers with 38 batches of 32 in 19 s, then all of them with 152 batches of 8 in 152 s."""
+    said = "Train on 1216 samples, val on 135 samples, with batch size {}."
+    lines = ["Using TensorFlow backend.", said.format(32)]
+    lines += epochs(*["38/38 [====] - 19s 500ms/step - loss: 40.5 - val_loss: 41.5"] * 6, of=6)
+    lines += ["Unfreeze all of the layers.", said.format(8)]
+    lines += epochs(*["152/152 [====] - 152s 1s/step - loss: 30.5 - val_loss: 31.5"] * 6, first=7, of=12)
+    first, second = read_sessions(lines, tmp_path)
+    assert value(first, "sustained") == pytest.approx(64)
+    assert value(second, "sustained") == pytest.approx(8)
+
+
+def test_mask_rcnn_in_keras_states_its_batch(tmp_path: Path) -> None:
+    """A step of two images on each of two devices takes 1.25 s."""
+    lines = ["Using TensorFlow backend.", "", "Configurations:", "BACKBONE                       resnet101"]
+    lines += [
+        "BATCH_SIZE                     4",
+        "GPU_COUNT                      2",
+        "IMAGES_PER_GPU                 2",
+    ]
+    lines += epochs(*["100/100 [====] - 125s 1s/step - loss: 1.5 - rpn_class_loss: 0.5 - val_loss: 2.5"] * 6, of=6)
+    assert value(session_of(lines, tmp_path, "frameworks.keras"), "sustained") == pytest.approx(3.2)
+
+
+@pytest.mark.parametrize("before", [100, "100/100 [====] - ETA: 0s - d_loss: 0.5000 - g_loss: 1.2500\n100"])
+def test_keras_with_losses_of_other_names(before: int | str, tmp_path: Path) -> None:
+    """A GAN names its two losses itself: 100 batches in 20 s."""
+    bar = f"{before}/100 [====] - 20s 200ms/step - d_loss: 0.5000 - g_loss: 1.2500"
+    session = session_of(epochs(*[bar] * 6), tmp_path, "frameworks.keras_losses")
+    assert value(session, "sustained", **ONE) == pytest.approx(160)
+    named = epochs(*[f"{bar} - loss: 1.7500"] * 6)
+    assert value(session_of(named, tmp_path, "frameworks.keras"), "sustained", **ONE) == pytest.approx(160)
+
+
+def test_scripts_of_the_model_garden_state_their_run(tmp_path: Path) -> None:
+    """Two runs in one file, of 64 and of 128 images per step of 0.2 s; the first line holds the compilation."""
+    lines = []
+    for hour, batch in ((9, 64), (10, 128)):
+        stamp = f"I1120 {hour:02}:00:00.500000 140 classifier_trainer.py:190] "
+        told = [
+            "Base params: {'mode': None,",
+            "Final model parameters: {'mode': 'train_and_eval',",
+            "Detected 2 devices.",
+        ]
+        told[1] += "\n 'model': {'model_params': {'model_name': 'efficientnet-b0',\n 'name': 'efficientnet'}}"
+        lines += [f"{stamp}{each}" for each in (*told, f"Global batch size: {batch}")]
+        for n in range(30):
+            took = 20.0 if n else 60.0
+            at = 60 + 20 * n
+            stamp = f"I1120 {hour:02}:{at // 60:02}:{at % 60:02}.500000 140 keras_utils.py:145] "
+            lines.append(
+                f"{stamp}TimeHistory: {took:.2f} seconds, {100 * batch / took:.2f} examples/second "
+                f"between steps {100 * n} and {100 * n + 100}"
+            )
+    first, second = read_sessions(lines, tmp_path)
+    facts = facts_of(first)
+    assert (facts["model"], facts["devices"], facts["batch_size_of_job"]) == ("efficientnet-b0", 2, 64)
+    assert value(first, "sustained") == pytest.approx(320)
+    assert value(second, "sustained") == pytest.approx(640)
+
+
+@pytest.mark.parametrize("tag", ["[1,{}]<stderr>:", ""])
+@pytest.mark.parametrize(
+    ("line", "format_id"),
+    [
+        ("I1120 10:{}:{:02}.50{} 14 keras_utils.py:145] {}", "dlperf.tensorflow2_resnet50"),
+        ("INFO:tensorflow:Average examples/sec: 640.0 ({speed}), step = {step}", "frameworks.tf_estimator"),
+        ("INFO:root:Epoch[0] Batch [{step}]\tSpeed: {speed:.2f} samples/sec\taccuracy=0.5", "frameworks.mxnet_fit"),
+    ],
+)
+def test_speeds_of_the_job_that_processes_print_in_turn(tag: str, line: str, format_id: str, tmp_path: Path) -> None:
+    """Each of two processes prints 640 samples per second: its own under Horovod, the job's with a strategy."""
+    for ranks in (1, 2):
+        lines = []
+        for n in range(1, 31):
+            for rank in range(ranks):
+                speed = 640 + (n + rank) % 4
+                told = f"TimeHistory: {6400 / speed:.4f} seconds, {speed:.2f} examples/second "
+                told += f"between steps {100 * n - 100} and {100 * n}"
+                at = (10 + n // 6, 10 * (n % 6), rank, told)
+                lines.append(tag.format(rank) + line.format(*at, speed=speed, step=100 * n))
+        session = session_of(lines, tmp_path, format_id)
+        if ranks == 1:
+            assert value(session, "sustained") == pytest.approx(640, rel=5e-3)
+        else:
+            assert reason(session, "sustained") == "speed_of_ranks"
+
+
+def test_caffe_of_2014_names_its_device(tmp_path: Path) -> None:
+    """A hundred iterations of 64 images take 6.4 s, of which a clock alone tells."""
+    lines = ["I1120 10:00:00.500000  4321 caffe.cpp:113] Use GPU with device ID 0"]
+    lines += ["I1120 10:00:01.500000  4321 caffe.cpp:121] Starting Optimization"]
+    lines += ["I1120 10:00:01.500000  4321 net.cpp:39] Initializing net from parameters: ", 'name: "LeNet"']
+    lines += ["    batch_size: 64", "I1120 10:00:01.500000  4321 net.cpp:39] Initializing net from parameters: "]
+    for n in range(31):
+        at = 10.5 + 6.4 * n
+        stamp = f"I1120 10:{int(at) // 60:02}:{at % 60:09.6f}  4321 solver.cpp:189]"
+        lines.append(f"{stamp} Iteration {100 * n}, loss = 0.5")
+    session = session_of(lines, tmp_path, "frameworks.caffe")
+    facts = {"accumulation": 1} | facts_of(session)
+    assert (facts["devices"], facts["batch_size"]) == (1, 64)
+    assert value(session, "sustained", **facts) == pytest.approx(1000)
+
+
+def test_cntk_of_python_and_of_brainscript(tmp_path: Path) -> None:
+    """Epochs of 60,000 samples in 3.75 s, of which the first is slow, and minibatches of 12,800 in 2.5 s."""
+    begins = "Training 98778 parameters in 10 {}parameter tensors{}"
+    lines = [begins.format("", ".")] * 2
+    for epoch in range(1, 13):
+        took = 21.75 if epoch == 1 else 3.75
+        told = f"metric = 3.09% * 60000 {took:.3f}s ({60000 / took:.1f} samples/s);"
+        lines.append(f"Finished Epoch[{epoch} of 12]: [Training] loss = 0.250000 * 60000, {told}")
+        lines.append(f"Finished Evaluation [{epoch}]: Minibatch[1-11]: metric = 0.54% * 10000;")
+    assert value(session_of(lines, tmp_path, "frameworks.cntk"), "sustained") == pytest.approx(16000)
+    lines = [begins.format("out of 10 ", " and 12 nodes with gradient:")]
+    for epoch in range(1, 6):
+        for last in range(100, 500, 100):
+            told = "CE = 1.875 * 12800; Errs = 69.320% * 12800; time = 2.5000s; samplesPerSecond = 5120.0"
+            at = f"Epoch[{epoch:2} of 5]-Minibatch[{last - 99:4}-{last:4}, {last / 4:.2f}%]"
+            lines.append(f"11/20/2026 10:00:00:  {at}: {told}")
+        told = f"CE = 1.875 * 51200; Errs = 69.320% * 51200; totalSamplesSeen = {51200 * epoch}; epochTime=11.5s"
+        lines.append(f"11/20/2026 10:00:00: Finished Epoch[{epoch:2} of 5]: [Training] {told}")
+    assert value(session_of(lines, tmp_path, "frameworks.cntk"), "sustained") == pytest.approx(5120)
+
+
+def test_other_programs_with_a_speedometer(tmp_path: Path) -> None:
+    """SimpleDet and Sockeye print 200 samples per second; Scala's epochs take milliseconds."""
+    speed = (
+        "Epoch[0] Batch [{}]\tIter: {}/2000\tLr: 0.0025\tSpeed: 200.00 samples/sec\tTrain-RpnAcc=0.9,\tRpnL1=0.25,\t"
+    )
+    lines = [f"11-20 10:00:00 {speed.format(step, step)}" for step in range(50, 1050, 50)]
+    assert value(session_of(lines, tmp_path, "frameworks.mxnet_fit"), "sustained") == pytest.approx(200)
+    told = "Epoch[0] Batch [{}]\tSpeed: {:.2f} samples/sec 5000.00 tokens/sec 6.25 updates/sec\tperplexity=9.5"
+    speed = f"[INFO:sockeye.training] {told}"
+    lines = []
+    for step in range(50, 2050, 50):
+        lines.append(speed.format(step, 40 if step % 500 == 50 else 200))
+        if step % 500 == 0:
+            lines.append(f"[INFO:sockeye.training] Checkpoint [{step // 500}]\tUpdates={step} Epoch=0 Samples=16000")
+    assert value(session_of(lines, tmp_path, "frameworks.mxnet_fit"), "sustained") == pytest.approx(200)
+    speed = "INFO  Callback$Speedometer: Epoch[{}] Batch [{}]\tSpeed: 200.00 samples/sec\tTrain-accuracy=0.5"
+    lines = []
+    for epoch in range(4):
+        lines += [speed.format(epoch, step) for step in range(50, 550, 50)]
+        lines.append(f"INFO  BaseModule: Epoch[{epoch}] Time cost=84000")
+    found = measured(session_of(lines, tmp_path, "frameworks.mxnet_fit"), ONE | {"nodes": 1}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(200)
 
 
 def read_sessions(lines: Sequence[str], folder: Path) -> list[Session]:

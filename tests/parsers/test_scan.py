@@ -329,12 +329,26 @@ def test_blocks_of_code_in_markdown_lose_their_indent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("numbers", "ranks"), [(range(1, 41), {0}), ([*range(10)] * 4, set(range(10)))])
 def test_numbers_of_lines_are_no_ranks(tmp_path: Path, numbers: Sequence[int], ranks: set[int]) -> None:
-    """`grep -n` and `srun --label` look alike; ranks come back."""
+    """`grep -n` and `srun --label` look alike; ranks come back, and a blank follows them."""
     path = tmp_path / "train.log"
-    path.write_bytes(b"".join(b"%d: loss: 2.5\n" % each for each in numbers))
+    blank = b" " if ranks != {0} else b""
+    path.write_bytes(b"".join(b"%d:%sloss: 2.5\n" % (each, blank) for each in numbers))
     (found,) = chunks(path, Noise())
     assert found.text == b"loss: 2.5\n" * 40
     assert {rank for _, rank in found.tags} == ranks
+
+
+@pytest.mark.parametrize(
+    "line", ["%d\timages/sec: 210.5 +/- 0.5 (jitter = 5.5)\t7.5", "%d: 7.5, 7.25 avg, 0.001 rate, 2.5 seconds"]
+)
+@pytest.mark.parametrize(
+    "numbers", [range(1, 41), range(10, 410, 10), range(200_000, 200_400, 10), [*range(1, 201), *range(1, 201)]]
+)
+def test_steps_that_begin_a_line_are_no_numbers_of_lines(tmp_path: Path, line: str, numbers: Sequence[int]) -> None:
+    """As tf_cnn_benchmarks and Darknet print them: `cat -n` fills six columns, and `grep -n` puts no blank behind."""
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{line % each}\n" for each in numbers))
+    assert text_of(path, 1 << 20) == path.read_bytes()
 
 
 @pytest.mark.parametrize("numbered", [b"%6d\t%s\n", b"%d:%s\n"])

@@ -103,7 +103,7 @@ def _with_samples(columns: Columns) -> Postprocessed:
 
 
 #: What the interval after it includes.
-_PAUSES = (
+_OF_TRAINING = (
     # That of the validation set, and in some forks of the test set.
     Pause("evaluation", rb" loss at iteration ", b" validation loss at iteration 100 | lm loss value: 6.25E+00 | "),
     # GPT-NeoX says so in other words.
@@ -126,8 +126,8 @@ _PAUSES = (
 #: The fine-tuning of a task evaluates behind an epoch, and stops no timer in any release.
 _TASK = Pause("evaluation", rb"calculating metrics \.\.\.", b"calculating metrics ...")
 #: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
-_BESIDE = (*(replace(each, inside="none") for each in _PAUSES), _TASK)
-_PAUSES = (*_PAUSES, _TASK)
+_BESIDE = (*(replace(each, inside="none") for each in _OF_TRAINING), _TASK)
+_PAUSES = (*_OF_TRAINING, _TASK)
 _DATED, _UNDATED = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
 
 

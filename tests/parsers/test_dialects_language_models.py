@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, facts_of, log_of, metrics_of, reason, session_of, value
 
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
 
 BEGUN = dt.datetime(2026, 11, 20, 10)
@@ -311,9 +312,9 @@ def neox(name: str, printed: object) -> str:
 
 def test_gpt_neox_evaluates_within_an_interval_and_says_so(tmp_path: Path) -> None:
     # Ten iterations of 0.25 s, and 5 s for an evaluation behind every fifth line.
-    arguments = {"distributed_backend": "nccl", "global_num_gpus": 16, "model_parallel_size": 2, "pipe_parallel_size": 1,
-                 "precision": "bfloat16", "train_batch_size": 64, "train_micro_batch_size_per_gpu": 4,
-                 "world_size": None, "zero_stage": 1}  # fmt: skip
+    arguments = {"distributed_backend": "nccl", "global_num_gpus": 16, "model_parallel_size": 2,
+                 "pipe_parallel_size": 1, "precision": "bfloat16", "train_batch_size": 64,
+                 "train_micro_batch_size_per_gpu": 4, "world_size": None, "zero_stage": 1}  # fmt: skip
     lines = ["-------------------- arguments --------------------", *(neox(*each) for each in arguments.items())]
     # DeepSpeed's world is that of the data parallel devices.
     lines += ["[2026-11-20 10:00:00,500] [INFO] [config.py:960:print]   world_size ................... 8"]
@@ -490,3 +491,41 @@ def test_xlm_evaluates_between_its_lines(told: str, tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "frameworks.xlm")
     assert value(session, "sustained") == pytest.approx(8000)
     assert facts_of(session)["batch_size"] == 32
+
+
+# Two programs that write into one file, and ranks that do
+
+
+def titan(n: int, seconds: float, speed: float) -> tuple[float, str]:
+    """Return when a line is printed, and the line."""
+    stamp = f"{at(seconds)},{int(seconds % 1 * 1000):03d}"
+    more = f"loss:  7.1250  memory: 20.50GiB(25.88%)  tps: {speed:,.0f}  mfu: 38.40%"
+    return seconds, f"{stamp} - root - INFO - step: {10 * n:2d}  {more}"
+
+
+@pytest.mark.parametrize(("other", "code"), [(10.0, None), (10.8, "steps_go_back"), (17.0, "steps_go_back")])
+def test_programs_that_print_the_same_steps_drift_apart_and_ranks_do_not(
+    other: float, code: str | None, tmp_path: Path
+) -> None:
+    # 81920 tokens in ten seconds, and in as many or in more in another process.
+    lines = [
+        titan(n, seconds * n + 0.1 * k, 81920 / seconds)
+        for k, seconds in enumerate((10.0, other))
+        for n in range(1, 101)
+    ]
+    session = session_of([line for _, line in sorted(lines)], tmp_path, "frameworks.torchtitan")
+    found = second_run(session)
+    assert (found and found[1].code) == code
+    if not code:
+        assert value(session, devices=2) == pytest.approx(2 * 8192)
+
+
+def test_a_bar_that_is_drawn_again_behind_a_validation_is_no_second_program(tmp_path: Path) -> None:
+    lines, waited = [], 0
+    for n in range(1, 81):
+        lines.append(nemo_bar(n, 96 * n).replace(f"[{bar(2.0 * n)}", f"[{bar(2.0 * n + waited)}"))
+        if n % 5 == 0:
+            waited += 60
+            lines.append(nemo_bar(n, 96 * n).replace(f"[{bar(2.0 * n)}", f"[{bar(2.0 * n + waited)}"))
+    session = session_of(lines, tmp_path, "frameworks.nemo")
+    assert second_run(session) is None

@@ -493,6 +493,36 @@ def test_xlm_evaluates_between_its_lines(told: str, tmp_path: Path) -> None:
     assert facts_of(session)["batch_size"] == 32
 
 
+# MiniLLM
+
+
+def test_minillm_prints_the_seconds_of_an_update_between_those_of_its_batches(tmp_path: Path) -> None:
+    # Updates of four batches of 8 sequences on each of two devices take a second, and every fourth two.
+    lines = ["using world size: 2", "arguments:", "  batch_size .................... 8"]
+    lines += ["  gradient_accumulation_steps ... 4"]
+    for n in range(1, 41):
+        line = f"train | epoch   0 | Iter: {4 * n:6d}/   160 | global iter: {n:6d}/    40 | loss: 2.2500 | "
+        line += "ds_loss: 1.1250 | lr: 5.0000e-06 | scale:  2048.0000 | micro time: 0.250 | step time: "
+        lines += [f"{line}0.000"] * 4 + [f"{line}{2 if n % 4 == 0 else 1:.3f}"]
+    session = session_of(lines, tmp_path, "frameworks.minillm")
+    assert value(session, ALL) == pytest.approx(64 * 40 / 50)
+
+
+# UER-py
+
+
+@pytest.mark.parametrize("stamp", ["", "[2026-11-20 10:11:12,500 INFO] "])
+def test_the_workers_of_uer_are_one_start(stamp: str, tmp_path: Path) -> None:
+    lines = []
+    for speed in (4000, 8000):
+        lines += [f"{stamp}Worker {n} is training ... " for n in range(4)]
+        lines += [
+            f"{stamp}| {100 * n:8d}/  100000 steps| {speed:8.2f} tokens/s| loss    7.79| acc: 0.052"
+            for n in range(1, 21)
+        ]
+    assert [value(each) for each in log_of(lines, tmp_path).sessions] == pytest.approx([4000, 8000])
+
+
 # Two programs that write into one file, and ranks that do
 
 

@@ -6,8 +6,8 @@ that of its milliseconds where the tokens of a step are stated. In nanoGPT an it
 that time; `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration
 since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation.
 nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take. Those who write
-`build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the start,
-and a speed that makes no whole number of tokens of a step, as one per millisecond, is none.
+`build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the start, as
+a speed beside them may be, and a speed that makes no whole number of tokens of a step, as one per millisecond, is none.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def _as_timed(columns: Columns) -> Postprocessed:
 
 #: Seconds that grow from line to line on more lines than these, and by this factor in all, are since the start.
 _LINES, _GROWN = 8, 2
+#: Speeds are means since the start where all tokens, by them and such seconds, grow by the same per step, up to this share.
+_SINCE = 0.005
 #: What is lost of a speed that is printed with decimals, and of one without; and how many times that a contradiction is.
 _DECIMALS, _WHOLE, _PLAIN = 0.005, 0.5, 4
 
@@ -52,7 +54,11 @@ def _of_copies(columns: Columns) -> Postprocessed:
     speed, seconds = columns["throughput"], columns["step_seconds"]
     rows, found = np.arange(len(speed)), {name: each for name, each in columns.items() if not is_private(name)}
     if len(rows) > _LINES and seconds[-1] > _GROWN * seconds[0] and (np.diff(seconds) > 0).all():
+        tokens, lasted, steps = np.diff(speed * seconds), np.diff(seconds), np.diff(columns["step"])
         del found["step_seconds"]
+        if (steps > 0).all() and np.median(np.abs(tokens / steps / np.median(tokens / steps) - 1)) < _SINCE:
+            told = {name: each[1:] for name, each in found.items() if name != "throughput"}
+            return rows[1:], told | {"samples": tokens, "duration": lasted, "steps": steps}
         return rows, found | {"clock": seconds}
     if len(rows) and not np.isfinite(columns["_tokens_per_step"]).any():
         tokens, rounding = speed * seconds, _WHOLE if (speed % 1 == 0).all() else _DECIMALS

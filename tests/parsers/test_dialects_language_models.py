@@ -67,6 +67,16 @@ def test_seconds_since_the_start_are_of_no_step(tmp_path: Path) -> None:
     assert value(found) == pytest.approx(65536, rel=1e-4)
 
 
+def test_a_speed_since_the_start_is_undone(tmp_path: Path) -> None:
+    # Half a minute for the first step, a quarter of a second for the others, and half of one for every fourth.
+    lines, seconds = [], 30.0
+    for n in range(1, 101):
+        seconds += 0.5 if n % 4 == 0 else 0.25
+        lines.append(f"step {n} | loss: 9.5 | time: {seconds:.2f}s | tok/sec: {16384 * n / seconds:.2f}")
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    assert value(session, "sustained") == pytest.approx(16384 / 0.3125, rel=0.01)
+
+
 @pytest.mark.parametrize("line", [
     "iter {}: loss 4.2500, lr 6.00e-04, time {:.2f}ms, mfu 12.30%",
     "iter {}: train loss 4.2500, time {:.2f}ms, mfu 12.30%, cuda memory 0.499G, total time 1.30s",
@@ -97,6 +107,18 @@ def test_the_speed_of_lit_llama_stands_at_the_end_of_an_update(tmp_path: Path) -
         lines.append(f"iter {n}: loss 9.5000, time: 250.00ms, speed: {speed} toks/s/device")
     session = session_of(lines, tmp_path, "frameworks.litgpt")
     assert value(session, ALL, devices=2) == pytest.approx(2 * 8192 * 8 / 9)
+
+
+@pytest.mark.parametrize(("said", "stated"), [
+    ("'devices': 4, 'micro_batch_size': 8", {"devices": 4}),
+    ("'num_of_devices': 16, 'micro_batch_size': 8", {"devices": 16}),
+    ("'devices': 4, 'micro_batch_size': 8, 'num_nodes': 2", {"devices_per_node": 4, "nodes": 2}),
+])  # fmt: skip
+def test_litgpt_names_nodes_where_it_can_have_several(said: str, stated: dict[str, int], tmp_path: Path) -> None:
+    lines = [f"{{'seed': 1337, {said}}}"]
+    lines += [f"iter {n} step {n}: loss 8.8, iter time: 250.00ms (optimizer.step)" for n in range(40)]
+    facts = facts_of(session_of(lines, tmp_path, "frameworks.litgpt"))
+    assert {name: facts.get(name) for name in ("devices", *stated)} == {"devices": None, **stated}
 
 
 # fairseq

@@ -548,21 +548,23 @@ def test_the_workers_of_uer_are_one_start(stamp: str, tmp_path: Path) -> None:
 # Two programs that write into one file, and ranks that do
 
 
-def titan(n: int, seconds: float, speed: float) -> tuple[float, str]:
-    """Return when a line is printed, and the line."""
+def titan(n: int, seconds: float, speed: float) -> str:
     stamp = f"{at(seconds)},{int(seconds % 1 * 1000):03d}"
     more = f"loss:  7.1250  memory: 20.50GiB(25.88%)  tps: {speed:,.0f}  mfu: 38.40%"
-    return seconds, f"{stamp} - root - INFO - step: {10 * n:2d}  {more}"
+    return f"{stamp} - root - INFO - step: {10 * n:2d}  {more}"
 
 
-@pytest.mark.parametrize(("other", "code"), [(10.0, None), (10.8, "steps_go_back"), (17.0, "steps_go_back")])
+@pytest.mark.parametrize(("other", "ahead", "code"), [
+    (10.0, 0.1, None), (10.0, 200.0, None), (10.8, 0.1, "steps_go_back"), (10.8, 200.0, "steps_go_back"),
+    (17.0, 0.1, "steps_go_back"),
+])  # fmt: skip
 def test_programs_that_print_the_same_steps_drift_apart_and_ranks_do_not(
-    other: float, code: str | None, tmp_path: Path
+    other: float, ahead: float, code: str | None, tmp_path: Path
 ) -> None:
-    # 81920 tokens in ten seconds, and in as many or in more in another process.
+    # 81920 tokens in ten seconds, and in as many or in more in another process, the clock of which may be ahead.
     lines = [
-        titan(n, seconds * n + 0.1 * k, 81920 / seconds)
-        for k, seconds in enumerate((10.0, other))
+        (seconds * n, titan(n, seconds * n + clock, 81920 / seconds))
+        for seconds, clock in ((10.0, 0), (other, ahead))
         for n in range(1, 101)
     ]
     session = session_of([line for _, line in sorted(lines)], tmp_path, "frameworks.torchtitan")

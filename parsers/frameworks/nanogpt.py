@@ -143,6 +143,7 @@ FORMAT = Format(
         *(
             Reading(
                 _STEP + _timed(rb"(?:dt|[Tt]ime)", unit) + _SPEED,
+                marker=b"ok",  # As in `tok/s` and `Tokens per second`.
                 unit="tokens/s",
                 span="step",
                 factors={"step_seconds": factor},
@@ -155,6 +156,7 @@ FORMAT = Format(
         # Copies that print no speed: `dt` is of one step, and `time` may be since the start.
         Reading(
             _STEP + rb"(?![^\r\n]{0,300}?%s)(?=[^\r\n]{0,300}+[\r\n])" % _PER_SECOND + _timed(b"dt", b"ms"),
+            marker=b"dt",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},

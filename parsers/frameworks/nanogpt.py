@@ -200,6 +200,12 @@ FORMAT = Format(
         Fact("tokens_per_step", _DESIRED + rb"([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
+        # nanoGPT prints the file of its configuration, and what the command says instead.
+        *(
+            Fact(fact, before + name + rb" = ([0-9]++)(?=\s)", int)
+            for fact, name in (("batch_size", b"batch_size"), ("sequence_length", b"block_size"))
+            for before in (rb"^Overriding: ", rb"^")
+        ),
         Fact("accumulation", _BREAKS_DOWN % b"grad accum steps", int),
         Fact("devices", _BREAKS_DOWN % b"processes", int),
         Fact("batch_size", _BREAKS_DOWN % b"batch size", int),

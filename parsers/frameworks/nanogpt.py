@@ -1,7 +1,7 @@
 """nanoGPT and other programs of its author: a record per `log_interval` iterations, of that one iteration.
 
 Five dialects: nanoGPT and llama2.c print the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also
-print tokens per second. All count the job. The speed of llm.c is smoothed over some twenty steps, so that the figure is
+print tokens per second. All count the job. So do the milliseconds of minGPT and makemore, whose batches are of sequences. The speed of llm.c is smoothed over some twenty steps, so that the figure is
 that of its milliseconds where the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes
 that time; `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration
 since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation.
@@ -139,6 +139,19 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
             pauses=_PAUSES,
         ),
+        # minGPT, of the iteration before, and makemore.
+        *(
+            Reading(
+                pattern,
+                unit="sequences/s",
+                span="step",
+                factors={"step_seconds": 1e-3},
+            )
+            for pattern in (
+                rb"iter_dt (?!0\.0++ms)<step_seconds>ms; iter <step>: train loss <loss>(?=\s)",
+                rb"step (?<![\w.]step )<step> \| loss <loss> \| step time <step_seconds>ms(?=\s)",
+            )
+        ),
         # build-nanogpt, and what leads up to it or was made of it.
         *(
             Reading(
@@ -206,6 +219,11 @@ FORMAT = Format(
             for fact, name in (("batch_size", b"batch_size"), ("sequence_length", b"block_size"))
             for before in (rb"^Overriding: ", rb"^")
         ),
+        Fact("batch_size", rb"^    batch_size: ([0-9]++)$", int),
+        Fact("batch_size", rb"^\{'work_dir': [^\n]{0,999}?'batch_size': ([0-9]++)[,}]", int),
+        # They train on one device.
+        Fact("devices", rb"^running on device (cuda|cpu|mps)\b", lambda _: 1),
+        Fact("devices", rb"^\{'work_dir': [^\n]{0,999}?'device': '(cuda|cpu|mps)\b", lambda _: 1),
         Fact("accumulation", _BREAKS_DOWN % b"grad accum steps", int),
         Fact("devices", _BREAKS_DOWN % b"processes", int),
         Fact("batch_size", _BREAKS_DOWN % b"batch size", int),
@@ -266,6 +284,9 @@ FORMAT = Format(
             step=10, loss=9.5125, step_seconds=0.32, throughput=51200,
         ),
         Sample(b"step   10 | loss: 9.5125 | norm: 1.2500 | dt: 320.00ms\n", step=10, loss=9.5125, step_seconds=0.32),
+        Sample(b"iter_dt 125.50ms; iter 100: train loss 3.25000\n", step=100, loss=3.25, step_seconds=0.1255),
+        Sample(b"step 100 | loss 3.2500 | step time 12.50ms\n", step=100, loss=3.25, step_seconds=0.0125),
+        NearMiss(b"iter_dt 0.00ms; iter 0: train loss 3.25000\n", "no iteration before"),
         NearMiss(b"step   12/1000 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | (250.25 ms | 26214", "cut inside the number"),
         NearMiss(b"step 10 | loss: 2.5 | val_loss: 2.75 | dt: 320.00ms | tok/sec: 51200.00\n", "an evaluation"),
         NearMiss(b"step 10 | loss: 2.5 | time: 320.00s\n", "perhaps the time since the start"),

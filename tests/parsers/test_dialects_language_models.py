@@ -96,6 +96,16 @@ def test_copies_of_nanogpt_that_print_the_milliseconds_alone(line: str, tmp_path
     assert [stated[name] for name in ("devices", "batch_size", "accumulation", "sequence_length")] == [2, 32, 4, 256]
 
 
+@pytest.mark.parametrize(("head", "line"), [
+    (["    batch_size: 64", "running on device cuda"], "iter_dt {1:.2f}ms; iter {0}: train loss 1.23456"),
+    (["{'work_dir': 'out', 'device': 'cuda', 'batch_size': 64}"], "step {0} | loss 2.3456 | step time {1:.2f}ms"),
+])  # fmt: skip
+def test_mingpt_and_makemore_print_the_milliseconds_of_a_batch(head: list[str], line: str, tmp_path: Path) -> None:
+    lines = [*head, *(line.format(10 * n, 50 if n % 4 == 0 else 25) for n in range(1, 41))]
+    session = session_of(lines, tmp_path, "frameworks.nanogpt")
+    assert value(session, ALL) == pytest.approx(64 * 40 / (30 * 0.025 + 10 * 0.05))
+
+
 # Lit-LLaMA
 
 

@@ -476,6 +476,20 @@ def test_each_trainer_of_nemo_is_a_start(tmp_path: Path) -> None:
     assert [value(each, "sustained") for each in log_of(lines, tmp_path).sessions] == pytest.approx([32, 64])
 
 
+# Composer
+
+
+def test_the_metrics_of_composer_state_batch_and_devices(tmp_path: Path) -> None:
+    lines = []
+    for n in range(40):
+        lines += [f"[batch={n + 1}/100]:", f"\t Train time/batch: {n}", f"\t Train time/sample: {48 * n}"]
+        lines += ["\t Train throughput/batches_per_sec: 0.0026", "\t Train throughput/tokens_per_sec: 262.1440"]
+        lines += ["\t Train throughput/device/tokens_per_sec: 32.7681"]
+    session = session_of(lines, tmp_path, "frameworks.composer")
+    assert value(session) == pytest.approx(262.144)
+    assert {"devices": 8, "batch_size_of_job": 48}.items() <= facts_of(session).items()
+
+
 # RWKV-LM, whose bars are Lightning's
 
 

@@ -86,8 +86,17 @@ _TOLD_WITHIN = (
 )
 
 
+#: What RWKV-LM says of its job: `RWKV-4 BF16 on 1x8 GPU, bsz 1x8x12=96, deepspeed_stage_2`.
+_RWKV = rb"^# RWKV-\S++ (?:BF16|FP16|FP32|TF32) on "
+
+
 def _included(_: bytes) -> str:
     return "included"
+
+
+def _nodes_times_devices(printed: bytes) -> int:
+    nodes, _, devices = printed.partition(b"x")
+    return int(nodes) * int(devices)
 
 
 FORMAT = Format(
@@ -124,6 +133,10 @@ FORMAT = Format(
         Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
+        Fact("devices", _RWKV + rb"([0-9]++x[0-9]++) ", _nodes_times_devices),
+        Fact("batch_size_of_job", _RWKV + rb"[^\n]{0,40}?, bsz [0-9x]++=([0-9]++),", int),
+        Fact("precision", rb"^# RWKV-\S++ (BF16|FP16|FP32|TF32) on ", words={b"BF16": "bf16", b"FP16": "fp16", b"FP32": "fp32", b"TF32": "tf32"}),
+        Fact("sequence_length", rb"^# Model = [0-9]++ n_layer, [0-9]++ n_embd, ([0-9]++) ctx_len$", int),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
         Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\])", words={b"val": "included"}),
         Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%(?:\|[^|\r\n]++\|)?+ [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),

@@ -76,6 +76,15 @@ def _of_intervals(columns: Columns) -> Postprocessed:
     return rows, {name: each[rows] for name, each in kept.items()}
 
 
+def _per_step(printed: bytes) -> int:
+    """Return the samples of a step of `5.000, consumed_samples=768.0`: 768 are those of steps 0 to 5."""
+    step, _, samples = printed.partition(b", consumed_samples=")
+    each, rest = divmod(float(samples), float(step) + 1)
+    if rest:
+        raise ValueError(f"no whole number of samples per step: {printed!r}")
+    return int(each)
+
+
 _BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
 #: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
 _PAUSES = (
@@ -97,6 +106,9 @@ FORMAT = Format(
     title="NeMo",
     framework="NeMo",
     marker=_TIMING,
+    # What Lightning says when a program makes its trainer, of some releases each rank.
+    start=rb"\bGPU available: [^\n]{0,99}+(?:(?:\n[^\n]{0,60}?\b[THI]PU available: [^\n]{0,99}+){0,3}+\n[^\n]{0,60}?\bGPU available: [^\n]{0,99}+)*+",
+    before_start=rb"^(?: *+\*++ Experiment configuration \*|NeMo configuration file:)",
     end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
     readings=(
         Reading(
@@ -137,6 +149,8 @@ FORMAT = Format(
         # Of several iterations it is a mean, which is too low on the first line after a resumption.
         Fact("batch_size_of_job", _BATCH + rb"([0-9]++) \|" + up_to(_BATCH, _BATCH, rb"[\s\S]") + rb"\1 \|", int),
         Fact("batch_size_of_job", rb"\A(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb"([0-9]++) \|(?!(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb")", int),
+        # A bar prints no more than six figures.
+        Fact("batch_size_of_job", rb"\bglobal_step=([0-9]++\.[0-9]++, consumed_samples=[0-9]++\.[0-9]++)(?=[,\]])", _per_step),
         Fact("micro_batch", rb'"?cfg/micro_batch_size"? ?: ([0-9]++)\b', int),
         Fact("micro_batch", rb"^[^\w\n]*+micro_batch_size: ([0-9]++)\b", int),
         Fact("tensor_parallel", rb'"?cfg/tensor_model_parallel_size"? ?: ([0-9]++)\b', int),

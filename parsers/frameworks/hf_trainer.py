@@ -163,7 +163,8 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     """Return one row per step of the bar of optimiser steps, with its smoothed seconds.
 
     Steps whose speed shows how the bar began, or a checkpoint that nothing else tells of, are left out; all, where most
-    of them show an evaluation, or where a terminal kept a line or two. Where another program draws the bar anew, every line is a row.
+    of them show an evaluation, or where a terminal kept a line or two of its middle. Where another program draws the bar
+    anew, every line is a row.
     """
     if "step" not in columns:
         return np.empty(0, np.intp), {}
@@ -173,7 +174,8 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     bar = _bar(columns, rows, steps, seconds)
     chosen = np.arange(_warm(bar), len(bar.steps))
     chosen = chosen[~_shows_pause(bar)[chosen]]
-    if len(chosen) < _FEW or _always_evaluates(bar):
+    remnants = len(bar.steps) < _FEW and (bar.steps > 1).all()
+    if remnants or _always_evaluates(bar):
         chosen = chosen[:0]
     return bar.rows[chosen], {"step": bar.steps[chosen], "step_seconds": bar.seconds[chosen]}
 
@@ -426,28 +428,38 @@ _HEAD = rb"\*{5} Running training \*{5}"
 _TO_COPIES = rb"(?:(?!Data Parallel GPUs = |Unsloth)[\s\S]){0,1000}+Data Parallel GPUs = "
 
 
-def _adjusted(printed: bytes) -> int:
-    """Return the batch size of a device: a process may drive several, or try a smaller one where memory ran out."""
-    words = printed.split()
-    return min(grouped(words[0]), grouped(words[-1]))
+#: A bar, from its share up to its steps; and that of a program that begins.
+_DRAWN = rb"%(?:\|[^|\r\n]{0,400}+\|)?+ "
+_BEGUN = rb" 0/[0-9]++ \[00:00<\?"
+_LOSSES = rb"\{'loss': "
 
 
 def _once(banner: bytes) -> bytes:
     """Return the pattern of a banner, which every node prints before any of them takes a step: one start."""
-    return banner + rb"(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?" + banner + rb")*+"
+    again = rb"(?:(?:(?![0-9]it/s|[0-9]s/it|%s)[\s\S]){0,60000}?%s)*+" % (_LOSSES, banner)
+    # The bars behind it are its own.
+    return banner + again + rb"(?:(?!%s|%s|%s)[\s\S]){0,200000}+" % (_LOSSES, _HEAD, _UNSLOTH)
 
 
-def _another(banner: bytes) -> bytes:
-    """Return the pattern of a run behind the summary of another, without a banner: its bar, or else its first losses.
+def _unannounced() -> bytes:
+    """Return the pattern of a run without a banner: its bar, or of others but the first its losses.
 
     Evaluations draw bars as well: that of training is drawn again behind the losses.
     """
-    ends, bar = rb"\{'train_runtime': ", rb"[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ "
-    begins, losses = bar + rb"0/(?P<total>[0-9]++) \[00:00<\?", rb"\{'loss': "
-    until = rb"(?:(?!%s|%s|%s)[\s\S]){0,200000}" % (ends, losses, banner)
-    up_to_losses = rb"(?:(?!%s|%s| 0/[0-9]++ \[00:00<)[\s\S]){0,200000}+" % (ends, losses)
-    told = up_to_losses + losses + rb"[^{}\r\n]{1,1000}+\}\s*+(?:Train: ++)?+" + bar + rb"[0-9]++/(?P=total) \["
-    return ends + until + rb"?(?P<start>" + begins + rb"(?=" + told + rb")|" + losses + rb")"
+    until = rb"(?:(?!%s|%s)[\s\S]){0,200000}+%s" % (_LOSSES, _BEGUN, _LOSSES)
+    told = until + rb"[^{}\r\n]{1,1000}+\}\s*+(?:Train: ++)?+[0-9]++" + _DRAWN + rb"[0-9]++/(?P=total) \["
+    bar = _DRAWN + rb"0/(?P<total>[0-9]++) \[00:00<\?(?=" + told + rb")"
+    # Another node may end later: its losses are of the epoch of the summary.
+    ends, epoch = rb"\{'train_runtime': ", rb"[^{}\r\n]{1,1000}?'epoch': "
+    apart = rb"(?:(?!%s|%s|%s|%s|%s)[\s\S]){0,200000}+" % (ends, _LOSSES, _BEGUN, _HEAD, _UNSLOTH)
+    begins = _LOSSES + rb"(?!" + epoch + rb"(?P=epoch)[,}])"
+    return bar + rb"|" + ends + epoch + rb"(?P<epoch>[^,{}\r\n]++)" + apart + rb"(?P<start>" + begins + rb")"
+
+
+def _adjusted(printed: bytes) -> int:
+    """Return the batch size of a device: a process may drive several, or try a smaller one where memory ran out."""
+    words = printed.split()
+    return min(grouped(words[0]), grouped(words[-1]))
 
 
 #: Where ranks share samples, each of them counts the same tokens.
@@ -541,7 +553,7 @@ FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     marker=b"'epoch': ",
-    start=_once(_HEAD) + rb"|" + _once(_UNSLOTH) + rb"|" + _another(_HEAD + rb"|" + _UNSLOTH),
+    start=_once(_HEAD) + rb"|" + _once(_UNSLOTH) + rb"|" + _unannounced(),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|Distributed environment: |loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",

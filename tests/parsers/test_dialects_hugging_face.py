@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_dialects import EVAL, HF_HEAD, LOSS, bars, facts_of, log_of, reason, session_of, value
 
@@ -434,6 +435,30 @@ def test_a_run_without_a_head_begins_behind_the_summary_of_another(drawn: bool, 
     log = log_of(["loading", *trained(2, drawn), "loading", *trained(4, drawn)], tmp_path)
     assert [value(each, "reported") for each in log.sessions] == [8, 4]
     assert not any(second_run(each) for each in log.sessions)
+
+
+def test_a_run_without_a_head_begins_behind_one_that_was_killed(tmp_path: Path) -> None:
+    """Most of a run of 2 s a step, then one of 4 s a step; an evaluation before both is no run."""
+    before = [*bar(24, 0.5), "{'eval_loss': 2.5}"]
+    log = log_of([*before, *trained(2, drawn=True)[:50], "Killed", *trained(4, drawn=True)], tmp_path)
+    assert [float(np.median(each.main["step_seconds"])) for each in log.sessions] == [2, 4]
+
+
+def test_a_summary_of_ms_swift_counts_what_was_trained_before(tmp_path: Path) -> None:
+    """30 of 60 steps after a resumption, of 16 samples in 6 s: the summary counts them all."""
+    lines = [
+        f'{{"loss": 1.5, "epoch": {step / 20}, "global_step/max_steps": "{step}/60", "elapsed_time": '
+        f'"{6 * (step - 30)}s", "train_speed(iter/s)": {1 / 6:.6f}}}'
+        for step in range(31, 61)
+    ]
+    told = '{"train_runtime": 180.5, "train_samples_per_second": 5.319, "train_steps_per_second": 0.332, "train_loss": '
+    summary = told + '0.75, "epoch": 3.0, "global_step/max_steps": "60/60"}'
+    session = session_of([*lines, summary], tmp_path, "frameworks.ms_swift")
+    case = facts_of(session) | {"devices": 1, "batch_size": 16, "accumulation": 1}
+    found = measured(session, case)
+    assert isinstance(found.headline, Figure), found.headline
+    assert found.headline.value == pytest.approx(16 / 6, rel=1e-3)
+    assert isinstance(found.figures["reported"], NoFigure)
 
 
 def test_summaries_of_nodes_are_of_one_run(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from test_dialects import EVAL, HF_HEAD, LOSS, bars, facts_of, log_of, reason, s
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
+from parsers.engine.read import read
 from parsers.engine.scan import unstyled
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
@@ -464,6 +465,43 @@ def test_a_summary_of_ms_swift_counts_what_was_trained_before(tmp_path: Path) ->
 def test_summaries_of_nodes_are_of_one_run(tmp_path: Path) -> None:
     lines = [f"node{n}: {each}" for each in [*losses([20, 40, 60], 60, 3), summed(120.0, 60, 16, 3.0)] for n in (1, 2)]
     assert len(log_of(lines, tmp_path).sessions) == 1
+
+
+# Notebooks
+
+
+def rows_of(first: int) -> list[str]:
+    return ["Step \tTraining Loss", *(f"{step} \t1.5" for step in range(first, 61, 10))]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([*HEAD, " [60/60 02:00, Epoch 3/3]", *rows_of(10)], 60 * 16 / 120.5),
+        ([*HEAD, " [60/60 02:00, Epoch 3/3]"], 60 * 16 / 120.5),
+        ([*HEAD, " [30/60 01:00 < 01:02, 0.50 it/s, Epoch 1.5/3]", *rows_of(10)], 30 * 16 / 60.5),
+        # Resumed, too short, and of two runs.
+        ([*HEAD, " [60/60 01:00, Epoch 3/3]", *rows_of(40)], None),
+        ([*HEAD, " [60/60 00:20, Epoch 3/3]", *rows_of(10)], None),
+        ([*HEAD, " [60/60 02:00, Epoch 3/3]", " [60/60 04:00, Epoch 3/3]"], None),
+    ],
+)
+def test_the_bar_of_a_notebook_tells_the_whole_run(lines: list[str], expected: float | None, tmp_path: Path) -> None:
+    log = log_of(lines, tmp_path)
+    assert [each.format.id for each in log.claims] == ["frameworks.hf_notebook"]
+    found = headline(log.sessions[0])
+    assert (found.value if isinstance(found, Figure) else None) == (expected and pytest.approx(expected))
+
+
+def test_what_a_notebook_shows_as_html_is_read(tmp_path: Path) -> None:
+    html = "<div><progress value='60' max='60'></progress>\n [60/60 02:00, Epoch 3/3]</div><table><th>Step</th></table>"
+    shown = {"text/html": [html], "text/plain": ["<IPython.core.display.HTML object>"]}
+    printed = {"name": "stdout", "output_type": "stream", "text": [f"{each}\n" for each in HEAD]}
+    cell = {"cell_type": "code", "outputs": [printed, {"data": shown, "output_type": "display_data"}]}
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps({"cells": [cell], "nbformat": 4}))
+    (session,) = read(path).sessions
+    assert value(session, "reported") == pytest.approx(60 * 16 / 120.5)
 
 
 # Where a model answers prompts

@@ -36,7 +36,7 @@ FORMAT = Format(
     start=TRAINER.start,
     before_start=TRAINER.before_start,
     end=rb"\[ *+(?P<total>[0-9]++)/(?P=total) [0-9:]++, Epoch ",
-    over=("frameworks.hf_trainer",),
+    over=("frameworks.hf_trainer", "frameworks.nvlog"),
     readings=(
         Reading(
             rb"\[ *+(?P<_done>[0-9]++)/[0-9]++ (?P<duration>[0-9:]++)(?: < [0-9:]++, [0-9.]++ (?:it/s|s/it))?+, Epoch [0-9.]++/[0-9]++\]"

@@ -54,10 +54,13 @@ _UNSEEN = 0.03
 _ROUNDED = 0.00501
 #: A speed that is rounded to thousandths differs by so much.
 _ROUNDED_RATE = 0.0005
-#: Two stretches of a line fall alike but for this share; at the end of it, fewer than so many records are left to be told.
-_STRAIGHT, _NEAR = 0.02, 1.5
+#: Two stretches of a line fall alike but for this share; at the end of it, fewer than so many records are left to be told,
+#: or than this share of all.
+_STRAIGHT, _NEAR, _SKIPPED = 0.02, 1.5, 0.1
 #: Two numbers of four digits each differ by this share from what they were.
 _ROUNDED_DIGITS = 0.0011
+#: Steps that a speed of three decimals and its seconds tell are known but for this share.
+_ROUNDED_COUNT = 0.01
 #: A batch size that two rounded speeds tell differs by less than this share, and by more from that of other samples.
 _NOT_ALIKE = 0.2
 #: Steps from a checkpoint to the next where nothing states them.
@@ -126,7 +129,8 @@ def _lines_of_training(columns: Columns) -> tuple[Rows, Column, Column, bool]:
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     drawn = np.flatnonzero((seconds > 0) & (columns["step"] < columns["_total"]))
     steps, totals, elapsed = (columns[name][drawn] for name in ("step", "_total", "clock"))
-    total = stated[0] if len(stated) else _total(steps, totals, elapsed, columns["_told"][drawn])
+    evaluated = columns["_eval_seconds"] * columns["_eval_rate"]
+    total = stated[0] if len(stated) else _total(steps, totals, elapsed, columns["_told"][drawn], evaluated)
     of_total = np.flatnonzero(totals == total)
     end = stated[0] - _LAG if len(stated) == 1 else np.inf
     kept = of_total[_uninterrupted(steps[of_total], elapsed[of_total], float(end))]
@@ -286,24 +290,31 @@ def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
     return int((shown > _SHOWN_OF_FEW).sum())
 
 
-def _total(steps: Column, totals: Column, elapsed: Column, told: Column) -> float:
-    """Return what the bar of training counts up to, where nothing states it.
+def _total(steps: Column, totals: Column, elapsed: Column, told: Column, evaluated: Column) -> float:
+    """Return what the bar of training counts up to, where nothing states it; NaN where only evaluations drew any.
 
     Training goes on where an evaluation interrupted it, and the next evaluation begins at its first batch again. It
     begins before the first evaluation, and it may take less time than that; else it is the bar that lasted longest. Losses
-    are told behind it, so that one without any is a program's own.
+    are told behind it, so that one without any is a program's own; or that of an evaluation, which tells its steps.
     """
+    evaluated = np.unique(np.round(evaluated[np.isfinite(evaluated)]))
 
     def unlikely(total: float) -> tuple[int, bool, float]:
         own = np.flatnonzero(totals == total)
         is_first = own[0] == 0 and steps[0] == 1
         return int((np.diff(steps[own]) < -_LAG).sum()), not is_first, -float(elapsed[own].max())
 
-    found = min(np.unique(totals).tolist(), key=unlikely, default=float("nan"))
     behind, often = np.unique(totals[np.isfinite(told)], return_counts=True)
+    drawn = (each for each in np.unique(totals) if each in behind or not _is_near(evaluated, float(each)))
+    found = float(min(drawn, key=unlikely, default=math.nan))
     if found in behind or often.max(initial=0) < _SURE:
         return found
     return float(min(behind[often == often.max()].tolist(), key=unlikely))
+
+
+def _is_near(counts: Column, total: float) -> bool:
+    """Return whether one of some counts, which follow from a rounded speed, is a total."""
+    return bool((np.abs(counts - total) <= 1 + _ROUNDED_COUNT * total).any())
 
 
 def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
@@ -358,7 +369,9 @@ def _planned(epoch: Column, rate: Column) -> float:
     ):
         return math.nan
     left = last / (middle - last)
-    return float(told[2] + left * (told[2] - told[1])) if left * far > _NEAR else math.nan
+    # Steps that overflowed left the rate as it was.
+    ends = left * far <= max(_NEAR, _SKIPPED * len(epoch))
+    return math.nan if ends else float(told[2] + left * (told[2] - told[1]))
 
 
 def _of_planned_steps(columns: Columns) -> tuple[Rows, Columns]:
@@ -447,9 +460,9 @@ def _once(banner: bytes) -> bytes:
 def _unannounced() -> bytes:
     """Return the pattern of a run without a banner: its bar, or of others but the first its losses.
 
-    Evaluations draw bars as well: that of training is drawn again behind the losses.
+    Evaluations draw bars as well: that of training is drawn again behind the losses, and they tell what they found.
     """
-    until = rb"(?:(?!%s|%s)[\s\S]){0,200000}+%s" % (_LOSSES, _BEGUN, _LOSSES)
+    until = rb"(?:(?!%s|%s|\{'eval_)[\s\S]){0,200000}+%s" % (_LOSSES, _BEGUN, _LOSSES)
     told = until + rb"[^{}\r\n]{1,1000}+\}\s*+(?:Train: ++)?+[0-9]++" + _DRAWN + rb"[0-9]++/(?P=total) \["
     bar = _DRAWN + rb"0/(?P<total>[0-9]++) \[00:00<\?(?=" + told + rb")"
     # Another node may end later: its losses are of the epoch of the summary.
@@ -526,7 +539,8 @@ _BAR = Reading(
     rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])"
     # What is printed late, from a buffer, comes in blocks.
     rb"(?:[^\r\n{]{0,200}+\s*+(?=\{'loss': '?+-?+(?P<_told>[0-9])[^{}\r\n]{1,1000}+\}\s*+(?!\{)))?+|"
-    rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
+    rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)|"
+    rb"'eval_runtime': '?+(?P<_eval_seconds>[0-9.]++)'?+, (?:'eval_(?!steps)\w++': [^,{}\r\n]++, )*+'eval_steps_per_second': '?+(?P<_eval_rate>[0-9.]++)(?=['},][^{}\r\n]{0,400}+\}?[ \t]*+[\r\n])",
     unit="samples/s",
     counts="update",
     weak=True,

@@ -360,6 +360,19 @@ def test_a_line_of_the_bar_that_a_terminal_kept_is_no_record_beside_the_summary(
     assert found.value == 8
 
 
+def test_a_bar_of_an_evaluation_alone_is_none_of_training(tmp_path: Path) -> None:
+    """100 batches in 50.123 s. Where losses are told behind a bar of as many steps, it is that of training."""
+    told = (
+        "{'eval_loss': 1.5, 'eval_runtime': 50.123, 'eval_samples_per_second': 16.0, 'eval_steps_per_second': 1.995, "
+    )
+    lines = [*bar(100, 0.5), told + "'epoch': 3.0}"]
+    assert not len(session_of(lines, tmp_path, "frameworks.hf_trainer").main)
+    trained = bar(100, 2)
+    lines = [*trained[:50], LOSS, *trained[49:90], LOSS, *trained[89:], *lines]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert float(np.median(session.main["step_seconds"])) == 2
+
+
 def test_a_bar_of_other_steps_behind_a_summary_says_nothing_of_it(tmp_path: Path) -> None:
     lines = [LOSS, summed(460.0, 1000, 16, 10.0), " 50%|#####     | 12/24 [00:06<00:06,  2.00it/s]"]
     found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
@@ -372,6 +385,16 @@ def test_the_learning_rate_says_that_a_run_ended_early(last: int, code: str | No
     told = losses(range(each, 100 * last + 1, each), 1000, 10)
     found = headline(session_of([*told, summed(460.0, 1000, 16, float(last))], tmp_path, "frameworks.hf_trainer"))
     assert (found.reason.code if isinstance(found, NoFigure) else None) == code
+
+
+def test_a_learning_rate_that_overflows_held_back_says_nothing(tmp_path: Path) -> None:
+    """Of 60 steps three overflowed: the learning rate is that of the 57th at the end."""
+    told = [
+        losses([max(step - 3, 0)], 60, 3)[0].replace("'epoch': ", f"'epoch': {step / 20:.2f}, 'at': ")
+        for step in range(1, 61)
+    ]
+    found = headline(session_of([*told, summed(120.0, 60, 16, 3.0)], tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
 
 
 def test_a_learning_rate_that_stays_says_nothing(tmp_path: Path) -> None:
@@ -460,6 +483,16 @@ def test_a_summary_of_ms_swift_counts_what_was_trained_before(tmp_path: Path) ->
     assert isinstance(found.headline, Figure), found.headline
     assert found.headline.value == pytest.approx(16 / 6, rel=1e-3)
     assert isinstance(found.figures["reported"], NoFigure)
+
+
+@pytest.mark.parametrize("head", [True, False])
+def test_an_evaluation_of_as_many_steps_begins_no_run(head: bool, tmp_path: Path) -> None:
+    """Training of 60 steps of 2 s, with an evaluation of 60 steps of 0.5 s behind every twentieth."""
+    drawn, told, lines = bar(60, 2), losses([20, 40, 60], 60, 3), [*HEAD] if head else []
+    for n, each in enumerate(told):
+        lines += [*drawn[20 * n : 20 * n + 21], each, drawn[20 * n + 20], *bar(60, 0.5), EVAL, drawn[20 * n + 20]]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert float(np.median(session.main["step_seconds"])) == 2
 
 
 def test_summaries_of_nodes_are_of_one_run(tmp_path: Path) -> None:

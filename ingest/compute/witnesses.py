@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -155,6 +155,8 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):
         return _with_clock(_of_summary(found, session, stated, given), session, case, headline)
+    if _is_faster(summary := found[rules.SUMMARY], headline) and (why := _counts_more(session, stated)):
+        found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     spoken = (_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
     return _held(found, rules.HEADLINE, spoken, given)
 
@@ -179,14 +181,23 @@ def _of_summary(
 ) -> Measurement:
     """Take the trainer's own figure for the run as headline where its printer gives no other."""
     missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
-    alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
-    if not (alone and isinstance(summary, Figure)):
+    if not isinstance(summary, Figure):
         return Measurement(found, (), given)
+    alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
+    rule = rules.SUMMARY if alone else rules.HEADLINE
     if why := _counts_more(session, case):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
-        return Measurement(found, (), given, rules.SUMMARY)
+    if why or not alone:
+        return Measurement(found, (), given, rule)
     spoken = (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items())
     return _held(found, rules.SUMMARY, spoken, given)
+
+
+def _is_faster(summary: Figure | NoFigure, headline: Figure) -> TypeGuard[Figure]:
+    """Return whether the trainer's own figure for the run is higher than that of its records."""
+    if isinstance(summary, NoFigure) or (summary.unit, summary.scope) != (headline.unit, headline.scope):
+        return False
+    return summary.value * _least_alike("summary") > headline.value
 
 
 def _held(
@@ -619,14 +630,23 @@ def _counts_more(session: Session, case: Facts) -> Reason | None:
     if counted and counted.unit == "step" and not counted.reached:
         done, planned = float(counted.done), float(counted.total)
     for records in (each for each in session.records if each.reading.span == "run" and len(each)):
-        if "step" in records and "total_steps" in records:
-            done, planned = float(records["step"][-1]), float(records["total_steps"][-1])
+        if "step" in records and "total_steps" in records and (told := _last_of(records, "step", "total_steps")):
+            done, planned = told
             break
         if "epoch" in records:
-            done, planned = float(records["epoch"][-1]), _planned_epochs(case)
+            done, planned = float(records["epoch"][-1]), _planned_epochs(session, case)
     if not done < planned * (1 - TOLERANCE["counters"] / 100):
         return None
     return Reason("early_summary", {"done": f"{done:.4g}", "total": f"{planned:.4g}"})
+
+
+def _last_of(records: SessionRecords, *names: str) -> list[float]:
+    """Return what the last record that tells all of some columns says; nothing where none does."""
+    import numpy as np
+
+    table = np.stack([records[each] for each in names])
+    told = np.flatnonzero(np.isfinite(table).all(axis=0))
+    return [float(each) for each in table[:, told[-1]]] if len(told) else []
 
 
 def _trained_before(session: Session) -> bool:
@@ -659,11 +679,12 @@ def _trained_before(session: Session) -> bool:
     return lacks and (late or len(forward) < 2 or place == "step" or bool((gaps < 0).any()))
 
 
-def _planned_epochs(case: Facts) -> float:
+def _planned_epochs(session: Session, case: Facts) -> float:
     """Return how many epochs a run was to take, the last in part where its steps are limited; NaN if unknown."""
+    told = (_last_of(each, "total_epochs") for each in session.records if len(each) and "total_epochs" in each)
     epochs, names = float(case.get("total_epochs", math.nan)), ("total_steps", "batch_size_of_job", "data_set_size")
     if not all(case.get(name) for name in names):
-        return epochs
+        return next((each for found in told for each in found), epochs)
     steps, batch, samples = (float(case[name]) for name in names)
     return min(epochs, steps * batch / samples)
 

@@ -25,8 +25,8 @@ SILENT = {
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50",
     "frameworks.composer", "frameworks.detectron2_json", "frameworks.dinov2_json", "frameworks.dllogger",
     "frameworks.dllogger_text",
-    "frameworks.fairseq2", "frameworks.horovod_imagenet", "frameworks.hrnet_seg", "frameworks.kaggle_loop",
-    "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory",
+    "frameworks.fairseq2", "frameworks.hf_results", "frameworks.horovod_imagenet", "frameworks.hrnet_seg",
+    "frameworks.kaggle_loop", "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory",
     "frameworks.mindformers", "frameworks.mindspeed", "frameworks.ms_swift", "frameworks.nanotron",
     "frameworks.nemo", "frameworks.nemo_automodel", "frameworks.nemo_bar", "frameworks.nemo_rl",
     "frameworks.olmo_core", "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds",
@@ -43,6 +43,7 @@ ALIKE = {
     "frameworks.axolotl": "frameworks.hf_trainer",
     "frameworks.diffusers": "frameworks.hf_trainer",
     "frameworks.hf_iteration": "frameworks.hf_trainer",
+    "frameworks.hf_notebook": "frameworks.hf_trainer",
     "frameworks.trl": "frameworks.hf_trainer",
 }
 

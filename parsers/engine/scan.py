@@ -33,6 +33,7 @@ _RESET = b"[0m"
 _COLOUR = re.compile(rb"\[(?:[01];)?+(?:3[0-7]|9[0-7]|38;5;\d{1,3})m(?! ?+\d++s)")
 _STYLE = re.compile(rb"(?:\xef\xbf\xbd|\xe2\x90\x9b|(?<=\]) )?+\[(?:[01];)?+(?:[01]|3[0-79]|9[0-7]|38;5;\d{1,3})m")
 _BACKSPACES = re.compile(rb"(\x08++\r?+)")
+_FIRST_LINE = re.compile(rb"([^\r\n]*+)([\r\n]?+)([\s\S]*+)")
 #: How rsyslog writes control characters, and with it Amazon's collectors, and how terminals and editors show them. Source:
 #: rsyslog's `parser.escapeControlCharactersOnReceive`. A number, as of `Trial #015`, stands behind a blank and before no bar.
 _OCTAL = re.compile(
@@ -305,20 +306,27 @@ def _uncoloured(line: bytes) -> bytes:
 
 
 def _backspaced(text: bytes) -> bytes:
-    """Apply backspaces as a terminal does: each takes the character before it, but never a line end.
+    """Apply backspaces as a terminal does: they go back, never over a line end, and what follows is drawn over what stood there.
 
     Keras goes back both ways: what stood there is drawn anew, as behind a carriage return alone.
     """
-    kept = bytearray()
+    # What stands before the place to draw at, and what stands behind it on its line, backwards.
+    kept, behind = bytearray(), bytearray()
     for part in _BACKSPACES.split(text):
-        if part.endswith(b"\x08\r"):
-            kept += b"\r"
-        elif part.startswith(b"\x08"):
-            last = kept[-len(part) :]
-            del kept[len(kept) - len(last) + max(last.rfind(b"\n"), last.rfind(b"\r")) + 1 :]
-        else:
-            kept += part
-    return bytes(kept)
+        back = len(part) - len(part.lstrip(b"\x08"))
+        if back and not part.endswith(b"\r"):
+            begin = max(0, len(kept) - back)
+            begin = max(begin, kept.rfind(b"\n", begin) + 1, kept.rfind(b"\r", begin) + 1)
+            behind += kept[begin:][::-1]
+            del kept[begin:]
+            continue
+        line, end, further = _FIRST_LINE.match(part[back:]).groups()  # type: ignore[union-attr]
+        del behind[max(0, len(behind) - len(line)) :]
+        kept += line
+        if end:
+            kept += behind[::-1] + end + further
+            behind.clear()
+    return bytes(kept + behind[::-1])
 
 
 def _width_of(text: bytes) -> int:

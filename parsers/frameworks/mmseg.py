@@ -64,6 +64,10 @@ def _of_others(done: Column, planned: Column, columns: Columns, window: Column) 
     return of_others(done - begun, since, error, columns["step_seconds"], float(window[0]), _COARSE)
 
 
+#: Batches of an update, of MMCV's hook and MMEngine's wrapper of optimizers.
+ACCUMULATION = rb"\b(?:cumulative_iters|accumulative_counts)=([0-9]++)[,)]"
+
+
 def _first_level(section: bytes, key: bytes) -> bytes:
     """Return the pattern of a number at the first level of a section of the configuration, behind any other keys."""
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
@@ -122,6 +126,7 @@ FORMAT = Format(
         Fact("devices", rb"^ ++GPU number: (\d++)$", int),
         Fact("devices", rb"^gpu_ids = range\(0, ((?!1\))\d++)\)", int),
         Fact("devices", rb" - Distributed training: (False)$", lambda _: 1),
+        Fact("accumulation", ACCUMULATION, int),
         Fact("gpu", rb"^ *+GPU [\d,]++: ([^\r\n]++)"),
         Fact("framework_version", rb"^ *+PyTorch: (\S++)"),
         Fact("precision", rb"type='(Fp16OptimizerHook|AmpOptimWrapper)'", lambda _: "amp"),

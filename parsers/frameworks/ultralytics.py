@@ -51,8 +51,25 @@ def _bar(state: bytes) -> Reading:
 
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
 _NAMESPACE = rb"\bNamespace\((?=[^\n]{0,4000}?\btotal_batch_size=)[^\n]{0,4000}?\b"
+#: The devices that these list where none is named: one process trains on all of them.
+_LISTED_DEVICES = (
+    rb"^(?:YOLOv5|YOLOR|Using torch) [^\n]*?\b(CUDA:0 \([^\n]*+(?:\n ++CUDA:[0-9]++ \([^\n]*+)*+)\s++"
+    + _NAMESPACE[2:]
+    + rb"device=''(?=[,)])"
+    rb"(?=[^\n]{0,4000}?\bworld_size=1[,)])"
+)
 RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
-_ARGUMENTS = rb"\b(?:engine/trainer: |train: weights=)"
+#: YOLOv5 prints the name of its script, which is `train_dual` in YOLOv9.
+_SCRIPT = rb"train(?:_[a-z]++)?+: weights="
+_ARGUMENTS = rb"\b(?:engine/trainer: |" + _SCRIPT + rb")"
+#: What YOLOv5 prints where no device is named: one process trains on all devices that it sees. Releases that list the first of
+#: them only warn of the others before they start; where a launcher starts several processes, its asterisks stand before.
+_ONLY_DEVICE = (
+    rb"(?<!\*\n)^"
+    + _SCRIPT
+    + rb"[^\n]{0,4000}?\bdevice=, [^\n]*+\n(?:(?!YOLOv5 )[^\n]*+\n){0,20}+YOLOv5 [^\n]*?\b(CUDA:0) \([^\n]*+\n"
+    rb"(?! ++CUDA:1)(?:(?!Starting training for |[^\n]*?\bDP not recommended)[^\n]*+\n){0,2000}+Starting training for "
+)
 
 FORMAT = Format(
     title="Ultralytics YOLO",
@@ -68,8 +85,9 @@ FORMAT = Format(
         _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"),
     ),
     facts=(
-        Fact("model", rb"^(YOLO[\w-]++|rtdetr[\w-]++|RT-?DETR[\w-]*+) summary: "),
+        Fact("model", rb"^((?:YOLO|yolo|gelan|rtdetr|RT-?DETR)[\w-]*+) summary: "),
         Fact("model", _ARGUMENTS + rb"(?:[^\n]{0,4000}?\bmodel=)?+(?:[^,\s/]++/)*+(yolo[\w-]++|rtdetr[\w-]++)\.(?:pt|yaml)\b"),
+        Fact("model", _ARGUMENTS + rb", cfg=(?:[^,\s/]++/)*+((?:yolo|gelan)[\w-]++)\.yaml,"),
         Fact("model", _NAMESPACE + rb"cfg='(?:[^',\s/]++/)*+(yolo[\w-]++)\.yaml'"),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(3/3\)", int),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(2/3\)", int),
@@ -77,17 +95,18 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Using batch-size ([0-9]++) for CUDA", int),
         Fact("batch_size_of_job", _ARGUMENTS + rb"[^\n]{0,4000}?\bbatch(?:_size)?+=([0-9]++),", int),
         Fact("batch_size_of_job", _NAMESPACE + rb"total_batch_size=([0-9]++)[,)]", int),
-        # `device=` of YOLOv5 names none: one process then trains on all devices that it sees, and prints the first only.
-        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=\[?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)\]?, [a-z]", listed),
+        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=[\[(]?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)[\])]?, [a-z]", listed),
         Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda), [a-z]", lambda _: 1),
+        Fact("devices", _ONLY_DEVICE, lambda _: 1),
         # Without processes of its own one program trains on the devices that it names.
         Fact("devices", _NAMESPACE + rb"world_size=(" + SEVERAL + rb")[,)]", int),
         Fact("devices", _NAMESPACE + rb"device='((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
         Fact("devices", _NAMESPACE + rb"device='(cpu)'", lambda _: 1),
+        Fact("devices", _LISTED_DEVICES, lambda printed: printed.count(b"CUDA:")),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
-        Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
-        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*?\btorch[- ](\d\S*+)"),
-        Fact("precision", rb"AMP: checks (passed|failed)", words={b"passed": "amp", b"failed": "fp32"}),
+        Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
+        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\btorch[- ](\d\S*+)"),
+        Fact("precision", rb"AMP: checks (passed|failed|skipped)", words={b"passed": "amp", b"failed": "fp32", b"skipped": "amp"}),
         Fact("precision", rb"\bengine/trainer: [^\n]{0,4000}?\bamp=(False),", words={b"False": "fp32"}),
     ),
     samples=(

@@ -43,6 +43,7 @@ ALIKE = {
     "frameworks.axolotl": "frameworks.hf_trainer",
     "frameworks.diffusers": "frameworks.hf_trainer",
     "frameworks.hf_iteration": "frameworks.hf_trainer",
+    "frameworks.openpcdet_bar": "frameworks.openpcdet",
     "frameworks.trl": "frameworks.hf_trainer",
 }
 

@@ -499,6 +499,9 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"\x1b]0;title\x07text", b"text"),
         (b"abc\x08\x08\x08xyz", b"xyz"),
         (b"\x08\x08x", b"x"),
+        # What is not drawn over stays, as at the end of a bar that goes back to its middle.
+        (b"[====] 9ms\x08\x08\x08\x08\x08\x08\x0849", b"[==49] 9ms"),
+        (b"two\nlines\x08\x08\x08\x08\x08\x08\x08p\n", b"two\npines\n"),
         (b"1/9\x08\x08\x08\r9/9", b"1/9\r9/9"),
         (b"a\x00b", b"ab"),
         (b"[INFO] [1,2] <stdout>: stays", b"[INFO] [1,2] <stdout>: stays"),

@@ -48,6 +48,10 @@ _WRITTEN = (
 )
 #: What soon tells that no `ESC` got lost: a pattern is looked for several times as fast as several words.
 _LOST = re.compile(rb"\[(?:0m|[0-2]?+[AK])")
+#: Where a state of tqdm's bar follows another on its line: the carriage return between them got lost.
+_LOST_RETURN = re.compile(
+    rb"((?:it/s|s/it)(?:, [^\[\]\r\n]{0,400}+)?+\])(?=(?:(?![0-9]%\|)[^\[\]\r\n]){0,200}+[0-9]%\|)"
+)
 #: Cursor moves of bars whose `ESC` got lost.
 _LOST_MOVES = re.compile(rb"(?m:(?<![^\r\n])|(?<=\]))(?:\[[0-2]?+[AK])++(?![\w\]])")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
@@ -281,7 +285,7 @@ def unstyled(text: bytes) -> bytes:
 
     So are control characters that are written out, and colours and moves whose escape character was lost.
 
-    Other carriage returns stay: a program that redraws a line begins it anew.
+    Other carriage returns stay: a program that redraws a line begins it anew. Those that tqdm's bars lost are put back.
     """
     if b"\x00" in text:
         text = text.replace(b"\x00", b"")
@@ -297,6 +301,8 @@ def unstyled(text: bytes) -> bytes:
         text = _LOST_MOVES.sub(b"", b"\n".join(map(_uncoloured, text.split(b"\n"))))
     if b"\x08" in text:
         text = _backspaced(text)
+    if b"%|" in text:
+        text = _LOST_RETURN.sub(rb"\1\r", text)
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
 
 

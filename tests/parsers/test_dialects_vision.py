@@ -326,6 +326,20 @@ def test_devices_of_yolo_as_each_release_says(head: list[str], devices: int, mod
 
 
 @pytest.mark.parametrize(
+    "size",
+    [
+        "train: Scanning labels/train... 72 found, 0 missing, 0 empty, 1 corrupted: 100%|##| 72/72 [00:00<00:00]",
+        "Scanning labels a/train.cache (72 found, 0 missing, 2 empty, 0 duplicate, for 72 images): 72it [00:00]",
+    ],
+)
+def test_the_last_batch_of_an_epoch_of_older_yolo_is_smaller(size: str, tmp_path: Path) -> None:
+    # Five batches of 16 in 40 s, of which the last has eight images.
+    bar = "4.8G    0.04291    0.06214         90        640: 100%|##########| 5/5 [00:40<00:00,  8.00s/it]"
+    lines = [*YOLOV7, size, size.replace("72", "20").replace("train", "val"), *(f"  {i}/5  {bar}" for i in range(6))]
+    assert value(session_of(lines, tmp_path, "frameworks.ultralytics")) == pytest.approx(72 / 40)
+
+
+@pytest.mark.parametrize(
     "head",
     [
         [*YOLOV5[:3], "WARNING: DP not recommended, use torch.distributed.run for best DDP Multi-GPU results."],

@@ -507,6 +507,16 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"[INFO] [1,2] <stdout>: stays", b"[INFO] [1,2] <stdout>: stays"),
         (b"plain \xe4\xbd\xa0 text", b"plain \xe4\xbd\xa0 text"),
         (b"\x1b alone", b"\x1b alone"),
+        # Carriage returns that were lost between the states of a bar.
+        (
+            b"1%|#  | 1/90 [00:01<01:29,  1.00s/it] 2%|#  | 2/90",
+            b"1%|#  | 1/90 [00:01<01:29,  1.00s/it]\r 2%|#  | 2/90",
+        ),
+        (
+            b"1|1|Loss: 2:  1%|#  | 1/90 [00:01<01:29, 1.5it/s, x=2]1|2|Loss: 1:  2%|#",
+            b"1|1|Loss: 2:  1%|#  | 1/90 [00:01<01:29, 1.5it/s, x=2]\r1|2|Loss: 1:  2%|#",
+        ),
+        (b"99%|## | 89/90 [00:01<00:00, 9.5it/s] loss 2.5", b"99%|## | 89/90 [00:01<00:00, 9.5it/s] loss 2.5"),
         # Colours whose escape character was lost on the way.
         (b"[32m[2026-11-20] [    INFO][0m - loss: 2.5[0m", b"[2026-11-20] [    INFO] - loss: 2.5"),
         (b"[32m[2026-11-20] [    INFO] [0m - loss: 2.5", b"[2026-11-20] [    INFO] - loss: 2.5"),

@@ -27,7 +27,8 @@ FORMAT = Format(
             pauses=(Pause("evaluation", rb'\{"mode": "val", ', b'{"mode": "val", "epoch": 13, "iter": 500, "lr": 5e-05, "mIoU": 0.386}'),),
         ),
         Reading(
-            row(rb'"(?:base_)?lr": ', _TIMES, value(rb"step", rb"<step>")),
+            # Of several networks, each has one.
+            row(rb'"(?:base_)?+(?:\w++\.)?+lr": ', _TIMES, value(rb"step", rb"<step>")),
             unit="samples/s",
         ),
     ),

@@ -44,7 +44,9 @@ def test_a_level_of_mmengine_may_be_coloured(level: str, tmp_path: Path) -> None
     assert value(session, ALL, devices=1, batch_size=2) == pytest.approx(4)
 
 
-@pytest.mark.parametrize("head", ['"lr": 0.02, ', '"base_lr": 0.02, "lr": 0.01, '])
+@pytest.mark.parametrize(
+    "head", ['"lr": 0.02, ', '"base_lr": 0.02, "lr": 0.01, ', '"generator.lr": 0.02, "discriminator.lr": 0.01, ']
+)
 def test_rows_of_mmengine_count_iterations_as_steps(head: str, tmp_path: Path) -> None:
     lines = [f'{{{head}"data_time": 0.01, "loss": 1.5, "time": 0.5, "step": {50 * i}}}' for i in range(1, 21)]
     session = session_of(lines, tmp_path, "frameworks.openmmlab_json")

@@ -109,9 +109,9 @@ FORMAT = Format(
         Reading(
             rb"Epoch <epoch>: (?:(?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps)|\|[^|\r\n]++\| (?P<_open>[1-9][0-9]*+)/\?) "
             rb"\[(?P<duration>[0-9:]++)<[0-9:]++, ++"
-            rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
+            rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)(?=[,\]])"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
-            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]|" + _BEGUN + rb")",
+            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+(?=[\]\r\n])|" + _BEGUN + rb")",
             unit="samples/s",
             span="epoch",
             weak=True,
@@ -136,7 +136,9 @@ FORMAT = Format(
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
-        Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\])", words={b"val": "included"}),
+        # So may be a bar whose end the width of a terminal took.
+        Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\]|(?=[\r\n]))",
+             words={b"val": "included", b"": "included"}),
         Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%(?:\|[^|\r\n]++\|)?+ [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),
         Fact("validation", _WITHIN, _included),
         Fact("validation", _WITHIN_RICH, _included),

@@ -421,6 +421,15 @@ def test_the_last_state_of_an_epoch_of_unknown_length_counts(tmp_path: Path) -> 
     assert value(session, ALL, batch_size=16) == pytest.approx(32, rel=0.005)
 
 
+def test_a_bar_of_lightning_that_a_terminal_cut_may_hold_the_validation(tmp_path: Path) -> None:
+    lines = [
+        f"Epoch {i}: 100%|#| 500/500 [01:40<00:00,  5.00it/s, v_num=0, train_loss=1.50, train_acc=0.6" for i in range(4)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.lightning")
+    assert facts_of(session)["validation"] == "included"
+    assert value(session, ALL, devices=1, batch_size=16) == pytest.approx(80)
+
+
 def test_one_visible_device_may_be_that_of_a_process_of_several(tmp_path: Path) -> None:
     lines = [
         "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/4",

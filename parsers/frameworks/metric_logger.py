@@ -120,6 +120,18 @@ def _in_json(name: bytes, word: bytes) -> bytes:
     return rb'^ {4}"' + name + rb'": ' + word + rb",?+$"
 
 
+def _key(name: bytes, word: bytes) -> bytes:
+    """Return the pattern of a key of the configuration that RT-DETR, D-FINE and DEIM print, as a dictionary or as JSON."""
+    return rb"['\"]" + name + rb"['\"]: ['\"]?+" + word + rb"['\"]?+[,}\n]"
+
+
+#: The batch size of the training, of which that of the validation follows.
+_TRAINING = (
+    rb"['\"]train_dataloader['\"]: \{(?:(?!['\"](?:val_dataloader|total_batch_size)['\"])[\s\S]){0,9000}+"
+    + _key(rb"total_batch_size", rb"(\d++)")
+)
+
+
 def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of the lines of one loop."""
     return Reading(
@@ -142,7 +154,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" eta:",
     # Every process announces itself.
-    start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode)",
+    start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode|Not init distributed mode\.|Initialized distributed mode\.\.\.)",
     end=rb"^(?:[0-9 :,-]{8,}+ \[INFO\] )?+Training time [0-9]",
     readings=(
         _reading(_EPOCH, TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
@@ -165,19 +177,23 @@ FORMAT = Format(
         Fact("devices", _argument(rb"world_size", rb"(\d++)"), int),
         Fact("devices", _in_json(rb"world_size", rb"(\d++)"), int),
         Fact("devices", rb"^world_size: (\d++)$", int),
-        Fact("devices", rb"^(Not using distributed mode)", lambda _: 1),
+        Fact("batch_size_of_job", _TRAINING, int),
+        Fact("devices", rb"^(Not using distributed mode|Not init distributed mode\.)", lambda _: 1),
         Fact("devices", rb"^\| distributed init \(rank \d++, world (\d++)\): ", int),
         Fact("accumulation", _argument(rb"(?:accum_iter|update_freq)", rb"(\d++)"), int),
         Fact("accumulation", _in_json(rb"accum_grad_iters", rb"(\d++)"), int),
         Fact("model", _argument(rb"model", rb"'([\w.-]++)'")),
         Fact("model", rb"^arch: ([\w.-]++)$"),
         Fact("model", _in_json(rb"arch", rb'"([\w.-]++)"')),
+        Fact("model", _key(rb"config", rb"(?:[^'\"/\\\n]*+[/\\]++)*+([\w-]++(?:\.(?!ya?+ml)[\w-]++)*+)\.ya?+ml")),
         Fact("total_epochs", _argument(rb"epochs", rb"(\d++)"), int),
         Fact("total_epochs", rb"^epochs: (\d++)$", int),
         Fact("total_epochs", _in_json(rb"max_epoch", rb"(\d++)"), int),
+        Fact("total_epochs", _key(rb"epoches", rb"(\d++)"), int),
         Fact("precision", _argument(rb"amp", rb"(True|False)"), words=_PRECISION),
         Fact("precision", rb"^use_fp16: (True|False)$", words=_PRECISION),
         Fact("precision", _in_json(rb"amp", rb"(true|false)"), words={b"true": "amp", b"false": "fp32"}),
+        Fact("precision", _key(rb"use_amp", rb"([Tt]rue|[Ff]alse)"), words={b"true": "amp", b"True": "amp", b"false": "fp32", b"False": "fp32"}),
     ),
     samples=(
         Sample(

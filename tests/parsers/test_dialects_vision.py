@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -276,6 +277,34 @@ def test_lavis_prints_its_parameters_as_json(head: str, tmp_path: Path) -> None:
     assert facts.items() >= {"devices": 4, "batch_size": 16, "accumulation": 2, "model": "mini_gpt4"}.items()
     assert (facts["precision"], facts["total_epochs"]) == ("amp", 2)
     assert value(session, ALL) == pytest.approx(64 / 0.508, rel=0.005)
+
+
+RTDETR = {
+    "epoches": 2,
+    "use_amp": True,
+    "yaml_cfg": {
+        "train_dataloader": {"dataset": {"ops": ["Resize"]}, "total_batch_size": 16},
+        "val_dataloader": {"total_batch_size": 64},
+        "config": "configs/rtdetrv2/rtdetrv2_r50vd_6x_coco.yml",
+    },
+}
+
+
+@pytest.mark.parametrize("told", [f"cfg:  {RTDETR}", json.dumps(RTDETR, indent=4)])
+def test_the_configuration_of_rt_detr_is_a_dictionary(told: str, tmp_path: Path) -> None:
+    lines = ["Not init distributed mode.", told, "Start training"]
+    for epoch in (0, 1):
+        for i in (*range(0, 200, 10), 199):
+            left = dt.timedelta(seconds=(200 - i) // 2)
+            lines.append(
+                f"Epoch: [{epoch}]  [{i:3}/200]  eta: {left}  lr: 0.0001  loss: 2.5000 (2.5000)  time: 0.5000  "
+                "data: 0.0010  max mem: 3861"
+            )
+        lines.append("Test:  [ 0/13]  eta: 0:00:09  time: 0.7000  data: 0.5000  max mem: 3861")
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    expected = {"batch_size_of_job": 16, "devices": 1, "total_epochs": 2, "precision": "amp"}
+    assert facts_of(session) == {**expected, "model": "rtdetrv2_r50vd_6x_coco"}
+    assert value(session, ALL, batch_size=16) == pytest.approx(32)
 
 
 # Ultralytics

@@ -9,7 +9,7 @@ stands in the configuration only, which the first line of a run may hold.
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import row, value
-from parsers.frameworks.mmseg import ACCUMULATION
+from parsers.frameworks.mmseg import ACCUMULATION, experiment
 
 _TIMES = value(rb"data_time", rb"<reader_seconds>") + value(rb"time", rb"<step_seconds>") + value(rb"loss", rb"<loss>")
 
@@ -33,6 +33,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("model", rb'"exp_name": "([\w.+-]++)"', experiment),
         Fact("batch_size", rb"\bsamples_per_gpu=([0-9]++)", int),
         Fact("devices", rb"\\ngpu_ids = range\(0, ((?!1\))[0-9]++)\)", int),
         Fact("accumulation", ACCUMULATION, int),

@@ -419,6 +419,16 @@ def test_batches_of_an_update_of_openmmlab(hook: str, tmp_path: Path) -> None:
     assert value(session, ALL, devices=8, batch_size=2) == pytest.approx(32)
 
 
+@pytest.mark.parametrize(
+    ("logger", "name"),
+    [("mmdet", "cascade_rcnn_r50_fpn_1x.v2.py"), ("mmengine", "cascade_rcnn_r50_fpn_1x.v2_20261120_100000")],
+)
+def test_the_model_is_that_of_the_configuration(logger: str, name: str, tmp_path: Path) -> None:
+    lines = iterations(lambda t: f"{at(t)} - mmdet - INFO - ")
+    lines.insert(3, f"{at(75)} - {logger} - INFO - Exp name: {name}")
+    assert facts_of(session_of(lines, tmp_path, "frameworks.mmseg"))["model"] == "cascade_rcnn_r50_fpn_1x.v2"
+
+
 def test_files_of_mmcv_that_were_joined_are_a_run_each(tmp_path: Path) -> None:
     lines = []
     for batch, took in ((4, 0.5), (8, 1.25)):

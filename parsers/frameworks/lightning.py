@@ -8,9 +8,10 @@ are taken off. In older releases, which print `loss=..., v_num=`, the bar includ
 is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a separate bar.
 In later ones it includes those that interrupt the epoch, and is drawn again behind the last; where a terminal kept this
 state alone, the first epoch tells it by a metric of the validation. Where the loader has no length (`500/?`), the last
-state of an epoch counts. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the last half minute, so that
-the time of the epoch tells more, unless it is too short for the steps. Bars of other programs that begin with `Epoch
-0:` look alike and mean the same. NeMo's bars with `train_step_timing` have their own format.
+state of an epoch counts, as it does of a run that ended within its first one. The bar of `rich` (`Epoch 0/9 ━━━
+500/500`) prints the rate of the last half minute, so that the time of the epoch tells more, unless it is too short for
+the steps. Bars of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with
+`train_step_timing` have their own format.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _FIRST_SECOND = 2.0
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step.
 
-    Of bars that do not know how long an epoch is, it is the last state.
+    Where none is complete, since the run ended within its first epoch or no bar knows how long an epoch is, it is the last state.
     """
     steps = columns["steps"]
     complete = np.flatnonzero(np.isfinite(steps))
@@ -52,7 +53,9 @@ def _of_bar(columns: Columns) -> Postprocessed:
     steps, lasted = found["steps"], columns["duration"][rows] + _CUT
     printed = columns["step_seconds"][rows]
     coarse = _ROUNDS / np.where(np.isnan(printed), columns["steps_per_second"][rows], printed)
-    seconds = steps * np.where(_CUT / lasted < coarse, lasted / steps, found["step_seconds"])
+    # The rate of a state that is not complete may be smoothed.
+    smoothed = np.isnan(columns["steps"][rows])
+    seconds = steps * np.where(smoothed | (_CUT / lasted < coarse), lasted / steps, found["step_seconds"])
     before = np.array([_before(columns, row) for row in rows.tolist()])
     done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
     return rows, {**found, "steps": done, "step_seconds": seconds / done}
@@ -107,7 +110,9 @@ FORMAT = Format(
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(
-            rb"Epoch <epoch>: (?:(?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps)|\|[^|\r\n]++\| (?P<_open>[1-9][0-9]*+)/\?) "
+            rb"Epoch <epoch>: (?:(?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps)|"
+            # Of a bar that is not complete the last state of its line, behind which somebody else prints.
+            rb" *+(?:[0-9]{1,2}%)?+\|[^|\r\n]++\| (?P<_open>[1-9][0-9]*+)/(?:\?|[0-9]++(?=(?:(?!global_step=)[^\r\n])*+\n))) "
             rb"\[(?P<duration>[0-9:]++)<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)(?=[,\]])"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"

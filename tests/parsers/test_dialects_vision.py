@@ -469,6 +469,14 @@ def test_a_bar_of_lightning_that_a_terminal_cut_may_hold_the_validation(tmp_path
     assert value(session, ALL, devices=1, batch_size=16) == pytest.approx(80)
 
 
+def test_a_run_that_ended_within_its_first_epoch(tmp_path: Path) -> None:
+    # 85 steps of 0.8 s, and a rate that is smoothed.
+    states = (f"{i}/5049 [{i * 4 // 300:02}:{i * 4 // 5 % 60:02}<46:01,  1.80it/s, loss=0.25]" for i in range(5, 90, 5))
+    bar = "".join(f"\rEpoch 1:   1%|          | {each}" for each in states)
+    session = session_of([bar, "Traceback (most recent call last):"], tmp_path, "frameworks.lightning")
+    assert value(session, ALL, devices=1, batch_size=2) == pytest.approx(2.5, rel=0.01)
+
+
 def test_one_visible_device_may_be_that_of_a_process_of_several(tmp_path: Path) -> None:
     lines = [
         "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/4",

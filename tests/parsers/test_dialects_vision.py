@@ -502,3 +502,21 @@ def test_epochs_of_the_bars_of_openpcdet(seconds: int, tmp_path: Path) -> None:
         assert value(session, ALL, devices=4, batch_size=4) == pytest.approx(80 * 16 / 60, rel=0.01)
     else:
         assert reason(session, ALL, devices=4, batch_size=4) == "coarse_seconds"
+
+
+# SuperGradients
+
+
+@pytest.mark.parametrize(("images", "batches"), [(1000, 62), (1000, 63)])
+def test_the_last_batch_of_super_gradients_is_dropped_or_smaller(images: int, batches: int, tmp_path: Path) -> None:
+    bar = f"{batches}/{batches} [00:25<00:00,  {batches / 25:.2f}it/s, PPYoloELoss/loss=1.25, gpu_mem=8.12]"
+    lines = [
+        "TRAINING PARAMETERS:",
+        "    - Number of GPUs:               2          (2 available on the machine)",
+        f"    - Dataset size:                 {images}       (len(train_set))",
+        "    - Batch size per GPU:           8          (batch_size)",
+        "    - Total batch size:             16         (num_gpus * batch_size)",
+        *(f"Train epoch {i}: 100%|##########| {bar}" for i in range(6)),
+    ]
+    session = session_of(lines, tmp_path, "frameworks.super_gradients")
+    assert value(session) == pytest.approx(min(images, 16 * batches) / 25, rel=0.002)

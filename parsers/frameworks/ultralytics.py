@@ -14,32 +14,40 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract.coarse import whole_seconds
 from parsers.frameworks import SEVERAL
 
 
 def epochs(columns: Columns) -> Postprocessed:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
-    Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is.
+    Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is. Of a run that
+    ended within its first epoch it is the last state, whose rate is smoothed: the time tells its speed.
     """
-    rows = np.flatnonzero(np.diff(columns["epoch"], append=np.nan) != 0)
-    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "steps", "memory") if name in columns}
+    told = columns["steps"]
+    within = "_open" in columns and not np.isfinite(told).any()
+    told = columns["_open"] if within else told
+    states = np.flatnonzero(np.isfinite(told))
+    rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
+    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "memory") if name in columns}
+    found["steps"] = told[rows]
     with np.errstate(divide="ignore"):
         by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
     elapsed = columns["duration"][rows]
     if len(rows):
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         found["steps"] = np.where(np.ceil(full) == found["steps"], full, found["steps"])
-    found["step_seconds"] = np.clip(by_rate, elapsed, elapsed + 1) / found["steps"]
+    seconds = whole_seconds(elapsed) if within else np.clip(by_rate, elapsed, elapsed + 1)
+    found["step_seconds"] = seconds / found["steps"]
     found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
     return rows, found
 
 
-def _bar(state: bytes) -> Reading:
-    """Return the reading of a complete bar; `state` stands behind its steps."""
+def _bar(state: bytes, unfinished: bytes = b"") -> Reading:
+    """Return the reading of a complete bar; `state` stands behind its steps, and `unfinished` is what else these may be."""
     return Reading(
-        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: 100%"
-        rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) " + state,
+        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: (?:100%"
+        rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps)" + unfinished + rb") " + state,
         unit="images/s",
         span="epoch",
         factors={"memory": 1e9 / 2**20},
@@ -49,6 +57,8 @@ def _bar(state: bytes) -> Reading:
     )
 
 
+#: The last state of a line, behind which somebody else prints.
+_UNFINISHED = rb"| ++[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n)"
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
 _NAMESPACE = rb"\bNamespace\((?=[^\n]{0,4000}?\btotal_batch_size=)[^\n]{0,4000}?\b"
 #: The devices that these list where none is named: one process trains on all of them.
@@ -82,7 +92,7 @@ FORMAT = Format(
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
         _bar(RATE + rb" (?P<duration>[0-9:.]++)s?+[ \t]*+(?=[\r\n])"),
-        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"),
+        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]", _UNFINISHED),
     ),
     facts=(
         Fact("model", rb"^((?:YOLO|yolo|gelan|rtdetr|RT-?DETR)[\w-]*+) summary: "),
@@ -127,6 +137,11 @@ FORMAT = Format(
         Sample(
             "     0/299      4.8G    0.04291    0.06214    0.02105         90        640: 100%|██████████| 925/925 [01:40<00:00,  9.21it/s]\n".encode(),
             epoch=0, total_epochs=299, steps=925, steps_per_second=9.21, duration=100,
+        ),
+        Sample(
+            "val: Scanning labels/val... 9 images, 0 backgrounds, 0 corrupt: 100%|██████████| 9/9 [00:00<?, ?it/s]\n"
+            "     7/10       1.2G     0.8291     0.4214          9        416:  27%|██▋       | 55/203 [01:05<01:37,  1.52it/s]\nKeyboardInterrupt\n".encode(),
+            epoch=7, _open=55, duration=65, steps_per_second=1.52,
         ),
         NearMiss(
             "      3/100      8.12G      1.234     0.5500      1.105        123        640: 98% ━━━━━━━━━━━╸ 39/40 1.7s/it 1:10<1.7s\r".encode(),

@@ -370,6 +370,18 @@ def test_the_last_batch_of_an_epoch_of_older_yolo_is_smaller(size: str, tmp_path
     assert value(session_of(lines, tmp_path, "frameworks.ultralytics")) == pytest.approx(72 / 40)
 
 
+def test_a_run_of_yolo_that_ended_within_its_first_epoch(tmp_path: Path) -> None:
+    # 55 of 203 batches in 66 s, and a rate that is smoothed.
+    bar = "4.8G    0.04291    0.06214         90        640:"
+    size = "train: Scanning labels/train... 3248 images, 0 backgrounds, 0 corrupt: 100%|##| 3248/3248 [00:00]"
+    drawn = (
+        f"  0/5  {bar}   0%|  | 1/203 [00:02<07:00,  2.08s/it]\r  0/5  {bar}  27%|#  | 55/203 [01:06<01:20,  1.85it/s]"
+    )
+    lines = [*YOLOV5, size, drawn, "Traceback (most recent call last):", "KeyboardInterrupt"]
+    session = session_of(lines, tmp_path, "frameworks.ultralytics")
+    assert value(session) == pytest.approx(55 * 16 / 66, rel=0.01)
+
+
 @pytest.mark.parametrize(
     "head",
     [

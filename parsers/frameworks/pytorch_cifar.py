@@ -42,6 +42,8 @@ def _seconds(told: NDArray[np.float64]) -> Column:
     return np.where(cut / 2 > _COARSE * took, np.nan, took)
 
 
+#: What begins another epoch, or an evaluation.
+_ELSE = rb"[Ee]poch: |[Tt]est|[Vv]al"
 _TIME = b"".join(
     rb"(?:(?P<%s>[0-9]++)%s)?+" % (name.encode(), unit)
     for name, unit in zip(_UNITS, (b"D", b"h", rb"m(?!s)", b"s", b"ms"), strict=True)
@@ -55,12 +57,14 @@ FORMAT = Format(
     start=rb"==> Preparing data\.\.",
     readings=(
         Reading(
-            # What stands between them tells of no evaluation; the last state of the bar counts.
-            rb"(?<![^\n])(?:===> )?+Epoch: <epoch>(?:/[0-9]++)?+[ \t\r]*+\n(?:(?![^\n]*?(?: \| Tot: |[Ee]poch: |[Tt]est|[Vv]al))[^\n]*+\n){0,9}+"
-            rb"(?:[^\r\n]*+\r(?!\n))*+[^\r\n\[]*+\[[=>.]*+(?: (?P<_of_in_bar>[0-9]++)/(?P=_of_in_bar) )?+[=>.]*+\] ++Step: ++[0-9a-zD]++ \| Tot: ++"
+            # Between the line of the epoch and the bar stands nothing of an evaluation.
+            rb"(?<![^\n])(?:===> )?+Epoch: <epoch>(?:/[0-9]++)?+[ \t\r]*+\n(?:(?![^\n]*?(?: \| Tot: |" + _ELSE + rb"))[^\n]*+\n){0,9}+"
+            # The first state tells how many steps there are; the complete one may stand in a line of its own.
+            rb"(?=[^\r\n]*? [0-9]++/(?P<_total>[0-9]++)(?!\S))(?:(?![^\n]*?(?:" + _ELSE + rb"| (?P=_total)/(?P=_total)(?!\S)))[^\n]*+\n){0,20000}+"
+            rb"(?:[^\r\n]*+\r(?!\n))*+[^\r\n\[]*+\[[=>.]*+(?: (?P<_of_in_bar>(?P=_total))/(?P=_total) )?+[=>.]*+\] ++Step: ++[0-9a-zD]++ \| Tot: ++"
             + _TIME
             + rb"(?=\s)(?:(?:[^\r\nL]++|L(?!oss: ))*+Loss: <loss>(?=\s))?+(?:[^\r\n( ]++|\((?![0-9]++/[0-9]++\))| (?! *+[0-9]++/[0-9]))*+"
-            rb"(?:\([0-9]++/(?P<_seen>[0-9]++)\))?+(?: ++(?P<_of_behind>[0-9]++)/(?P=_of_behind)(?!\S))?+[^\r\n]*+(?=[\r\n])",
+            rb"(?:\([0-9]++/(?P<_seen>[0-9]++)\))?+(?: ++(?P<_of_behind>(?P=_total))/(?P=_total)(?!\S))?+[^\r\n]*+(?=[\r\n])",
             unit="samples/s",
             span="epoch",
             postprocess=_epochs,

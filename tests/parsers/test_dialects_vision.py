@@ -416,6 +416,23 @@ def test_the_first_bar_of_an_epoch_of_pytorch_cifar_is_the_training(took: float,
     assert not log_of([each for each in lines if not each.startswith("Epoch")], tmp_path).claims
 
 
+def test_a_bar_of_pytorch_cifar_that_is_never_complete_is_not_that_of_the_test(tmp_path: Path) -> None:
+    # Each state in a line of its own.
+    def bar(done: int, total: int) -> str:
+        seconds = f"{done // 20}s{done % 20 * 50}ms"
+        return f" [{'=' * 64}>]  Step: 50ms | Tot: {seconds} | Loss: 1.5 | Acc: 50% ({done}/{2 * done}) {done}/{total} "
+
+    def epochs_of(last: int) -> list[str]:
+        done, tested = (*range(1, 391, 39), last), (1, 100)
+        states = [*(bar(i, 391) for i in done), *(bar(i, 100) for i in tested)]
+        return [each for epoch in range(6) for each in (f"Epoch: {epoch}", *states)]
+
+    session = session_of(epochs_of(391), tmp_path, "frameworks.pytorch_cifar")
+    assert value(session, ALL, devices=1) == pytest.approx(780 / 19.55, rel=0.01)
+    session = session_of(["==> Preparing data..", *epochs_of(390)], tmp_path, "frameworks.pytorch_cifar")
+    assert reason(session, ALL, devices=1) == "no_records"
+
+
 # OpenMMLab
 
 

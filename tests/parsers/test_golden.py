@@ -44,6 +44,7 @@ ALIKE = {
     "frameworks.diffusers": "frameworks.hf_trainer",
     "frameworks.hf_iteration": "frameworks.hf_trainer",
     "frameworks.hf_notebook": "frameworks.hf_trainer",
+    "frameworks.openpcdet_bar": "frameworks.openpcdet",
     "frameworks.trl": "frameworks.hf_trainer",
 }
 

@@ -55,6 +55,8 @@ _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
 _STAMP = rb':::ML(?:LOG \{"namespace": ?+"[^"\n]*+", ?+"time_ms": ?+|(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9]))'
 _KEY = rb'(?:, ?+"event_type": ?+"[A-Z_]++", ?+"key": ?+"| (?:\([^)\r\n]{0,300}+\) )?+)'
 _VALUE = rb'", ?+"value": ?+'
+#: In 2019, under a Python whose dictionaries have no order.
+_PLACE = rb'(?:"metadata": ?+\{[^{}\n]*+\}, ?+)?+'
 #: Up to something later in a line; no real one is longer.
 _LATER = rb"[^\n]{0,1500}?"
 _IN_TRACKED = (
@@ -141,7 +143,9 @@ def _lines(events: Mapping[str, bytes], told: Mapping[str, bytes] | None = None)
         values += (
             rb"(?=(?:\w++(?:"
             + _VALUE
-            + rb'|: ?+(?:\{(?:"epoch": ?+[0-9]++, ?+)?+"value": ?+)?+)(?P<_value>'
+            + rb'|: ?+(?:\{(?:"epoch": ?+[0-9]++, ?+)?+'
+            + _PLACE
+            + rb'"value": ?+)?+)(?P<_value>'
             + _NUMBER
             + rb")(?=[,}\s]))?+)"
         )
@@ -799,10 +803,10 @@ _IN_SEQUENCES = (
 _IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
 
 
-_OF_2019 = rb':::MLL [0-9.]++ %s: \{"value": '
-#: What every run states since the round v6.1.
+_OF_2019 = rb":::MLL [0-9.]++ %s: \{" + _PLACE + rb'"value": '
+#: What every run states since the round v6.1, and some before.
 _PRECISIONS: Mapping[bytes, str] = {
-    b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"nvfp4": "nvfp4", b"int8": "int8",
+    b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"mxfp8": "mxfp8", b"nvfp4": "nvfp4", b"int8": "int8",
 }  # fmt: skip
 _SPLIT = ("tensor", "pipeline", "context", "expert")
 
@@ -853,7 +857,7 @@ FORMAT = Format(
             postprocess=_target_samples, facts=(*_FACTS, "resumed_from"),
         ),
         Reading(
-            rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
+            rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+' + _PLACE + rb'"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
             weak=True,
         ),
         Reading(
@@ -884,13 +888,13 @@ FORMAT = Format(
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
-        Fact("precision", rb'"lowest_numerical_precision_in_linear' + _VALUE + rb'"(\w++)"', words=_PRECISIONS),
+        Fact("precision", rb'"lowest_numerical_precision_(?:in_)?+linear' + _VALUE + rb'"(\w++)"', words=_PRECISIONS),
         *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + _VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
         Fact("micro_batch", rb'"micro_batch_size' + _VALUE + rb"([0-9]++)\b", int),
         Fact("resumed_from", rb'"init_checkpoint_step' + _VALUE + rb"([1-9][0-9]*+)\b", int),
         Fact("seed", rb'"seed' + _VALUE + rb"([0-9]++)\b"),
         Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
-        Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{\"value\": )([0-9]++)"),
+        Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{" + _PLACE + rb"\"value\": )([0-9]++)"),
     ),
     samples=(
         Sample(

@@ -2,11 +2,11 @@
 
 The figure is the bus bandwidth of the operation that is not in place, in GB/s: the bandwidth that each device needs on
 its slowest link, whatever the number of devices; so it is that of one device. `-N` repeats the table, and its rows of
-the largest size are the records; the tool warms up before each. One table alone is one record, and too few for a
-figure. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is the mean
-over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for nothing
-(older releases print in place of their number how far they differ at most), nor does one whose own columns contradict
-each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in
+the largest size are the records; the tool warms up before each. One table alone is the tool's own figure, a mean over
+its iterations. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is
+the mean over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for
+nothing (older releases print in place of their number how far they differ at most), nor does one whose own columns
+contradict each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in
 GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read; nor is the table
 of the oldest releases, without a root. AMD's rccl-tests are a copy, and test RCCL.
 """
@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -60,6 +62,13 @@ def _largest(columns: Columns) -> Postprocessed:
     return rows, {"throughput": columns["throughput"][rows]}
 
 
+def _of_tables(columns: Columns, *, several: bool) -> Postprocessed:
+    """Return the rows of the largest size of several tables, or that of a table alone."""
+    rows, found = _largest(columns)
+    kept = slice(len(rows) if (len(rows) > 1) == several else 0)
+    return rows[kept], {name: each[kept] for name, each in found.items()}
+
+
 def _gib(sizes: bytes) -> int:
     """Return the largest size of a table in GiB, 0 where that is no whole number; the last step may pass the limit."""
     smallest, largest, step = (int(each) for each in re.findall(rb"[0-9]++", sizes))
@@ -72,6 +81,16 @@ def _gib(sizes: bytes) -> int:
     return 0 if size % 2**30 else size >> 30
 
 
+_OF_TABLES = Reading(
+    _ROW % (_SIZE, rb"[a-z][a-z0-9]++")
+    + rb"(?P<_microseconds>%s) ++(?P<_algorithm>%s) ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
+    unit="GB/s",
+    scope="device",
+    where=rb"^# ++size ++count ++type ++redop ++root ++time ++algbw ++busbw ",
+    postprocess=partial(_of_tables, several=True),
+    facts=("batch_size",),
+)
+
 FORMAT = Format(
     title="nccl-tests",
     framework="NCCL",
@@ -81,15 +100,8 @@ FORMAT = Format(
     end=rb"^# Avg bus bandwidth ++: [0-9]",
     unproven=True,
     readings=(
-        Reading(
-            _ROW % (_SIZE, rb"[a-z][a-z0-9]++")
-            + rb"(?P<_microseconds>%s) ++(?P<_algorithm>%s) ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
-            unit="GB/s",
-            scope="device",
-            where=rb"^# ++size ++count ++type ++redop ++root ++time ++algbw ++busbw ",
-            postprocess=_largest,
-            facts=("batch_size",),
-        ),
+        _OF_TABLES,
+        replace(_OF_TABLES, span="run", postprocess=partial(_of_tables, several=False)),
     ),
     facts=(
         Fact("framework", rb"^(rccl-tests: Version |RCCL version :)", lambda _: "RCCL"),

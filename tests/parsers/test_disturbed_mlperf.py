@@ -305,11 +305,13 @@ def test_steps_of_the_trainer_count_where_blocks_hold_their_evaluations(tmp_path
     assert (found.value, found.unit) == (pytest.approx(64 * 8192 / 10), "tokens/s")
 
 
-def of_2019(at: float) -> Iterator[str]:
+def of_2019(at: float, *, ordered: bool = True) -> Iterator[str]:
     """Yield a run in the words of 2019: epochs of 640 samples in 10 s, and evaluations of 5 s."""
 
     def line(seconds: float, key: str, told: object = None, **metadata: object) -> str:
-        return f":::MLL {1795169472.5 + at + seconds:.3f} {key}: {json.dumps({'value': told, 'metadata': metadata})}"
+        event = {"value": told, "metadata": {"file": "train.py"} | metadata}
+        event = event if ordered else dict(reversed(event.items()))
+        return f":::MLL {1795169472.5 + at + seconds:.3f} {key}: {json.dumps(event)}"
 
     yield line(-5, "init_start")
     yield line(-4, "submission_benchmark", "resnet")
@@ -320,16 +322,19 @@ def of_2019(at: float) -> Iterator[str]:
         yield line(15 * epoch - 15, "epoch_start", epoch_num=epoch)
         yield line(15 * epoch - 5, "epoch_stop", epoch_num=epoch)
         yield line(15 * epoch - 5, "eval_start", epoch_num=epoch)
+        yield line(15 * epoch, "eval_accuracy", epoch / 8, epoch_num=epoch)
         yield line(15 * epoch, "eval_stop", epoch_num=epoch)
     yield line(105, "run_stop", status="success")
 
 
-def test_runs_of_2019_state_their_benchmark_and_batch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ordered", [True, False])
+def test_runs_of_2019_state_their_benchmark_and_batch(ordered: bool, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
-    path.write_text("".join(f"{each}\n" for at in (0, 500) for each in of_2019(at)))
+    path.write_text("".join(f"{each}\n" for at in (0, 500) for each in of_2019(at, ordered=ordered)))
     found = sessions_of(path).sessions
     assert [(facts_of(each)["model"], facts_of(each)["batch_size_of_job"]) for each in found] == [("resnet", 64)] * 2
     assert [value(each) for each in found] == pytest.approx([64, 64])
+    assert [metric(each, "accuracy").value for each in found] == [0.875, 0.875]
 
 
 @pytest.mark.parametrize("saved", [False, True])

@@ -460,3 +460,28 @@ def test_se3_transformer_averages_the_speeds_of_its_steps(tmp_path: Path) -> Non
     run = {"throughput_train": 425.5, "latency_train_mean": 37.603, "latency_train_90": 38.5}
     session = session_of([dllogger(1795169972.5, [], run)], tmp_path, "frameworks.dllogger")
     assert value(session, "reported") == pytest.approx(425.5)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_habana_prints_the_sequences_of_a_device_since_the_line_before(packed: bool, tmp_path: Path) -> None:
+    """Updates of 8 x 4 sequences on two devices take a second, and a checkpoint behind every fourth line ten."""
+    each = 2 if packed else 1
+    config = "gradient_accumulation_steps=4, fp16=False, use_autocast=True, use_habana=True"
+    lines = ["AVG_SEQ_PER_SAMPLE: 2.0"] if packed else []
+    lines += [f'DLL {stamp(0)} - PARAMETER Config : ["Namespace({config})"]', "world_size: 2"]
+    lines.append(f"DLL {stamp(1)} - PARAMETER batch_size_per_pu : 8 ")
+    now = 10.0
+    for line in range(1, 41):
+        took = 30.0 if line % 4 == 1 and line > 1 else 20.0
+        now += took
+        lines.append(
+            f"DLL {stamp(now)} - Training Epoch: 0 Training Iteration: {20 * line}  average_loss : 7.5  "
+            f"step_loss : 7.5  learning_rate : 0.0005  average_training_time_step : {took / 80}  "
+            f"average_perf_per_step : {each * 8 * 4 * 20 / took} "
+        )
+        lines += [f"DLL {stamp(now)} - PARAMETER checkpoint_step : {20 * line} "] if line % 4 == 0 else []
+    session = session_of(lines, tmp_path, "ngc.pytorch_bert")
+    assert facts_of(session)["precision"] == "bf16"
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(each * 64)

@@ -37,6 +37,8 @@ _PAUSES = (
     Pause("evaluation", rb"timing_s/testing\"?+:", b" - timing_s/testing:120.5 - ", inside="last"),
     Pause("checkpoint", rb"timing_s/save_checkpoint\"?+:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
 )
+#: The first line of the configuration, as it is printed since the first release.
+_CONFIGURED = rb"\{'actor_rollout_ref': \{"
 _STEP = rb"step:(?<!\Sstep:)<step> - "
 _AGAIN = rb"(?<=\s)step:[0-9]++ - "
 
@@ -44,7 +46,7 @@ FORMAT = Format(
     title="verl",
     framework="PyTorch",
     marker=b"g",
-    start=rb"TaskRunner hostname: ",
+    start=rb"TaskRunner hostname: (?:(?:[^\n]{0,400}+\n){1,8}?[^\n]{0,200}?" + _CONFIGURED + rb")?+|" + _CONFIGURED,
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
     end=rb"Final validation metrics: ",
     readings=(

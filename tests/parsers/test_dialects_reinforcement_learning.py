@@ -26,6 +26,7 @@ def clock(seconds: float) -> str:
 
 def old_verl(devices: int) -> Iterator[str]:
     """Yield steps of 240,000 tokens in 60 s, and every fifth one with 20 s of validation."""
+    yield "(main_task pid=7) {'actor_rollout_ref': {'actor': {'ppo_mini_batch_size': 128}},"
     yield "(main_task pid=7)  'trainer': {'critic_warmup': 0,"
     yield f"(main_task pid=7)              'n_gpus_per_node': {devices},"
     yield "(main_task pid=7)              'nnodes': 1}}"
@@ -43,6 +44,18 @@ def old_verl(devices: int) -> Iterator[str]:
 def test_verl_of_early_2025_prints_tokens_of_a_device_and_seconds(devices: int, tmp_path: Path) -> None:
     session = session_of(list(old_verl(devices)), tmp_path, "frameworks.verl")
     assert value(session, "sustained", devices=devices) == pytest.approx(4000)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_verl_begins_with_its_configuration(named: bool, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    head = "(main_task pid=7) TaskRunner hostname: node1, PID: 7\n" * named
+    path.write_text("".join(head + "".join(f"{each}\n" for each in old_verl(devices)) for devices in (4, 8)))
+    found = read(path).sessions
+    assert [facts_of(each)["devices_per_node"] for each in found] == [4, 8]
+    assert [value(each, "sustained", devices=n) for each, n in zip(found, (4, 8), strict=True)] == pytest.approx(
+        [4000] * 2
+    )
 
 
 def test_verl_writes_rows_of_json_to_a_file(tmp_path: Path) -> None:

@@ -485,3 +485,15 @@ def test_habana_prints_the_sequences_of_a_device_since_the_line_before(packed: b
     found = measured(session, facts_of(session)).figures["sustained"]
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(each * 64)
+
+
+def test_nemo_bar_rounds_the_number_of_a_step_from_ten_thousand_on(tmp_path: Path) -> None:
+    lines = ["    global_batch_size: 128"]
+    for step in range(19990, 20100):
+        seconds = 4 * (step - 19989)
+        told = float(step - 1) if step <= 10000 else f"{step - 1:.3g}".replace("e+0", "e+")
+        lines.append(
+            f"Epoch 0: :  20%|##  | {step}/100000 [{seconds // 60:02d}:{seconds % 60:02d}<88:00:00, v_num=0, "
+            f"reduced_train_loss=2.500, global_step={told}, consumed_samples=2.56e+6, train_step_timing in s=4.000]"
+        )
+    assert value(session_of(lines, tmp_path, "frameworks.nemo"), "sustained") == pytest.approx(128 / 4)

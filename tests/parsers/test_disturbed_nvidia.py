@@ -497,3 +497,19 @@ def test_nemo_bar_rounds_the_number_of_a_step_from_ten_thousand_on(tmp_path: Pat
             f"reduced_train_loss=2.500, global_step={told}, consumed_samples=2.56e+6, train_step_timing in s=4.000]"
         )
     assert value(session_of(lines, tmp_path, "frameworks.nemo"), "sustained") == pytest.approx(128 / 4)
+
+
+def test_dlrm_of_facebook_prints_milliseconds_from_every_rank(tmp_path: Path) -> None:
+    lines = ["+ mpirun -np 2 python dlrm_s_pytorch.py --mini-batch-size=2048", "Running on 2 ranks using nccl backend"]
+    for step in range(64, 2561, 64):
+        # Of two ranks one is ahead.
+        told = (
+            f"Finished training it {step}/2560 of epoch 0, {each} ms/it, loss 0.512500" for each in ("12.40", "12.60")
+        )
+        lines += [f"[{rank}] {each}, accuracy 75.125 %" for rank, each in enumerate(told)]
+        lines += (
+            [f"[0] Testing at - {step}/2560 of epoch 0, loss 0.453765, accuracy 78.625 %"] if step % 640 == 0 else []
+        )
+    session = session_of(lines, tmp_path, "frameworks.dlrm")
+    assert facts_of(session) == {"model": "DLRM", "batch_size_of_job": 2048, "devices": 2}
+    assert value(session, "sustained") == pytest.approx(2048 / 0.0125)

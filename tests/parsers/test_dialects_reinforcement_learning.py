@@ -180,6 +180,20 @@ def test_stable_baselines_prints_steps_and_seconds_since_the_start(tmp_path: Pat
     assert [value(each, "sustained") for each in found] == pytest.approx([102.4, 204.8])
 
 
+@pytest.mark.parametrize("behaviors", [1, 2])
+def test_ml_agents_prints_the_steps_of_each_behavior(behaviors: int, tmp_path: Path) -> None:
+    lines = [
+        f"[INFO] Agent{each}. Step: {5000 * n}. Time Elapsed: {20.5 * n:.3f} s. Mean Reward: 0.5. Training."
+        for n in range(1, 41)
+        for each in range(behaviors)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.env_steps")
+    if behaviors == 1:
+        assert value(session, "sustained") == pytest.approx(5000 / 20.5)
+    else:
+        assert reason(session, "sustained") == "no_records"
+
+
 @pytest.mark.parametrize(
     "line",
     [

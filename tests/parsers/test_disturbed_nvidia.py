@@ -15,6 +15,7 @@ from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
+from parsers.engine.read import read
 from schema.records import Figure, NoFigure
 
 
@@ -513,3 +514,25 @@ def test_dlrm_of_facebook_prints_milliseconds_from_every_rank(tmp_path: Path) ->
     session = session_of(lines, tmp_path, "frameworks.dlrm")
     assert facts_of(session) == {"model": "DLRM", "batch_size_of_job": 2048, "devices": 2}
     assert value(session, "sustained") == pytest.approx(2048 / 0.0125)
+
+
+def test_dllogger_arguments_begin_a_run(tmp_path: Path) -> None:
+    """Updates of 2 x 8 sequences on four devices take a second, and two once the run was started again."""
+    lines = []
+    for begin, batch in ((0, 8), (500, 4)):
+        config = f"Namespace(gradient_accumulation_steps=2, world_size=4, train_batch_size={batch})"
+        lines += [
+            dllogger(begin, "PARAMETER", {"Config": [config]}),
+            dllogger(begin, "PARAMETER", {"train_start": True}),
+        ]
+        lines.append(dllogger(begin, "PARAMETER", {"batch_size_per_gpu": batch}))
+        each = 8 // batch
+        lines += [
+            dllogger(begin + each * n, [0, n], {"average_loss": 7.5, "step_loss": 7.25, "learning_rate": 0.001})
+            for n in range(1, 61)
+        ]
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    found = read(path).sessions
+    assert [each.format.id for each in found] == ["frameworks.dllogger"] * 2
+    assert [value(each, "sustained") for each in found] == pytest.approx([64, 16])

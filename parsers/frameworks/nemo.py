@@ -100,6 +100,9 @@ FORMAT = Format(
     title="NeMo",
     framework="NeMo",
     marker=_TIMING,
+    # Lightning says so once; NeMo has printed its configuration before.
+    start=rb"All distributed processes registered\. Starting with [0-9]++ processes",
+    before_start=rb"^NeMo configuration file:|\*\*\* Experiment configuration \*\*\*|^GPU available: |^Initializing distributed: GLOBAL_RANK",
     end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
     readings=(
         Reading(

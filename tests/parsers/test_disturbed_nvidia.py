@@ -536,3 +536,16 @@ def test_dllogger_arguments_begin_a_run(tmp_path: Path) -> None:
     found = read(path).sessions
     assert [each.format.id for each in found] == ["frameworks.dllogger"] * 2
     assert [value(each, "sustained") for each in found] == pytest.approx([64, 16])
+
+
+def test_nemo_begins_a_run_where_its_processes_are_registered(tmp_path: Path) -> None:
+    lines = []
+    for batch, seconds in ((512, "2.0"), (256, "4.0")):
+        lines += ["    ************** Experiment configuration ***********", f"    global_batch_size: {batch}"]
+        lines += ["All distributed processes registered. Starting with 8 processes"]
+        lines += [nemo(0, n, n, str(batch), seconds, batch * (n + 1)) for n in range(60)]
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    found = read(path).sessions
+    assert [facts_of(each)["batch_size_of_job"] for each in found] == [512, 256]
+    assert [value(each, "sustained", devices=8) for each in found] == pytest.approx([256, 64])

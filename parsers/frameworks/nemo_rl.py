@@ -50,6 +50,8 @@ FORMAT = Format(
     title="NeMo-RL",
     framework="PyTorch",
     marker=b"E2E (Tokens/sec/gpu): ",
+    start=rb"(?m:^)Final config:",
+    before_start=rb"^Loaded configuration from: ",
     unproven=True,
     readings=(
         replace(_OF_DEVICE, pattern=_block(rb"E2E \(Tokens/sec\): "), scope="job"),

@@ -104,22 +104,30 @@ def test_verl_fine_tunes_without_bars(tmp_path: Path) -> None:
 # NeMo-RL
 
 
-def test_nemo_rl_states_its_model_and_machines(tmp_path: Path) -> None:
-    lines = [
+def nemo_rl(nodes: int) -> Iterator[str]:
+    yield from (
+        "Loaded configuration from: examples/configs/grpo.yaml",
         "Final config:",
-        "{'cluster': {'gpus_per_node': 4, 'num_nodes': 2},",
+        f"{{'cluster': {{'gpus_per_node': 4, 'num_nodes': {nodes}}},",
         " 'env': {'judge': {'model_name': 'acme/judge', 'num_nodes': 1}},",
         " 'policy': {'generation': {'backend': 'vllm', 'temperature': 1.0},",
         "            'model_name': 'acme/tiny-lm',",
         "            'train_global_batch_size': 512}}",
-    ]
+    )
     for step in range(1, 21):
-        lines += [f"========================= Step {step}/50 =========================", "  • Total step time: 60.00s"]
-        lines.append("    - E2E (Tokens/sec/gpu): 512.50")
-    session = session_of(lines, tmp_path, "frameworks.nemo_rl")
-    stated = facts_of(session)
-    assert (stated["model"], stated["devices_per_node"], stated["nodes"]) == ("acme/tiny-lm", 4, 2)
-    assert value(session, devices=8) == 8 * 512.5
+        yield f"========================= Step {step}/50 ========================="
+        yield f"  • Total step time: 60.00s\n    - E2E (Tokens/sec/gpu): {256.25 * nodes:.2f}"
+
+
+def test_nemo_rl_states_its_model_and_machines(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for nodes in (2, 4) for each in nemo_rl(nodes)))
+    stated = [(facts_of(each), value(each, devices=8)) for each in read(path).sessions]
+    assert [(each["model"], each["devices_per_node"], each["nodes"]) for each, _ in stated] == [
+        ("acme/tiny-lm", 4, 2),
+        ("acme/tiny-lm", 4, 4),
+    ]
+    assert [each for _, each in stated] == [8 * 512.5, 8 * 1025]
 
 
 # OpenRLHF

@@ -16,7 +16,8 @@ evaluation by its accuracy alone: the stretch that ends there holds it, and so d
 samples. The last epoch does not count, since it may have ended when the target was met; a burst of events after the run
 says nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not
 count. Of a program that was started again without a new head only the last run counts, and no time to train, since that
-run may go on where the one before broke off; where the stamps of a run go back, nothing counts. Every node may log the
+run may go on where the one before broke off; where the stamps of a run go back, nothing counts, unless it is the end of
+Stable Diffusion, which is logged later, with the stamp of the checkpoint that met the target. Every node may log the
 same figure, which counts once. A speed counts samples; of GPT-3, and of Llama 3.1, whose logs state the length of a
 sequence, tokens, whichever of the two is logged.
 
@@ -197,7 +198,7 @@ def _of_run(events: Sequence[_Event]) -> list[_Event]:
     """
     begin = _begin(events)
     ends = [at for at, each in enumerate(events) if each.kind in _RUN_ENDS and at > begin]
-    return list(events[begin : ends[-1] + 1 if ends else None])
+    return _until_met(events[begin : ends[-1] + 1 if ends else None])
 
 
 def _begin(events: Sequence[_Event]) -> int:
@@ -211,6 +212,21 @@ def _goes_back(inside: Sequence[_Event]) -> tuple[int, float] | None:
     """Return the row at which the stamps of a run go back, and the seconds, which are negative; None where they do not."""
     pairs = ((each.row, each.time - before.time) for before, each in pairwise(inside))
     return next(((row, seconds) for row, seconds in pairs if seconds < -_BACK), None)
+
+
+def _until_met(inside: Sequence[_Event]) -> list[_Event]:
+    """Return the events of a run up to the moment at which it met its target, where training went on after that.
+
+    The checkpoints of Stable Diffusion are evaluated when all steps are done. What is logged then, accuracies and the end,
+    has the very stamp of the first one that reached the target.
+    """
+    if not inside:
+        return []
+    met = inside[-1].time
+    verdict = {each.kind for each in takewhile(lambda each: each.time == met, reversed(inside))}
+    if verdict == {"_met", "_judged"} and inside[0].time < met < max(each.time for each in inside) - _BACK:
+        return [each for each in inside if each.time <= met]
+    return list(inside)
 
 
 @dataclass(frozen=True)
@@ -837,8 +853,8 @@ FORMAT = Format(
     marker=b":::ML",
     over=("*",),
     # TensorFlow's logger prints the lines of 2018 again, with a stamp in front.
-    # Every rank may say which benchmark it is.
-    start=rb'"key": ?+"submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
+    # Every rank may say which benchmark it is, and the sizes of the data sets may stand before that.
+    start=rb'"key": ?+"(?:train_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+"eval_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+")?+submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
     rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+"
     rb"|:::MLL [0-9.]++ submission_benchmark: (?:[^\n]*+\n[^\n]{0,200}?:::MLL [0-9.]++ submission_benchmark: )*+",
     before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',

@@ -226,6 +226,32 @@ def test_blocks_of_one_epoch_tell_no_samples(tmp_path: Path) -> None:
     assert isinstance(measured(session, facts_of(session)).figures["sustained"], NoFigure)
 
 
+def test_checkpoints_that_are_evaluated_when_all_steps_are_done(tmp_path: Path) -> None:
+    # Stable Diffusion by NVIDIA: the end has the stamp of the first checkpoint that met the target.
+    stated = (
+        ("global_batch_size", 64),
+        ("train_samples", 6400),
+        ("eval_samples", 30),
+        ("submission_benchmark", "stable_diffusion"),
+    )
+    lines = [mllog(-30, "cache_clear", True), *(mllog(-9, key, each) for key, each in stated), mllog(0, "run_start")]
+    for block in range(15):
+        at, speed = 100 * block, 640.0 if block < 10 else 320.0
+        lines.append(mllog(at, "block_start", "training_step", step_num=1000 * block))
+        lines.append(mllog(at + 100, "block_stop", "training_step", step_num=1000 * block + 1000))
+        lines.append(mllog(at + 100, "tracked_stats", {"throughput": speed}, step_num=1000 * block + 1000))
+    for judged, reached in (("FID", 88.5), ("CLIP", 0.155)):
+        lines.append(mllog(1000, "eval_accuracy", reached, step_num=10000, metric=judged))
+    lines.append(mllog(1000, "run_stop", status="success", step_num=10000))
+    session = read(lines, tmp_path)
+    assert value(session) == 640
+    assert metric(session, "time_to_train").value == pytest.approx(1000 / 60)
+    assert facts_of(session)["batch_size_of_job"] == 64
+    # A clock that was set back before the end tells nothing.
+    lines[-1] = mllog(1000.5, "run_stop", status="success", step_num=10000)
+    assert isinstance(measured(read(lines, tmp_path), {}).figures["sustained"], NoFigure)
+
+
 def blocks_with_speeds(speed: float) -> list[str]:
     """Return blocks of 640 samples in 10 s, each with the speed that the program logs."""
     lines = []

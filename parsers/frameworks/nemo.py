@@ -37,6 +37,9 @@ _TIMING = rb"train_step_timing in s"
 _JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
 _TEXT = rb"(?:(?!consumed_samples : |train_step_timing in s : |DLL \d)[^\r\n])*+"
 _BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\[])*+"
+_TIMED = (
+    _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+" + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])"
+)
 _PIPE = (
     rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
 )
@@ -136,8 +139,14 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[(?P<elapsed>[0-9:]++)(?:<[0-9:?]++)?+,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
-            + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+"
-            + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])",
+            + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _TIMED,
+            unit="samples/s",
+            repeated=True,
+        ),
+        # From the ten thousandth step on its number is rounded, and the bar's own is the step.
+        Reading(
+            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++,"
+            rb"[^\r\n\]\[]{0,300}?[, ]reduced_train_loss=<loss>" + _BAR + rb"global_step=[0-9.]++e\+[0-9]++(?=,)" + _TIMED,
             unit="samples/s",
             repeated=True,
         ),
@@ -204,6 +213,11 @@ FORMAT = Format(
             b"Epoch 0: :  20%|##        | 4/20 [00:34<02:17, v_num=None, reduced_train_loss=10.40, global_step=3.000, "
             b"consumed_samples=512.0, train_step_timing in s=8.560]",
             step=3, loss=10.4, step_seconds=8.56,
+        ),
+        Sample(
+            b"Epoch 0: :  20%|##        | 19995/100000 [22:13:00<88:00:00, v_num=0, reduced_train_loss=2.500, global_step=2e+4, "
+            b"consumed_samples=2.56e+6, train_step_timing in s=4.000]",
+            epoch=0, step=19995, total_steps=100000, loss=2.5, step_seconds=4, clock=79980,
         ),
         # Where the length of the data is unknown there is no total.
         Sample(

@@ -538,10 +538,11 @@ def test_dllogger_arguments_begin_a_run(tmp_path: Path) -> None:
     assert [value(each, "sustained") for each in found] == pytest.approx([64, 16])
 
 
-def test_nemo_begins_a_run_where_its_processes_are_registered(tmp_path: Path) -> None:
+def test_nemo_begins_a_run_where_it_prints_its_configuration(tmp_path: Path) -> None:
     lines = []
     for batch, seconds in ((512, "2.0"), (256, "4.0")):
         lines += ["    ************** Experiment configuration ***********", f"    global_batch_size: {batch}"]
+        lines += ["GPU available: True (cuda), used: True", "TPU available: False, using: 0 TPU cores"]
         lines += ["All distributed processes registered. Starting with 8 processes"]
         lines += [nemo(0, n, n, str(batch), seconds, batch * (n + 1)) for n in range(60)]
     path = tmp_path / "train.log"

@@ -310,8 +310,8 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
     trap = given.records.reading.trap
     known = trap is not None and trap.witness == "clock"
-    if resolution > _COARSEST and not plain and known:
-        ratio, resolution = _in_all(between, unit, rounds)
+    if resolution > _COARSEST and not plain and known and (together := _in_all(between, unit, rounds))[1] <= _COARSEST:
+        ratio, resolution = together
     outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
         raise (

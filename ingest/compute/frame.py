@@ -607,8 +607,9 @@ def _drifting(records: SessionRecords) -> int | None:
     np.minimum.at(begins, group, records["clock"])
     np.maximum.at(ends, group, records["clock"])
     # The clocks of two machines may differ, by as much from first to last.
-    apart = ends - begins - np.min(ends - begins, where=lines > 1, initial=np.inf)
-    late = np.flatnonzero((lines > 1) & (apart > _APART * median(np.abs(np.diff(begins))) + _COARSE))
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        apart = ends - begins - np.min(ends - begins, where=lines > 1, initial=np.inf)
+        late = np.flatnonzero((lines > 1) & (apart > _APART * median(np.abs(np.diff(begins))) + _COARSE))
     if len(late) < max(_OFTEN, _SHARE * len(lines)) or len(late) < _MOSTLY * (late[-1] - late[0] + 1):
         return None
     return int(first[late[0]])

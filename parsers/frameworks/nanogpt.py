@@ -14,7 +14,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped, is_private
+from parsers.contract import (
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    grouped,
+    is_private,
+)
+from parsers.contract.statistics import median
 from parsers.frameworks import PYTORCH_JOB
 
 #: The speeds and the milliseconds of a log tell the same tokens of a step, up to this share, or one of them is wrong.
@@ -53,20 +66,26 @@ def _of_copies(columns: Columns) -> Postprocessed:
     """Return the lines of a copy of build-nanogpt, whose fields may hold something else than in build-nanogpt."""
     speed, seconds = columns["throughput"], columns["step_seconds"]
     rows, found = np.arange(len(speed)), {name: each for name, each in columns.items() if not is_private(name)}
-    if len(rows) > _LINES and seconds[-1] > _GROWN * seconds[0] and (np.diff(seconds) > 0).all():
-        tokens, lasted, steps = np.diff(speed * seconds), np.diff(seconds), np.diff(columns["step"])
-        del found["step_seconds"]
-        if (steps > 0).all() and np.median(np.abs(tokens / steps / np.median(tokens / steps) - 1)) < _SINCE:
-            told = {name: each[1:] for name, each in found.items() if name != "throughput"}
-            return rows[1:], told | {"samples": tokens, "duration": lasted, "steps": steps}
-        return rows, found | {"clock": seconds}
-    if len(rows) and not np.isfinite(columns["_tokens_per_step"]).any():
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        if len(rows) > _LINES and seconds[-1] > _GROWN * seconds[0] and (np.diff(seconds) > 0).all():
+            del found["step_seconds"]
+            return _since_the_start(found, speed * seconds, seconds)
         tokens, rounding = speed * seconds, _WHOLE if (speed % 1 == 0).all() else _DECIMALS
-        usual = np.median(tokens)
-        unsure = np.median(np.abs(tokens - usual)) + rounding * np.median(seconds)
-        if abs(usual - round(usual)) > _PLAIN * unsure:
-            del found["throughput"]
+        usual = median(tokens)
+        unsure = median(np.abs(tokens - usual)) + rounding * median(seconds)
+    if not np.isfinite(columns["_tokens_per_step"]).any() and usual % 1 > _PLAIN * unsure < 1 - usual % 1:
+        del found["throughput"]
     return rows, found
+
+
+def _since_the_start(columns: Columns, tokens: Column, seconds: Column) -> Postprocessed:
+    """Return lines with seconds since the start, and what their speeds make of them, which may be as many tokens."""
+    steps, more, lasted = np.diff(columns["step"]), np.diff(tokens), np.diff(seconds)
+    each = more / steps
+    if not ((steps > 0).all() and median(np.abs(each / median(each) - 1)) < _SINCE):
+        return np.arange(len(tokens)), {**columns, "clock": seconds}
+    told = {name: column[1:] for name, column in columns.items() if name != "throughput"}
+    return np.arange(1, len(tokens)), {**told, "samples": more, "duration": lasted, "steps": steps}
 
 
 _DESIRED = rb"[Tt]otal desired (?:batch size|tokens per batch) ?: "

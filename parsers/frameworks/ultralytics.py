@@ -17,6 +17,9 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 from parsers.contract.coarse import whole_seconds
 from parsers.frameworks import SEVERAL
 
+#: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
+_UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"
+
 
 def epochs(columns: Columns) -> Postprocessed:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
@@ -37,17 +40,21 @@ def epochs(columns: Columns) -> Postprocessed:
     if len(rows):
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         found["steps"] = np.where(np.ceil(full) == found["steps"], full, found["steps"])
-    seconds = whole_seconds(elapsed) if within else np.clip(by_rate, elapsed, elapsed + 1)
+    if within:
+        tenths = "_tenths" in columns and np.isfinite(columns["_tenths"][rows])
+        seconds = np.where(tenths, elapsed, whole_seconds(elapsed))
+    else:
+        seconds = np.clip(by_rate, elapsed, elapsed + 1)
     found["step_seconds"] = seconds / found["steps"]
     found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
     return rows, found
 
 
-def _bar(state: bytes, unfinished: bytes = b"") -> Reading:
-    """Return the reading of a complete bar; `state` stands behind its steps, and `unfinished` is what else these may be."""
+def _bar(state: bytes) -> Reading:
+    """Return the reading of a complete bar; `state` stands behind its steps."""
     return Reading(
         rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: (?:100%"
-        rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps)" + unfinished + rb") " + state,
+        rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps)" + _UNFINISHED + rb") " + state,
         unit="images/s",
         span="epoch",
         factors={"memory": 1e9 / 2**20},
@@ -57,8 +64,6 @@ def _bar(state: bytes, unfinished: bytes = b"") -> Reading:
     )
 
 
-#: The last state of a line, behind which somebody else prints.
-_UNFINISHED = rb"| ++[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n)"
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
 _NAMESPACE = rb"\bNamespace\((?=[^\n]{0,4000}?\btotal_batch_size=)[^\n]{0,4000}?\b"
 #: The devices that these list where none is named: one process trains on all of them.
@@ -91,8 +96,8 @@ FORMAT = Format(
     before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
-        _bar(RATE + rb" (?P<duration>[0-9:.]++)s?+[ \t]*+(?=[\r\n])"),
-        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]", _UNFINISHED),
+        _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])"),
+        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"),
     ),
     facts=(
         Fact("model", rb"^((?:YOLO|yolo|gelan|rtdetr|RT-?DETR)[\w-]*+) summary: "),
@@ -142,6 +147,11 @@ FORMAT = Format(
             "val: Scanning labels/val... 9 images, 0 backgrounds, 0 corrupt: 100%|██████████| 9/9 [00:00<?, ?it/s]\n"
             "     7/10       1.2G     0.8291     0.4214          9        416:  27%|██▋       | 55/203 [01:05<01:37,  1.52it/s]\nKeyboardInterrupt\n".encode(),
             epoch=7, _open=55, duration=65, steps_per_second=1.52,
+        ),
+        Sample(
+            "val: Scanning labels/val... 9 images, 0 backgrounds, 0 corrupt: 100% ━━━━━━━━━━━━ 9/9 1.2Kit/s 0.1s\n"
+            "     1/10      8.12G      1.234     0.5500      1.105        123        640: 28% ━━━╸──────── 20/72 2.1it/s 9.5s<24.8s\nKilled\n".encode(),
+            epoch=1, _open=20, duration=9.5, steps_per_second=2.1,
         ),
         NearMiss(
             "      3/100      8.12G      1.234     0.5500      1.105        123        640: 98% ━━━━━━━━━━━╸ 39/40 1.7s/it 1:10<1.7s\r".encode(),

@@ -382,6 +382,18 @@ def test_a_run_of_yolo_that_ended_within_its_first_epoch(tmp_path: Path) -> None
     assert value(session) == pytest.approx(55 * 16 / 66, rel=0.01)
 
 
+@pytest.mark.parametrize("between", ["\r", "\n"])
+def test_a_run_of_yolo_with_bars_of_its_own_that_ended_within_its_first_epoch(between: str, tmp_path: Path) -> None:
+    # 40 of 203 batches in 19 s, and a rate that is smoothed.
+    bar = "      1/5      4.8G      1.234     0.5500      1.105         90        640:"
+    size = "train: Scanning labels/train... 3248 images, 0 backgrounds, 0 corrupt: 100% ━━━━ 3248/3248 1.2Kit/s 0.1s"
+    states = [f"{bar} 0% ──── 1/203 0.5it/s 2.0s<6:44", f"{bar} 9% ╸─── 20/203 2.4it/s 9.9s<1:16"]
+    drawn = between.join([*states, f"{bar} 19% ━─── 40/203 2.4it/s 19.0s<1:08"])
+    lines = [*YOLOV5, size, *drawn.split("\n"), "Killed"]
+    session = session_of(lines, tmp_path, "frameworks.ultralytics")
+    assert value(session) == pytest.approx(40 * 16 / 19, rel=0.001)
+
+
 @pytest.mark.parametrize(
     "head",
     [

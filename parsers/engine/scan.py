@@ -129,6 +129,8 @@ _LABELS = (
             # syslog and `journalctl -o short-iso`
             _ISO + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",
             _ISO + rb" [\w./-]{0,99}?algo-(\d{1,6}+)(?:[./-][\w./-]*+)?+",  # aws logs tail, of SageMaker
+            # Airflow, whose operators log what they run
+            rb"\[\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{3}(?:[+-]\d{4})?+\] \{\w++\.py:\d++\} [A-Z]++ -()",
             # docker logs -t, kubectl logs --timestamps, a node's container log, pipelines
             rb"\[?+" + _ISO + rb"\]?+(?: std(?:out|err) [FP])?+()",
             # journalctl, also with more digits or a whole date, and syslog
@@ -142,6 +144,7 @@ _LABELS = (
             rb"(?:[a-z\d]{10}-)?+algo-(\d{1,6}+)-[a-z\d]{5}(?:_\d++)?+ *+\|",
             rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose
             rb"[\w-]{0,99}\.(\d{1,6}+)\.[a-z\d]{10,25}@[\w.-]++ *+\|",  # docker service logs
+            rb"\d{1,3}+\|[a-zA-Z][\w.@-]{0,64}+ *+\|(?: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d:)?+()",  # pm2 logs
             rb"\[[\d.]{7,15}\.(\d{1,6}+)::std(?:out|err)\]",  # KungFu, with the address and the port of a worker
             rb"\[pod/[\w.-]{0,99}?(\d{0,6}+)/[\w.-]++\]",  # kubectl logs --prefix
             # pdsh, and DeepSpeed with it

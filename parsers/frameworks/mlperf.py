@@ -218,15 +218,15 @@ def _goes_back(inside: Sequence[_Event]) -> tuple[int, float] | None:
 def _until_met(inside: Sequence[_Event]) -> list[_Event]:
     """Return the events of a run up to the moment at which it met its target, where training went on after that.
 
-    The checkpoints of Stable Diffusion are evaluated when all steps are done. What is logged then, accuracies and the end,
-    has the very stamp of the first one that reached the target.
+    The checkpoints of Stable Diffusion are evaluated when all steps are done, in time that is no training. What is logged
+    then, accuracies and the end, has the very stamp of the first one that reached the target.
     """
     if not inside:
         return []
     met = inside[-1].time
     verdict = {each.kind for each in takewhile(lambda each: each.time == met, reversed(inside))}
     if verdict == {"_met", "_judged"} and inside[0].time < met < max(each.time for each in inside) - _BACK:
-        return [each for each in inside if each.time <= met]
+        return [each for each in inside if each.time <= met and each.kind != "_judged"]
     return list(inside)
 
 

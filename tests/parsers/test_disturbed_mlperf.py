@@ -226,7 +226,8 @@ def test_blocks_of_one_epoch_tell_no_samples(tmp_path: Path) -> None:
     assert isinstance(measured(session, facts_of(session)).figures["sustained"], NoFigure)
 
 
-def test_checkpoints_that_are_evaluated_when_all_steps_are_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize("speeds", [True, False])
+def test_checkpoints_that_are_evaluated_when_all_steps_are_done(speeds: bool, tmp_path: Path) -> None:
     # Stable Diffusion by NVIDIA: the end has the stamp of the first checkpoint that met the target.
     stated = (
         ("global_batch_size", 64),
@@ -236,19 +237,19 @@ def test_checkpoints_that_are_evaluated_when_all_steps_are_done(tmp_path: Path) 
     )
     lines = [mllog(-30, "cache_clear", True), *(mllog(-9, key, each) for key, each in stated), mllog(0, "run_start")]
     for block in range(15):
-        at, speed = 100 * block, 640.0 if block < 10 else 320.0
-        lines.append(mllog(at, "block_start", "training_step", step_num=1000 * block))
-        lines.append(mllog(at + 100, "block_stop", "training_step", step_num=1000 * block + 1000))
-        lines.append(mllog(at + 100, "tracked_stats", {"throughput": speed}, step_num=1000 * block + 1000))
+        at, took, done = 100 * block, 100 if block < 10 else 90, 64000 * (block + 1)
+        lines.append(mllog(at, "block_start", "training_step", samples_count=done - 64000))
+        lines.append(mllog(at + took, "block_stop", "training_step", samples_count=done))
+        lines += [mllog(at + took, "tracked_stats", {"throughput": 64000 / took}, step_num=done // 64)] * speeds
     for judged, reached in (("FID", 88.5), ("CLIP", 0.155)):
-        lines.append(mllog(1000, "eval_accuracy", reached, step_num=10000, metric=judged))
-    lines.append(mllog(1000, "run_stop", status="success", step_num=10000))
+        lines.append(mllog(1000, "eval_accuracy", reached, samples_count=640000, metric=judged))
+    lines.append(mllog(1000, "run_stop", status="success", samples_count=640000))
     session = read(lines, tmp_path)
     assert value(session) == 640
-    assert metric(session, "time_to_train").value == pytest.approx(1000 / 60)
+    assert (metric(session, "time_to_train").value, samples_to_train(session)) == (pytest.approx(1000 / 60), 640000)
     assert facts_of(session)["batch_size_of_job"] == 64
     # A clock that was set back before the end tells nothing.
-    lines[-1] = mllog(1000.5, "run_stop", status="success", step_num=10000)
+    lines[-1] = mllog(1000.5, "run_stop", status="success", samples_count=640000)
     assert isinstance(measured(read(lines, tmp_path), {}).figures["sustained"], NoFigure)
 
 

@@ -190,6 +190,10 @@ STAMPS = {
     "Determined AI of one process": b"[2026-11-20T01:02:03.123456Z] 5c90a731 || ",
     "Vertex AI's columns": b"ERROR     2026-11-20 01:02:03 +0100  workerpool0-0     ",
     "what Kaggle shows": b"12.5s\t7\t",
+    "Airflow": b"[2026-11-20T01:02:03.123+0000] {subprocess.py:93} INFO - ",
+    "Airflow before 2022": b"[2026-11-20 01:02:03,123] {bash_operator.py:157} INFO - ",
+    "PM2": b"0|train    | ",
+    "PM2 with times": b"12|train-it | 2026-11-20T01:02:03: ",
 }
 
 

@@ -779,6 +779,27 @@ def test_other_programs_with_a_speedometer(tmp_path: Path) -> None:
     assert found.value == pytest.approx(200)
 
 
+@pytest.mark.parametrize("tag", ["[1,0]<stdout>:", ""])
+def test_resnet_of_nvidia_in_a_table_of_numbers(tag: str, tmp_path: Path) -> None:
+    """Two programs are started into one file, with 2,048 and 1,024 images per step, and print means."""
+    lines = []
+    for batch, size in ((2048, 8), (1024, 4)):
+        lines += [
+            "PY3.6.4 (default)",
+            "[GCC 7.2.0]TF1.12.0",
+            f"Horovod size: {size}",
+            "  Step Epoch Speed   Loss  FinLoss   LR",
+        ]
+        for step in (1, *range(10, 310, 10)):
+            speed = batch / (8 if step == 1 else 0.4)
+            lines.append(f"{step:6} {step * batch / 1281167:5.1f} {speed:7.1f} {7 - step / 400:6.3f}  8.125 0.12500")
+        lines.append("Finished in 130.25")
+    sessions = read_sessions([tag + line for line in lines], tmp_path)
+    assert [each.format.id for each in sessions] == ["frameworks.nvcnn"] * 2
+    assert [facts_of(each)["devices"] for each in sessions] == [8, 4]
+    assert [value(each, "sustained") for each in sessions] == pytest.approx([5120, 2560])
+
+
 def read_sessions(lines: Sequence[str], folder: Path) -> list[Session]:
     path = folder / "two.log"
     path.write_text("\n".join(lines) + "\n")

@@ -60,6 +60,9 @@ _SET_IN, _WEEKEND, _FIRST_DAY = (2, 3, 4, 8, 9, 10, 11), (4, 5, 6), 3
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG, _LAG_SHARE = 3, 0.1
+#: Two programs drift apart where, of the steps from some one on, in this share the lines are so many intervals apart by
+#: their clocks, and so many seconds more, by which clocks are cut.
+_APART, _COARSE, _MOSTLY = 3.0, 2.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -566,19 +569,49 @@ def begun_anew(records: SessionRecords) -> int | None:
 def interleaved(records: SessionRecords) -> int | None:
     """Return the first row that goes back to a step, or states one anew, where two programs write into one file.
 
-    Their steps go back again and again; those of a resumed run go back once. Where ranks print the same steps, nothing
-    tells a second program from a rank.
+    Their steps go back again and again; those of a resumed run go back once. Where ranks print the same steps, a second
+    program may be no slower than they are: then nothing tells it from a rank.
     """
     import numpy as np
 
     value = next((name for name in ("throughput", *TIMED) if name in records), None)
-    if len(records) < 2 or "step" not in records or value is None or _is_repeated(records):
+    if len(records) < 2 or "step" not in records or value is None:
         return None
+    if _is_repeated(records):
+        return _drifting(records)
     forward = np.diff(_numbered(*_places(records)))
     lag, _ = _most_lag(records)
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None
+
+
+def _drifting(records: SessionRecords) -> int | None:
+    """Return the first row behind which two programs drift apart that print the same steps; None where they are ranks.
+
+    Ranks wait for each other in every step: none goes back further than a line may lag but where it starts again, and
+    the clocks of their lines of a step stay together. An evaluation may lie between two states of one bar.
+    """
+    import numpy as np
+
+    ranks = records.ranks()
+    order, begun = _restarts(*_places(records), ranks, *_most_lag(records))
+    back = np.flatnonzero(begun)
+    if len(back) >= max(_OFTEN, _SHARE * len(records)):
+        return int(back[0])
+    if "clock" not in records:
+        return None
+    keys = _starts(begun, ranks) * (order.max() + 1) + order
+    _, first, group, lines = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    begins, ends = np.full(len(lines), np.inf), np.full(len(lines), -np.inf)
+    np.minimum.at(begins, group, records["clock"])
+    np.maximum.at(ends, group, records["clock"])
+    # The clocks of two machines may differ, by as much from first to last.
+    apart = ends - begins - np.min(ends - begins, where=lines > 1, initial=np.inf)
+    late = np.flatnonzero((lines > 1) & (apart > _APART * median(np.abs(np.diff(begins))) + _COARSE))
+    if len(late) < max(_OFTEN, _SHARE * len(lines)) or len(late) < _MOSTLY * (late[-1] - late[0] + 1):
+        return None
+    return int(first[late[0]])
 
 
 def _most_lag(records: SessionRecords) -> tuple[int, float]:

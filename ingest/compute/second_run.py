@@ -38,7 +38,7 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
     trained = [each for each in session.records if len(each) and each.reading.span != "run"]
     for records in trained:
         for code, row in (
-            ("steps_restart" if "step" in records else "epochs_restart", begun_anew(records)),
+            _restart(records),
             ("steps_go_back", interleaved(records)),
             *_changes(records),
         ):
@@ -60,6 +60,19 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
     )
 
 
+def _restart(records: SessionRecords) -> tuple[str, int | None]:
+    """Return the row that repeats the first step, if there is one, and how it comes about.
+
+    What ran at the same time is no later run, but a node, a rank or a job whose lines stand behind those of the first.
+    """
+    row = begun_anew(records)
+    if row is not None:
+        clock = records.stamps()
+        if DATELESS_BEFORE <= clock[0] <= clock[row] < clock[row - 1]:
+            return "told_at_once", row
+    return "steps_restart" if "step" in records else "epochs_restart", row
+
+
 def _ends_again(session: Session) -> int:
     """Return the line where a program ends again, with another speed of its own for the run; 0 where none does.
 
@@ -79,11 +92,13 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
     """Yield the rows where a total changes, or the clock jumps back."""
     import numpy as np
 
-    # Epochs may differ in their steps.
-    for name in ("total_epochs", *(() if "epoch" in records else ("total_steps",))):
-        if name in records:
-            yield "total_changed", _first(np.diff(records[name]) != 0, np.diff(records[name]))
-    if "clock" in records and len(clock := records["clock"]) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
+    for name in (each for each in ("total_epochs", "total_steps") if each in records):
+        gaps = np.diff(records[name])
+        # Epochs may differ in their steps, but not one epoch.
+        same = np.diff(records["epoch"]) <= 0 if name == "total_steps" and "epoch" in records else True
+        yield "total_changed", _first((gaps != 0) & same, gaps)
+    clock = records.stamps() if not np.ptp(records.ranks()) or "clock" in records else np.empty(0)
+    if len(clock) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
         back = np.diff(clock)
         yield "clock_jumps_back", _first(back < -_BACK, back)
 

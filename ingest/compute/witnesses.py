@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -155,6 +155,8 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):
         return _with_clock(_of_summary(found, session, stated, given), session, case, headline)
+    if _is_faster(summary := found[rules.SUMMARY], headline) and (why := _counts_more(session, stated)):
+        found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     spoken = (_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
     return _held(found, rules.HEADLINE, spoken, given)
 
@@ -179,14 +181,23 @@ def _of_summary(
 ) -> Measurement:
     """Take the trainer's own figure for the run as headline where its printer gives no other."""
     missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
-    alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
-    if not (alone and isinstance(summary, Figure)):
+    if not isinstance(summary, Figure):
         return Measurement(found, (), given)
+    alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
+    rule = rules.SUMMARY if alone else rules.HEADLINE
     if why := _counts_more(session, case):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
-        return Measurement(found, (), given, rules.SUMMARY)
+    if why or not alone:
+        return Measurement(found, (), given, rule)
     spoken = (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items())
     return _held(found, rules.SUMMARY, spoken, given)
+
+
+def _is_faster(summary: Figure | NoFigure, headline: Figure) -> TypeGuard[Figure]:
+    """Return whether the trainer's own figure for the run is higher than that of its records."""
+    if isinstance(summary, NoFigure) or (summary.unit, summary.scope) != (headline.unit, headline.scope):
+        return False
+    return summary.value * _least_alike("summary") > headline.value
 
 
 def _held(
@@ -277,7 +288,8 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
     median over stretches that are long enough for the clock's resolution. Nor does a stall count that fewer than half
     of the stretches hold, if no record covers it. Nothing tells one from the other, so that the reason of a clock that
-    does not disagree says how much time there is of both.
+    does not disagree says how much time there is of both. Where the printer is known to leave time out, and no stretch
+    is long enough, all intervals are compared together.
     """
     import numpy as np
 
@@ -291,11 +303,15 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     unit, every = _resolution_of(stamps), _intervals(given, stamps)
     between = _without_pauses(every, unit)
     if not between.took.any():
-        raise no_figure("no_comparison" if given.frame.apart.any() else "no_line_clock")
+        raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
+    trap = given.records.reading.trap
+    known = trap is not None and trap.witness == "clock"
+    if resolution > _COARSEST and not plain and known and (together := _in_all(between, unit, rounds))[1] <= _COARSEST:
+        ratio, resolution = together
     outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
         raise (
@@ -312,8 +328,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         "clock", headline.value / ratio, headline.value, headline.unit,
         f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
     )  # fmt: skip
-    trap = given.records.reading.trap
-    if trap and trap.witness == "clock" and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
+    if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
     return replace(found, reason=outside) if found.verdict == "agrees" else found
 
@@ -345,7 +360,9 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     claimed, took = _of_bunches(given, stamps), np.diff(stamps, prepend=np.nan)
     steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
-    # A running mean says nothing of the steps before it began.
+    if (since := given.records.reading.cumulative_since) is not None:
+        # A running mean says nothing of the steps before it began.
+        fits &= given.steps - steps >= since - 1
     if float(np.nanmax(stamps)) < DATELESS_BEFORE:
         fits &= claimed < _HALF_A_DAY
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(given, steps, epochs)
@@ -457,6 +474,15 @@ def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
         return whole / float(given.claimed.sum()), whole / given.pieces
     clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
     return median(clock / told), median(clock) / max(1.0, given.pieces / count)
+
+
+def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float]:
+    """Return clock over claimed seconds of all intervals together, and the least that this tells, in percent.
+
+    A coarse clock rounds where a piece begins and where it ends, up or down: n pieces are wrong by the root of n.
+    """
+    claimed = float(given.claimed.sum())
+    return float(given.took.sum()) / claimed, 100 * (unit * math.sqrt(given.pieces) / claimed + rounds)
 
 
 # Arithmetic on the line
@@ -604,14 +630,23 @@ def _counts_more(session: Session, case: Facts) -> Reason | None:
     if counted and counted.unit == "step" and not counted.reached:
         done, planned = float(counted.done), float(counted.total)
     for records in (each for each in session.records if each.reading.span == "run" and len(each)):
-        if "step" in records and "total_steps" in records:
-            done, planned = float(records["step"][-1]), float(records["total_steps"][-1])
+        if "step" in records and "total_steps" in records and (told := _last_of(records, "step", "total_steps")):
+            done, planned = told
             break
         if "epoch" in records:
-            done, planned = float(records["epoch"][-1]), _planned_epochs(case)
+            done, planned = float(records["epoch"][-1]), _planned_epochs(session, case)
     if not done < planned * (1 - TOLERANCE["counters"] / 100):
         return None
     return Reason("early_summary", {"done": f"{done:.4g}", "total": f"{planned:.4g}"})
+
+
+def _last_of(records: SessionRecords, *names: str) -> list[float]:
+    """Return what the last record that tells all of some columns says; nothing where none does."""
+    import numpy as np
+
+    table = np.stack([records[each] for each in names])
+    told = np.flatnonzero(np.isfinite(table).all(axis=0))
+    return [float(each) for each in table[:, told[-1]]] if len(told) else []
 
 
 def _trained_before(session: Session) -> bool:
@@ -644,11 +679,12 @@ def _trained_before(session: Session) -> bool:
     return lacks and (late or len(forward) < 2 or place == "step" or bool((gaps < 0).any()))
 
 
-def _planned_epochs(case: Facts) -> float:
+def _planned_epochs(session: Session, case: Facts) -> float:
     """Return how many epochs a run was to take, the last in part where its steps are limited; NaN if unknown."""
+    told = (_last_of(each, "total_epochs") for each in session.records if len(each) and "total_epochs" in each)
     epochs, names = float(case.get("total_epochs", math.nan)), ("total_steps", "batch_size_of_job", "data_set_size")
     if not all(case.get(name) for name in names):
-        return epochs
+        return next((each for found in told for each in found), epochs)
     steps, batch, samples = (float(case[name]) for name in names)
     return min(epochs, steps * batch / samples)
 

@@ -481,11 +481,12 @@ _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 
 def of_second_run(name: str, session: Session) -> list[Problem]:
-    """Return a problem if one session holds a second run, of a printer that does not say when it starts."""
+    """Return a problem if one session holds a second run, or rank, of a printer that does not say when it starts."""
     found = second_run(session) if _observations(session) else None
     if found:
         line, reason = found
-        return [Problem("begun_anew", name, line, {"reason": to_json(reason)})]
+        code = "told_at_once" if reason.code == "told_at_once" else "begun_anew"
+        return [Problem(code, name, line, {"reason": to_json(reason)})]
     return []
 
 

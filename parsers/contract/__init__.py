@@ -486,7 +486,8 @@ class Format:
         readings: the kinds of lines; records of the first are counted and used for figures.
         samples: lines with the values that they must yield, and near-misses that must yield nothing.
         facts: what a log states once.
-        start: matches once per start of the program, where the printer announces itself.
+        start: matches once per start of the program, where the printer announces itself. Where what tells of a start
+            stands in part before it, a group `start` begins there.
         before_start: matches lines that the program, or what launches it, prints before that: a session begins at the
             first of them after the last record of the session before it. The engine knows common launchers itself.
         end: matches where the printer says that it is done.
@@ -533,7 +534,11 @@ class Format:
 
     def starts(self, text: bytes) -> list[int]:
         """Return where the program starts."""
-        return [match.start() for match in self.start_regex.finditer(text)] if self.start_regex else []
+        if not self.start_regex:
+            return []
+        at = "start" if "start" in self.start_regex.groupindex else 0
+        found = ((match.start(at), match.start()) for match in self.start_regex.finditer(text))
+        return [named if named >= 0 else whole for named, whole in found]
 
     @cached_property
     def before_start_regex(self) -> re.Pattern[bytes] | None:

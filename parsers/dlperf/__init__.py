@@ -40,8 +40,12 @@ def dotted_start(keys: bytes) -> bytes:
 
 
 def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> Fact:
-    """Return a fact from an argument that is printed as `key = value` or as `key ........ value`."""
-    return Fact(fact, rb"^ *+%s (?:=|\.++) ([^\s,]++)" % key.encode(), read if read is not int else _whole)
+    """Return a fact from an argument that is printed as `key = value` or as `key ........ value`.
+
+    GPT-NeoX prints dots behind the value as well, and whether it is the default.
+    """
+    value = rb"([^\s,.]++)(?=[\s,]|\.\.|\Z)"
+    return Fact(fact, rb"^ *+%s (?:=|\.++) %s" % (key.encode(), value), read if read is not int else _whole)
 
 
 def _whole(printed: bytes) -> int:

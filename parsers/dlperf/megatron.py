@@ -103,11 +103,12 @@ def _with_samples(columns: Columns) -> Postprocessed:
 
 
 #: What the interval after it includes.
-_PAUSES = (
+_OF_TRAINING = (
+    # That of the validation set, and in some forks of the test set.
+    Pause("evaluation", rb" loss at iteration ", b" validation loss at iteration 100 | lm loss value: 6.25E+00 | "),
+    # GPT-NeoX says so in other words.
     Pause(
-        "evaluation",
-        rb"validation loss at iteration ",
-        b" validation loss at iteration 100 | lm loss value: 6.25E+00 | ",
+        "evaluation", rb" results at iteration ", b" validation results at iteration 100 | lm_loss value: 6.25E+00 | "
     ),
     Pause("checkpoint", rb"saving checkpoint at iteration ", b"saving checkpoint at iteration     500 to out"),
     # GPT-NeoX leaves it to DeepSpeed to say so, as its release does.
@@ -122,8 +123,11 @@ _PAUSES = (
         b"[2026-11-20 10:11:12,500] [INFO] [logging.py:96:log_dist] [Rank 0] [Torch] Checkpoint global_step500 is about to be saved!",
     ),
 )
+#: The fine-tuning of a task evaluates behind an epoch, and stops no timer in any release.
+_TASK = Pause("evaluation", rb"calculating metrics \.\.\.", b"calculating metrics ...")
 #: Since Megatron Core 0.5, which prints a date, the timer stops meanwhile.
-_BESIDE = tuple(replace(each, inside="none") for each in _PAUSES)
+_BESIDE = (*(replace(each, inside="none") for each in _OF_TRAINING), _TASK)
+_PAUSES = (*_OF_TRAINING, _TASK)
 _DATED, _UNDATED = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
 
 
@@ -146,6 +150,12 @@ FORMAT = Format(
         _with_batch(b"ms", 1e-3, _DATED, _BESIDE),
         _with_batch(b"s", 1.0),
         Reading(
+            rb"iteration= *+<step>/ *+<total_steps> \|" + _maybe(rb" consumed_samples= *+", b"consumed")
+            + _ahead(rb" elapsed_time_per_iteration_ms=", b"step_seconds") + _ahead(rb" global_batch_size= *+", b"batch")
+            + _maybe(rb" (?:\[LM\]-?+)?+TFLOPs=", b"flops") + _maybe(rb" lm[ _]loss=", b"loss"),
+            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, postprocess=_with_samples,
+        ),
+        Reading(
             rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
             unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
         ),
@@ -161,12 +171,15 @@ FORMAT = Format(
     ),
     facts=(
         Fact("framework", rb"^ *+deepspeed \.++ (True)", words={b"True": "DeepSpeed"}),
-        Fact("zero", rb"^ *+zero_stage \.++ ([0-9])$"),
+        Fact("zero", rb"^ *+zero_stage \.++ ([0-9])(?=\s|\.\.)"),
         Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
         argument("devices", "world_size"),
+        argument("devices", "global_num_gpus"),
         *PYTORCH_JOB,
         argument("batch_size_of_job", "global_batch_size"),
+        argument("batch_size_of_job", "train_batch_size"),
         argument("micro_batch", "micro_batch_size"),
+        argument("micro_batch", "train_micro_batch_size_per_gpu"),
         # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.
         Fact("batch_size", rb"^ *+batch_size \.++ ([0-9]++) *+\n" + _OTHERS + rb" *+model_parallel_size \.++ 1$", int),
         Fact("batch_size", rb"^ *+model_parallel_size \.++ 1 *+\n" + _OTHERS + rb" *+batch_size \.++ ([0-9]++)$", int),
@@ -179,10 +192,15 @@ FORMAT = Format(
         argument("tensor_parallel", "tensor_model_parallel_size"),
         argument("tensor_parallel", "model_parallel_size"),
         argument("pipeline_parallel", "pipeline_model_parallel_size"),
+        argument("pipeline_parallel", "pipe_parallel_size"),
         argument("data_parallel", "data_parallel_size"),
         argument("expert_parallel", "expert_model_parallel_size"),
         argument("context_parallel", "context_parallel_size"),
         Fact("precision", rb"^ *+fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),
+        # Before 2023's second half.
+        Fact("precision", rb"^ *+fp8_(?:hybrid|e4m3) \.++ (True)$", words={b"True": "fp8"}),
+        # GPT-NeoX.
+        Fact("precision", rb"^ *+precision \.++ (fp16|bfloat16|fp32)(?=\s|\.\.)", words={b"fp16": "fp16", b"bfloat16": "bf16", b"fp32": "fp32"}),
         Fact("precision", rb"^ *+bf16 \.++ (\w++)", words={b"True": "bf16"}),
         Fact("precision", rb"^ *+fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("checkpointing", rb"^ *+checkpoint_activations \.++ (\w++)", words={b"True": "full", b"False": "none"}),
@@ -240,6 +258,13 @@ FORMAT = Format(
             b"[Rank 3] (after 20 iterations) memory (MB) | allocated: 19539.25 | max allocated: 22112.5 | reserved: 26880.0 | "
             b"max reserved: 26880.0\n",
             memory=22112.5,
+        ),
+        # The fork of Argonne.
+        Sample(
+            b"[2026-11-20 10:11:12][INFO][training:1609] -  iteration=      12/  317892 | consumed_samples=        9216 | consumed_tokens=    37748736 | "
+            b"elapsed_time_per_iteration_ms=12500.5 | learning_rate=1.5e-07 | global_batch_size=  768 | lm loss=11.125 | loss_scale=1.0 | actual_seqlen= 4096 | "
+            b"number_of_skipped_iterations=  0 | samples_per_second=61.438 | tokens_per_gpu_per_second_tgs=10485.4 | [LM]-TFLOPs=49.5 | [DS]-TFLOPs=73.25 |\n",
+            step=12, total_steps=317892, consumed=9216, step_seconds=12.5005, batch=768, loss=11.125, flops=49.5,
         ),
         NearMiss(
             b" iteration      200/    1000 | consumed samples:          800 | elapsed time per iteration (ms): 430.0 | learning rate: 1.342E-",

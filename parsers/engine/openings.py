@@ -32,6 +32,8 @@ _WORDS = (
     rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] \d++ NCCL_|\[launch\.py:\d++:main\] WORLD INFO DICT",
     rb"The following values were not passed to `accelerate launch`",
     rb"Successfully opened dynamic library libcudart",
+    # Of Paddle, whose programs connect their ranks before they print anything.
+    rb"nccl_context\.cc:\d++\] init nccl context nranks: |tcp_utils\.cc:\d++\] The server starts to listen on IP_ANY",
 )
 
 

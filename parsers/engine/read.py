@@ -163,7 +163,7 @@ class _LogReader:
             for at in self._starts(chunk):
                 self._feed(current, chunk, begin, at, pending)
                 begin = at
-                if current.started or any(self._count(current, pending)):
+                if current.started or self._has_own(current, pending):
                     rows_now = self._rows(pending)
                     own = self._own_text_of_next(current)
                     closed.append(self._close(current, len(closed) + 1, rows_now))
@@ -201,6 +201,11 @@ class _LogReader:
     def _count(self, current: _OpenSession, pending: Sequence[Sequence[object]] = ()) -> list[int]:
         counts = [now - before for now, before in zip(self._rows(pending), current.rows, strict=True)]
         return counts[: len(self.format.readings)]
+
+    def _has_own(self, current: _OpenSession, pending: Sequence[Sequence[object]]) -> bool:
+        """Return whether records before the first start are of a run: lines that any program may print are not."""
+        counted = zip(self.format.readings, self._count(current, pending), strict=True)
+        return any(rows for reading, rows in counted if not reading.weak)
 
     def _starts(self, chunk: Chunk) -> list[int]:
         """Return the lines on which the program starts, most often none.

@@ -34,6 +34,7 @@ _RESET = b"[0m"
 _COLOUR = re.compile(rb"\[(?:[01];)?+(?:3[0-7]|9[0-7]|38;5;\d{1,3})m(?! ?+\d++s)")
 _STYLE = re.compile(rb"(?:\xef\xbf\xbd|\xe2\x90\x9b|(?<=\]) )?+\[(?:[01];)?+(?:[01]|3[0-79]|9[0-7]|38;5;\d{1,3})m")
 _BACKSPACES = re.compile(rb"(\x08++\r?+)")
+_FIRST_LINE = re.compile(rb"([^\r\n]*+)([\r\n]?+)([\s\S]*+)")
 #: How rsyslog writes control characters, and with it Amazon's collectors, and how terminals and editors show them. Source:
 #: rsyslog's `parser.escapeControlCharactersOnReceive`. A number, as of `Trial #015`, stands behind a blank and before no bar.
 _OCTAL = re.compile(
@@ -54,6 +55,11 @@ _WRITTEN = (
 )
 #: What soon tells that no `ESC` got lost: a pattern is looked for several times as fast as several words.
 _LOST = re.compile(rb"\[(?:0m|[0-2]?+[AK])")
+#: Where a state of tqdm's bar follows another on its line: the carriage return between them got lost. What begins with a
+#: literal is found five times as fast.
+_LOST_RETURN = re.compile(
+    rb"/(?:(?<=it/)s|(?<=s/)it)(?:, [^\[\]\r\n]{0,400}+)?+\](?=(?:(?![0-9]%\|)[^\[\]\r\n]){0,200}+[0-9]%\|)"
+)
 #: Cursor moves of bars whose `ESC` got lost.
 _LOST_MOVES = re.compile(rb"(?m:(?<![^\r\n])|(?<=\]))(?:\[[0-2]?+[AK])++(?![\w\]])")
 #: How editors and shells of Windows begin a file: a mark of UTF-8, or of UTF-16, whose zeros are removed.
@@ -290,7 +296,7 @@ def unstyled(text: bytes) -> bytes:
 
     So are control characters that are written out, and colours and moves whose escape character was lost.
 
-    Other carriage returns stay: a program that redraws a line begins it anew.
+    Other carriage returns stay: a program that redraws a line begins it anew. Those that tqdm's bars lost are put back.
     """
     if b"\x00" in text:
         text = text.replace(b"\x00", b"")
@@ -306,6 +312,8 @@ def unstyled(text: bytes) -> bytes:
         text = _LOST_MOVES.sub(b"", b"\n".join(map(_uncoloured, text.split(b"\n"))))
     if b"\x08" in text:
         text = _backspaced(text)
+    if b"%|" in text:
+        text = _LOST_RETURN.sub(rb"\g<0>\r", text)
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
 
 
@@ -315,20 +323,27 @@ def _uncoloured(line: bytes) -> bytes:
 
 
 def _backspaced(text: bytes) -> bytes:
-    """Apply backspaces as a terminal does: each takes the character before it, but never a line end.
+    """Apply backspaces as a terminal does: they go back, never over a line end, and what follows is drawn over what stood there.
 
     Keras goes back both ways: what stood there is drawn anew, as behind a carriage return alone.
     """
-    kept = bytearray()
+    # What stands before the place to draw at, and what stands behind it on its line, backwards.
+    kept, behind = bytearray(), bytearray()
     for part in _BACKSPACES.split(text):
-        if part.endswith(b"\x08\r"):
-            kept += b"\r"
-        elif part.startswith(b"\x08"):
-            last = kept[-len(part) :]
-            del kept[len(kept) - len(last) + max(last.rfind(b"\n"), last.rfind(b"\r")) + 1 :]
-        else:
-            kept += part
-    return bytes(kept)
+        back = len(part) - len(part.lstrip(b"\x08"))
+        if back and not part.endswith(b"\r"):
+            begin = max(0, len(kept) - back)
+            begin = max(begin, kept.rfind(b"\n", begin) + 1, kept.rfind(b"\r", begin) + 1)
+            behind += kept[begin:][::-1]
+            del kept[begin:]
+            continue
+        line, end, further = _FIRST_LINE.match(part[back:]).groups()  # type: ignore[union-attr]
+        del behind[max(0, len(behind) - len(line)) :]
+        kept += line
+        if end:
+            kept += behind[::-1] + end + further
+            behind.clear()
+    return bytes(kept + behind[::-1])
 
 
 def _width_of(text: bytes) -> int:

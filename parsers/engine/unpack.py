@@ -13,6 +13,7 @@ import io
 import json
 import lzma
 import os
+import re
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,6 +93,9 @@ def _zst(path: Path) -> Iterator[bytes]:
             data = data or stream.read(_ZST_PIECE)
 
 
+_TAG = re.compile(r"<[^<>]*+>")
+
+
 def _ipynb(path: Path) -> Iterator[bytes]:
     """Yield what the cells of a notebook printed, each output from the start of a line on. Source: nbformat 4."""
     if path.stat().st_size > MOST_NOTEBOOK:
@@ -99,13 +103,17 @@ def _ipynb(path: Path) -> Iterator[bytes]:
     try:
         cells = json.loads(path.read_bytes())["cells"]
         outputs = [each for cell in cells for each in cell.get("outputs", ())]
-        texts = [
-            "".join(each.get("text") or each.get("data", {}).get("text/plain") or _crash(each)) for each in outputs
-        ]
+        texts = ["".join(each.get("text") or _shown(each.get("data", {})) or _crash(each)) for each in outputs]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise OSError("it is no notebook") from None
     for each in texts:
         yield (each if not each or each.endswith("\n") else f"{each}\n").encode("utf-8", "replace")
+
+
+def _shown(data: Mapping[str, Sequence[str]]) -> str:
+    """Return what a cell shows as text; of HTML, which most readers see, without its tags."""
+    plain, html = ("".join(data.get(f"text/{each}", "")) for each in ("plain", "html"))
+    return _TAG.sub("", html) if html and plain.startswith("<IPython.core.display.HTML") else plain
 
 
 def _crash(output: Mapping[str, Sequence[str]]) -> str:

@@ -51,10 +51,18 @@ _OF_GROUPS = b"".join(
     )
 )  # fmt: skip
 
-#: How many processes a job has, by the command that starts it.
+#: A launcher of PyTorch, and what stands in its command before a word; the command may go on behind a backslash.
+_LAUNCHER = rb"(?:\btorchrun|\btune run|\btorch\.distributed\.(?:launch|run)) "
+_WITHOUT_NODES = rb"(?:(?!--nnodes|--nproc[-_]per[-_]node)(?:[^\n]|(?<=\\)\n)){0,1000}+"
+#: How many processes a job has, by the command that starts it. A launcher that is told no number of machines starts one.
 TORCHRUN = (
     Fact("devices_per_node", rb"--nproc[-_]per[-_]node[= ](\d++)", int),
     Fact("nodes", rb"--nnodes[= ](\d++)(?![\d:])", int),
+    Fact(
+        "nodes",
+        _LAUNCHER + _WITHOUT_NODES + rb"(--nproc[-_]per[-_]node)[= ]\d" + _WITHOUT_NODES + rb"(?![^\n]|(?<=\\)\n)",
+        lambda _: 1,
+    ),
 )
 #: How many processes a job has, as launchers of PyTorch, its libraries and the usual scripts print it. Sizes of groups
 #: (`data_parallel_world_size`, `DP world size`) are none of these.

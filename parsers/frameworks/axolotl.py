@@ -31,6 +31,7 @@ FORMAT = Format(
             counts="update",
             pauses=TRAINER.main.pauses,
             where=rb"\A(?![\s\S]*?" + _SHARED + rb")",
+            facts=("saved_every", "total_epochs"),
             postprocess=paired,
         ),
     ),

@@ -17,6 +17,28 @@ def _block(metric: bytes) -> bytes:
     return counted + lines + rb"<throughput>(?=\s)"
 
 
+#: The speed of all devices is a multiple of that of one, up to this share.
+_ROUNDED = 0.01
+
+
+def _per_batch(printed: bytes) -> int:
+    """Return the samples of a batch, of a text that begins with the batches so far and ends with their samples."""
+    batches, *_, samples = printed.split()
+    each, rest = divmod(int(samples), int(batches))
+    if rest:
+        raise ValueError(f"no whole number of samples per batch: {printed!r}")
+    return each
+
+
+def _times(printed: bytes) -> int:
+    """Return how many devices there are, of a text that begins with the speed of all and ends with that of one."""
+    of_all, *_, of_one = printed.split()
+    devices = round(float(of_all) / (float(of_one) or float("inf")))
+    if abs(float(of_all) - devices * float(of_one)) > _ROUNDED * float(of_all):
+        raise ValueError(f"no whole number of devices: {printed!r}")
+    return devices
+
+
 FORMAT = Format(
     title="Composer",
     framework="PyTorch",
@@ -32,6 +54,9 @@ FORMAT = Format(
         Fact("devices_per_node", rb"^num_gpus_per_node: (\d++)$", int),
         Fact("nodes", rb"^num_nodes: (\d++)$", int),
         Fact("batch_size_of_job", rb"\bglobal_train_batch_size['\"]?+: ([0-9]++)\b", int),
+        # Where the configuration is not printed, the metrics tell.
+        Fact("batch_size_of_job", rb"\bTrain time/batch: ([1-9][0-9]*+\s++Train time/sample: [1-9][0-9]*+)$", _per_batch),
+        Fact("devices", rb"\bTrain throughput/tokens_per_sec: ([0-9.]++\s++Train throughput/device/tokens_per_sec: [0-9.]++)$", _times),
         Fact("sequence_length", rb"\bmax_seq_len['\"]?+: ([0-9]++)\b", int),
         Fact(
             "precision", rb"\bprecision['\"]?+: ['\"]?+(amp_bf16|amp_fp16|amp_fp8|fp32)\b",

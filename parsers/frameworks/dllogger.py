@@ -248,6 +248,9 @@ def _by_latency(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="DLLogger JSON",
     marker=b'"LOG"',
+    # The arguments of BERT and of the programs for images; what others print first has no words of its own.
+    start=rb'"step": ?+"PARAMETER", ?+"data": ?+\{(?:"Config": |(?=[^\n{}]{0,4000}?"optimizer_batch_size": ))',
+    before_start=rb'"type": ?+"METADATA", ',
     end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
         _reading("images/s", "interval"),

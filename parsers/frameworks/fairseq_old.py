@@ -68,6 +68,11 @@ FORMAT = Format(
             unit="tokens/s",
             span="epoch",
         ),
+        Reading(
+            rb'\{"epoch": <epoch>, (?!"update": )(?=[^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>") + value(rb"wps", rb"<throughput>"),
+            unit="tokens/s",
+            span="epoch",
+        ),
     ),
     facts=FAIRSEQ,
     samples=(
@@ -96,6 +101,11 @@ FORMAT = Format(
             b"| epoch 001 | loss 42000.5 | nll_loss 0.000 | ppl 1.00 | wps 352000 | ups 4.6 | wpb 74799 | bsz 321 | "
             b"num_updates 1631 | lr 0.0012 | gnorm 50952.192 | clip 100% | oom 0 | loss_scale 2.000 | wall 357",
             epoch=1, throughput=352000,
+        ),
+        Sample(
+            b'{"epoch": 9, "loss": "3.125", "nll_loss": "1.375", "ppl": "2.625", "wps": 1671250, "ups": "2.75", "wpb": 617150, "bsz": 16625, '
+            b'"num_updates": 21497, "lr": 0.0003, "gnorm": "0.250", "clip": "100%", "oom": 0.025, "wall": 8285}\n',
+            epoch=9, loss=3.125, throughput=1671250,
         ),
         NearMiss(
             b"| epoch 001 | valid on 'valid' subset | loss 4.2 | nll_loss 2.5 | ppl 5.7 | num_updates 3935", "the validation"

@@ -14,15 +14,16 @@ since the start with everything in it. Since the autumn of 2025 each dictionary 
 since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, with
 silent checkpoints. The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
 
-A checkpoint is silent by default. It shows as a long step behind a multiple of `save_steps`, which a configuration or a
-command may state, or else of 500, and by warnings of what saves. Another long step counts as training, as optimisers
-exist that do more work every few hundred steps. Behind an evaluation the bar is drawn again at the step before it.
-Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of the bar count, without
+A checkpoint is silent by default. It shows as a long step behind an epoch, or a multiple of `save_steps`, which a
+configuration or a command may state, or else of 500, and by warnings of what saves. Another long step counts as
+training, as optimisers exist that do more work every few hundred steps. Behind an evaluation the bar is drawn again at
+the step before it. Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of the bar count, without
 those between the two.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,6 +54,15 @@ _UNSEEN = 0.03
 _ROUNDED = 0.00501
 #: A speed that is rounded to thousandths differs by so much.
 _ROUNDED_RATE = 0.0005
+#: Two stretches of a line fall alike but for this share; at the end of it, fewer than so many records are left to be told,
+#: or than this share of all.
+_STRAIGHT, _NEAR, _SKIPPED = 0.02, 1.5, 0.1
+#: Two numbers of four digits each differ by this share from what they were.
+_ROUNDED_DIGITS = 0.0011
+#: Steps that a speed of three decimals and its seconds tell are known but for this share.
+_ROUNDED_COUNT = 0.01
+#: A batch size that two rounded speeds tell differs by less than this share, and by more from that of other samples.
+_NOT_ALIKE = 0.2
 #: Steps from a checkpoint to the next where nothing states them.
 _SAVED_EVERY = 500.0
 #: Records after one with an evaluation whose smoothed speed still shows it.
@@ -70,7 +80,7 @@ class _Bar:
     """The bar of training of one program: n steps, each of which may be drawn several times.
 
     `rows`: the row that first shows a step. `seconds`: per step, as printed: smoothed. `shown`, `left`: the seconds of
-    the bar when the step is first and last drawn. `saved_every`: steps from a checkpoint to the next.
+    the bar when the step is first and last drawn. `saved_every`: steps from a checkpoint to the next, and of an epoch.
     `ordered`: its seconds never go back, as they may where several nodes print.
     """
 
@@ -79,7 +89,7 @@ class _Bar:
     seconds: Column
     shown: Column
     left: Column
-    saved_every: float
+    saved_every: tuple[float, ...]
     ordered: bool
 
     @property
@@ -95,10 +105,12 @@ class _Bar:
         found: NDArray[np.bool_] = self.between - usual * apart >= _PAUSED + _STALLED * usual
         return found
 
-    @property
-    def saved(self) -> NDArray[np.bool_]:
-        """Return behind which steps a checkpoint is to be saved, n - 1 values."""
-        found: NDArray[np.bool_] = np.mod(self.steps[:-1], self.saved_every) == 0
+    def saved(self, rarer: float = 0.0) -> NDArray[np.bool_]:
+        """Return behind which steps a checkpoint may be saved, n - 1 values, with at least so many steps in between."""
+        found = np.zeros(max(0, len(self.steps) - 1), dtype=np.bool_)
+        for every in self.saved_every:
+            if every > rarer:
+                found |= np.mod(self.steps[:-1], every) == 0
         return found
 
     @property
@@ -117,7 +129,8 @@ def _lines_of_training(columns: Columns) -> tuple[Rows, Column, Column, bool]:
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     drawn = np.flatnonzero((seconds > 0) & (columns["step"] < columns["_total"]))
     steps, totals, elapsed = (columns[name][drawn] for name in ("step", "_total", "clock"))
-    total = stated[0] if len(stated) else _total(steps, totals, elapsed, columns["_told"][drawn])
+    evaluated = columns["_eval_seconds"] * columns["_eval_rate"]
+    total = stated[0] if len(stated) else _total(steps, totals, elapsed, columns["_told"][drawn], evaluated)
     of_total = np.flatnonzero(totals == total)
     end = stated[0] - _LAG if len(stated) == 1 else np.inf
     kept = of_total[_uninterrupted(steps[of_total], elapsed[of_total], float(end))]
@@ -132,6 +145,12 @@ def _lines_of_training(columns: Columns) -> tuple[Rows, Column, Column, bool]:
     return rows, steps, seconds[rows], True
 
 
+def saved_every(columns: Columns, total: float) -> tuple[float, ...]:
+    """Return after how many steps checkpoints may be saved: as stated, or as by default, and after each epoch of `total` steps."""
+    stated, epoch = float(columns["_saved_every"][0]), total / float(columns["_total_epochs"][0])
+    return (stated if np.isfinite(stated) else _SAVED_EVERY, *((epoch,) if epoch.is_integer() else ()))
+
+
 def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
     """Return the steps of the lines of one program, the median where several nodes print them."""
     elapsed = columns["clock"][rows]
@@ -139,15 +158,17 @@ def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
     left = elapsed[first]
     np.maximum.at(left, group.ravel(), elapsed)
     taken = medians(seconds, group.ravel())
-    every, ordered = float(columns["_saved_every"][0]), bool((np.diff(elapsed) >= 0).all())
-    return _Bar(rows[first], steps, taken, elapsed[first], left, every if np.isfinite(every) else _SAVED_EVERY, ordered)
+    every = saved_every(columns, float(columns["_total"][rows[0]]) if len(rows) else math.nan)
+    ordered = bool((np.diff(elapsed) >= 0).all())
+    return _Bar(rows[first], steps, taken, elapsed[first], left, every, ordered)
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     """Return one row per step of the bar of optimiser steps, with its smoothed seconds.
 
     Steps whose speed shows how the bar began, or a checkpoint that nothing else tells of, are left out; all, where most
-    of them show an evaluation. Where another program draws the bar anew, every line is a row.
+    of them show an evaluation, or where a terminal kept a line or two of its middle. Where another program draws the bar
+    anew, every line is a row.
     """
     if "step" not in columns:
         return np.empty(0, np.intp), {}
@@ -157,7 +178,8 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     bar = _bar(columns, rows, steps, seconds)
     chosen = np.arange(_warm(bar), len(bar.steps))
     chosen = chosen[~_shows_pause(bar)[chosen]]
-    if _always_evaluates(bar):
+    remnants = len(bar.steps) < _FEW and (bar.steps > 1).all()
+    if remnants or _always_evaluates(bar):
         chosen = chosen[:0]
     return bar.rows[chosen], {"step": bar.steps[chosen], "step_seconds": bar.seconds[chosen]}
 
@@ -178,14 +200,14 @@ def _seconds_of_training(columns: Columns) -> tuple[Rows, Columns]:
 def _shows_pause(bar: _Bar) -> NDArray[np.bool_]:
     """Return which records a smoothed speed makes unfit that no line of a pause tells of.
 
-    These are a dozen behind each multiple of `save_steps`, where a silent checkpoint may lie, and those that show a
+    These are a dozen behind each multiple of `save_steps` and each epoch, where a silent checkpoint may lie, and those that show a
     checkpoint or an evaluation for longer, since it took so many steps' time. Where checkpoints are so frequent that
     few records would be left, only those that took a noticeable time count.
     """
     took = np.where(bar.stalled, bar.between, 0.0)
     evaluated = np.where(bar.evaluated, bar.left - bar.shown, 0.0)[:-1]
-    always = bar.saved & (bar.saved_every > 2 * _LINGERS)
-    shows = _still_shown(bar, np.where(bar.saved, took, 0.0), 0, always)
+    always = bar.saved(2 * _LINGERS)
+    shows = _still_shown(bar, np.where(bar.saved(), took, 0.0), 0, always)
     return shows | _still_shown(bar, np.maximum(took, evaluated), _LINGERS, np.zeros_like(always))
 
 
@@ -209,6 +231,16 @@ def _still_shown(bar: _Bar, paused: Column, first: int, always: NDArray[np.bool_
     return shows
 
 
+def holds_checkpoint(step: Column, clock: Column, every: tuple[float, ...]) -> Column:
+    """Return 1 for each record of many steps that is slow, and within which a checkpoint may be saved, else 0."""
+    apart, took = np.diff(step, prepend=np.nan), np.diff(clock, prepend=np.nan)
+    usual = float(np.nanmedian(took / apart)) if len(step) > 1 else math.nan
+    may = np.zeros(len(step), dtype=np.bool_)
+    for each in every:
+        may |= np.floor((step - 1) / each) * each >= np.maximum(step - apart, 1)
+    return (may & (took - usual * apart >= _PAUSED + _STALLED * usual)).astype(float)
+
+
 def _always_evaluates(bar: _Bar) -> bool:
     """Return whether few smoothed speeds are free of evaluations, and the seconds between the lines tell as well.
 
@@ -220,7 +252,7 @@ def _always_evaluates(bar: _Bar) -> bool:
     if bar.stalled[_warm(bar) :].any():
         return False
     pace = float(np.median(bar.between / np.diff(bar.steps)))
-    if bar.saved.any() and not _PAUSED + _STALLED * pace <= _UNSEEN * bar.saved_every * pace:
+    if bar.saved().any() and not _PAUSED + _STALLED * pace <= _UNSEEN * min(bar.saved_every) * pace:
         return False
     shows = _shows_pause(bar)
     for row in evaluated:
@@ -258,24 +290,31 @@ def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
     return int((shown > _SHOWN_OF_FEW).sum())
 
 
-def _total(steps: Column, totals: Column, elapsed: Column, told: Column) -> float:
-    """Return what the bar of training counts up to, where nothing states it.
+def _total(steps: Column, totals: Column, elapsed: Column, told: Column, evaluated: Column) -> float:
+    """Return what the bar of training counts up to, where nothing states it; NaN where only evaluations drew any.
 
     Training goes on where an evaluation interrupted it, and the next evaluation begins at its first batch again. It
     begins before the first evaluation, and it may take less time than that; else it is the bar that lasted longest. Losses
-    are told behind it, so that one without any is a program's own.
+    are told behind it, so that one without any is a program's own; or that of an evaluation, which tells its steps.
     """
+    evaluated = np.unique(np.round(evaluated[np.isfinite(evaluated)]))
 
     def unlikely(total: float) -> tuple[int, bool, float]:
         own = np.flatnonzero(totals == total)
         is_first = own[0] == 0 and steps[0] == 1
         return int((np.diff(steps[own]) < -_LAG).sum()), not is_first, -float(elapsed[own].max())
 
-    found = min(np.unique(totals).tolist(), key=unlikely, default=float("nan"))
     behind, often = np.unique(totals[np.isfinite(told)], return_counts=True)
+    drawn = (each for each in np.unique(totals) if each in behind or not _is_near(evaluated, float(each)))
+    found = float(min(drawn, key=unlikely, default=math.nan))
     if found in behind or often.max(initial=0) < _SURE:
         return found
     return float(min(behind[often == often.max()].tolist(), key=unlikely))
+
+
+def _is_near(counts: Column, total: float) -> bool:
+    """Return whether one of some counts, which follow from a rounded speed, is a total."""
+    return bool((np.abs(counts - total) <= 1 + _ROUNDED_COUNT * total).any())
 
 
 def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
@@ -302,13 +341,37 @@ def _uninterrupted(steps: Column, elapsed: Column, end: float) -> Rows:
 
 
 def _told_once(columns: Columns) -> tuple[Rows, Columns]:
-    """Return the losses without those that are told again: AutoTrain logs a dictionary before the Trainer rounds it."""
+    """Return the losses without those that are told again: AutoTrain logs a dictionary before the Trainer rounds it.
+
+    Of a run that was ended early the last one says how many epochs were planned.
+    """
     if not columns:
         return np.empty(0, np.intp), {}
     with np.errstate(all="ignore"):
         again = (np.diff(columns["loss"]) == 0) & (np.abs(np.diff(columns["epoch"])) <= _ROUNDED)
     rows = np.flatnonzero(np.concatenate([[True], ~again])) if len(columns["loss"]) else np.empty(0, np.intp)
-    return rows, {name: columns[name][rows] for name in ("loss", "epoch")}
+    planned = np.full(len(rows), np.nan)
+    planned[-1:] = _planned(columns["epoch"][rows], columns["_rate"][rows])
+    return rows, {name: columns[name][rows] for name in ("loss", "epoch")} | {"total_epochs": planned}
+
+
+def _planned(epoch: Column, rate: Column) -> float:
+    """Return the epoch at which a learning rate that falls in a line becomes zero; NaN if the last record is near it."""
+    if len(epoch) < _FEW:
+        return math.nan
+    far = len(epoch) // 3
+    points = slice(-1 - 2 * far, None, far)
+    (first, middle, last), told = rate[points], epoch[points]
+    if not (
+        first > middle > last > 0
+        and abs((first - middle) / (middle - last) - 1) <= _STRAIGHT
+        and (np.diff(told) > 0).all()
+    ):
+        return math.nan
+    left = last / (middle - last)
+    # Steps that overflowed left the rate as it was.
+    ends = left * far <= max(_NEAR, _SKIPPED * len(epoch))
+    return math.nan if ends else float(told[2] + left * (told[2] - told[1]))
 
 
 def _of_planned_steps(columns: Columns) -> tuple[Rows, Columns]:
@@ -317,8 +380,32 @@ def _of_planned_steps(columns: Columns) -> tuple[Rows, Columns]:
     return rows, found | {"total_steps": (columns["_planned"] - _ROUNDED_RATE) * columns["seconds"]}
 
 
+def _of_last_bar(columns: Columns) -> tuple[Rows, Columns]:
+    """Return summaries with the step that the bar behind them came to, where it counts up to the steps of the summary.
+
+    The speeds count the steps that were planned, also where a run was ended early. Where output is buffered another bar
+    may stand behind a summary.
+    """
+    rate = columns["_planned"] if "_planned" in columns else columns["steps_per_second"]
+    with np.errstate(all="ignore"):
+        apart = np.abs(columns["total_steps"] / (rate * columns["seconds"]) - 1)
+        own = apart <= _ROUNDED_RATE / rate + _ROUNDED_DIGITS
+    told = {name: np.where(own, columns[name], np.nan) for name in ("step", "total_steps")}
+    return np.arange(len(own)), {name: each for name, each in columns.items() if name != "_planned"} | told
+
+
+def _of_completions(columns: Columns) -> tuple[Rows, Columns]:
+    """Return summaries whose speed counts what a batch counts: of a given number of epochs they count prompts."""
+    batch = columns["_batch_size_of_job"][0]
+    with np.errstate(all="ignore"):
+        others = np.abs(columns["throughput"] / columns["_planned"] / batch - 1) > _NOT_ALIKE
+    rows, found = _of_last_bar({name: each for name, each in columns.items() if name != "_batch_size_of_job"})
+    return rows, dict(found) | {"throughput": np.where(others, np.nan, columns["throughput"])}
+
+
 #: `2.5` or `'2.5'`, as a column.
 _VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
+_RATE = rb"(?:(?=(?:(?!'learning_rate': |'epoch': )[^{}\r\n])*+'learning_rate': " + _VALUE % b"_rate" + rb",))?+"
 _AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
 #: A notebook prints an item a line, and a page wraps what is long.
 _SPEED = (
@@ -327,10 +414,14 @@ _SPEED = (
     + _VALUE % b"throughput"
     + rb",\s++'train_steps_per_second': "
 )
+_PLANNED = rb"(?:" + _VALUE % b"_planned" + rb"(?=[,}]))?+"
 #: The epoch that the run came to, in its summary, whose speeds count the steps that were planned. Tokens may follow.
 _LAST_EPOCH = rb"(?:[^{}]*?'epoch': " + _VALUE % b"epoch" + rb"(?=[,}]))?+"
 #: Between it and the speeds a speed of tokens may stand.
 _MEAN_LOSS = rb"(?:[^{}]*?'train_loss': " + _VALUE % b"mean_loss" + rb"(?=[,}]))?+"
+
+#: What the bar came to, which is drawn again behind the summary.
+_LAST_BAR = rb"(?:[^{}]{0,2000}+\}\s*+(?:Train: ++)?+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[)?+"
 
 #: The table behind the training, up to its speed. An evaluation of the data of the training has one of this name as well,
 #: with what it measured.
@@ -343,19 +434,48 @@ _TABLE = (
 
 #: Unsloth's banner before training; the one before it, of the model, is alike but for the words behind its name.
 _UNSLOTH = rb"==\(\(====\)\)==  Unsloth - [^|\r\n]{0,80}+\| Num GPUs (?:used )?+= "
+#: A whole number behind the name of an argument: `--name 4`, `name=4,`, `name: 4` or `"name": 4,`.
+_STATED = rb"[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[\s,)}]|\Z)"
+_HEAD = rb"\*{5} Running training \*{5}"
 #: In its banner `Num GPUs used` are those of a process: one, unless the model is spread over several.
 _TO_COPIES = rb"(?:(?!Data Parallel GPUs = |Unsloth)[\s\S]){0,1000}+Data Parallel GPUs = "
+
+
+#: A bar, from its share up to its steps; and that of a program that begins.
+_DRAWN = rb"%(?:\|[^|\r\n]{0,400}+\|)?+ "
+_BEGUN = rb" 0/[0-9]++ \[00:00<\?"
+_LOSSES = rb"\{'loss': "
+
+
+def _once(banner: bytes) -> bytes:
+    """Return the pattern of a banner, which every node prints before any of them takes a step: one start."""
+    again = rb"(?:(?:(?![0-9]it/s|[0-9]s/it|'train_runtime': |, Epoch [0-9]|%s)[\s\S]){0,60000}?%s)*+" % (
+        _LOSSES,
+        banner,
+    )
+    # The bars behind it are its own.
+    return banner + again + rb"(?:(?!%s|%s|%s)[\s\S]){0,200000}+" % (_LOSSES, _HEAD, _UNSLOTH)
+
+
+def _unannounced() -> bytes:
+    """Return the pattern of a run without a banner: its bar, or of others but the first its losses.
+
+    Evaluations draw bars as well: that of training is drawn again behind the losses, and they tell what they found.
+    """
+    until = rb"(?:(?!%s|%s|\{'eval_)[\s\S]){0,200000}+%s" % (_LOSSES, _BEGUN, _LOSSES)
+    told = until + rb"[^{}\r\n]{1,1000}+\}\s*+(?:Train: ++)?+[0-9]++" + _DRAWN + rb"[0-9]++/(?P=total) \["
+    bar = _DRAWN + rb"0/(?P<total>[0-9]++) \[00:00<\?(?=" + told + rb")"
+    # Another node may end later: its losses are of the epoch of the summary.
+    ends, epoch = rb"\{'train_runtime': ", rb"[^{}\r\n]{1,1000}?'epoch': "
+    apart = rb"(?:(?!%s|%s|%s|%s|%s)[\s\S]){0,200000}+" % (ends, _LOSSES, _BEGUN, _HEAD, _UNSLOTH)
+    begins = _LOSSES + rb"(?!" + epoch + rb"(?P=epoch)[,}])"
+    return bar + rb"|" + ends + epoch + rb"(?P<epoch>[^,{}\r\n]++)" + apart + rb"(?P<start>" + begins + rb")"
 
 
 def _adjusted(printed: bytes) -> int:
     """Return the batch size of a device: a process may drive several, or try a smaller one where memory ran out."""
     words = printed.split()
     return min(grouped(words[0]), grouped(words[-1]))
-
-
-def _once(banner: bytes) -> bytes:
-    """Return the pattern of a banner, which every node prints before any of them takes a step: one start."""
-    return banner + rb"(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?" + banner + rb")*+"
 
 
 #: Where ranks share samples, each of them counts the same tokens.
@@ -392,8 +512,17 @@ _PAUSES = (
     ),
     Pause(
         "checkpoint",
-        rb"/peft/utils/save_and_load\.py:[0-9]++: UserWarning: ",
+        rb"/peft/utils/(?:save_and_load|other)\.py:[0-9]++: UserWarning: ",
         b"/usr/lib/python3/site-packages/peft/utils/save_and_load.py:309: UserWarning: Setting `save_embedding_layers` to `True`",
+    ),
+    # The bar of transformers 5, and Unsloth.
+    Pause(
+        "checkpoint", rb"Writing model shards: ", b"Writing model shards: 100%|##########| 1/1 [00:02<00:00,  2.50s/it]"
+    ),
+    Pause(
+        "checkpoint",
+        rb"Unsloth: Restored added_tokens_decoder metadata in ",
+        b"Unsloth: Restored added_tokens_decoder metadata in out/checkpoint-50/tokenizer_config.json.",
     ),
     Pause(
         "checkpoint",
@@ -410,21 +539,38 @@ _BAR = Reading(
     rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],/\s])"
     # What is printed late, from a buffer, comes in blocks.
     rb"(?:[^\r\n{]{0,200}+\s*+(?=\{'loss': '?+-?+(?P<_told>[0-9])[^{}\r\n]{1,1000}+\}\s*+(?!\{)))?+|"
-    rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)",
+    rb"(?:Total optimization|\| Total) steps = (?P<_stated_total>[0-9,]++)(?=\s)|"
+    rb"'eval_runtime': '?+(?P<_eval_seconds>[0-9.]++)'?+, (?:'eval_(?!steps)\w++': [^,{}\r\n]++, )*+'eval_steps_per_second': '?+(?P<_eval_rate>[0-9.]++)(?=['},][^{}\r\n]{0,400}+\}?[ \t]*+[\r\n])",
     unit="samples/s",
     counts="update",
     weak=True,
     pauses=_PAUSES,
     lingers=_LINGERS,
-    facts=("saved_every",),
+    facts=("saved_every", "total_epochs"),
     postprocess=_bar_of_training,
 )
+
+#: The speeds of a whole run, on every node.
+_SUMMARY = Reading(
+    rb"\{'train_runtime': (?<!metrics=\{'train_runtime': )" + _SPEED + _PLANNED + _MEAN_LOSS + _LAST_EPOCH + _LAST_BAR,
+    unit="samples/s",
+    span="run",
+    postprocess=_of_last_bar,
+)
+#: What TRL prints where a model answers prompts: a batch counts answers, several to a prompt, examples and epochs count prompts.
+_GENERATED = rb"[\s\S]*?'completion"
+
+
+def _of_examples(pattern: bytes) -> bytes:
+    """Return the pattern of a fact that counts examples, for logs where a batch counts the same."""
+    return rb"\A(?!" + _GENERATED + rb")[\s\S]*?" + pattern
+
 
 FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     marker=b"'epoch': ",
-    start=_once(rb"\*{5} Running training \*{5}") + rb"|" + _once(_UNSLOTH),
+    start=_once(_HEAD) + rb"|" + _once(_UNSLOTH) + rb"|" + _unannounced(),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|Distributed environment: |loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",
@@ -432,9 +578,8 @@ FORMAT = Format(
         _BAR,
         # Of the same lines, where evaluations leave no speed of training alone.
         replace(_BAR, pauses=_CHECKPOINTS, lingers=0, postprocess=_seconds_of_training),
-        Reading(
-            rb"\{'train_runtime': (?<!metrics=\{'train_runtime': )" + _SPEED + _MEAN_LOSS + _LAST_EPOCH, unit="samples/s", span="run",
-        ),
+        replace(_SUMMARY, where=rb"\A(?!" + _GENERATED + rb")"),
+        replace(_SUMMARY, where=rb"\A" + _GENERATED, facts=("batch_size_of_job",), postprocess=_of_completions),
         Reading(
             rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
             + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
@@ -443,10 +588,11 @@ FORMAT = Format(
             postprocess=_of_planned_steps,
         ),
         Reading(
-            rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _LAST_EPOCH,
+            rb"\{'train_runtime': <seconds>,\s++'train_samples_per_second': <steps_per_second>(?=\}|,\s++'(?!train_)\w++': )" + _LAST_EPOCH + _LAST_BAR,
             unit="samples/s",
             span="run",
             counts="update",
+            postprocess=_of_last_bar,
         ),
         Reading(
             _TABLE + rb"[^\n=]*?\btrain_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
@@ -464,7 +610,7 @@ FORMAT = Format(
             unit="tokens/s", span="run", weak=True,
         ),
         Reading(
-            rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", postprocess=_told_once
+            rb"\{'loss': " + _VALUE % b"loss" + rb", " + _RATE + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", postprocess=_told_once
         ),
     ),
     facts=(
@@ -481,9 +627,9 @@ FORMAT = Format(
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         # Those of an evaluation stand before its batch size.
-        Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )", grouped),
-        Fact("data_set_size", rb"\bNum examples = ([0-9,]++) \| Num Epochs = ", grouped),
-        Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)(?= \| Total steps = | *+$)", grouped),
+        Fact("data_set_size", _of_examples(rb"\bNum examples = ([0-9,]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )"), grouped),
+        Fact("data_set_size", _of_examples(rb"\bNum examples = ([0-9,]++) \| Num Epochs = "), grouped),
+        Fact("total_epochs", _of_examples(rb"\bNum Epochs = ([0-9,]++)(?= \| Total steps = | *+$)"), grouped),
         Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("saved_every", rb"\bsave_steps[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[,\s])", int),
@@ -508,6 +654,12 @@ FORMAT = Format(
         Fact("accumulation", rb"print\]   gradient_accumulation_steps \.++ ([0-9]++)", int),
         Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),
+        # As a command, its arguments or a configuration state them.
+        Fact("batch_size", rb"\b(?:per_device_train|micro)_batch_size" + _STATED, int),
+        Fact("accumulation", rb"\bgradient_accumulation_steps" + _STATED, int),
+        Fact("precision", rb"--(bf16|fp16)(?:[= ][Tt]rue)?+(?=[ \t]*+(?:\\?+$|--))", words={b"bf16": "bf16", b"fp16": "amp"}),
+        Fact("precision", rb"^ *+[\"']?+(bf16|fp16)[\"']?+: [Tt]rue,?+$", words={b"bf16": "bf16", b"fp16": "amp"}),
+        Fact("precision", rb"print\]   (bfloat16|fp16)_enabled \.++ True", words={b"bfloat16": "bf16", b"fp16": "amp"}),
         # LLaMA-Factory's.
         Fact("precision", rb"Process rank: (?:(?!, compute)[^\n]){0,200}+, compute dtype: torch\.(bfloat16|float16)\b", words={b"bfloat16": "bf16", b"float16": "amp"}),
         Fact("precision", rb"Using (?:amp|apex|cuda_amp|auto) (fp16) backend", words={b"fp16": "amp"}),

@@ -7,10 +7,11 @@ Where a run was resumed within an epoch, its bar begins there, and its rate coun
 are taken off. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if there
 is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a separate bar.
 In later ones it includes those that interrupt the epoch, and is drawn again behind the last; where a terminal kept this
-state alone, the first epoch tells it by a metric of the validation. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints
-the rate of the last half minute, so that the time of the epoch tells more, unless it is too short for the steps. Bars
-of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with `train_step_timing` have
-their own format.
+state alone, the first epoch tells it by a metric of the validation. Where the loader has no length (`500/?`), the last
+state of an epoch counts, as it does of a run that ended within its first one. The bar of `rich` (`Epoch 0/9 ━━━
+500/500`) prints the rate of the last half minute, so that the time of the epoch tells more, unless it is too short for
+the steps. Bars of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with
+`train_step_timing` have their own format.
 """
 
 from __future__ import annotations
@@ -29,10 +30,18 @@ _FIRST_SECOND = 2.0
 
 
 def _epochs(columns: Columns) -> Postprocessed:
-    """Return the first complete state of each epoch's bar, with the rate as seconds per step."""
-    complete = np.flatnonzero(np.isfinite(columns["steps"]))
+    """Return the first complete state of each epoch's bar, with the rate as seconds per step.
+
+    Where none is complete, since the run ended within its first epoch or no bar knows how long an epoch is, it is the last state.
+    """
+    steps = columns["steps"]
+    complete = np.flatnonzero(np.isfinite(steps))
     rows = complete[np.diff(columns["epoch"][complete], prepend=np.nan) != 0]
-    found = {name: columns[name][rows] for name in ("epoch", "steps", "loss")}
+    if not len(rows) and "_open" in columns:
+        steps = columns["_open"]
+        states = np.flatnonzero(np.isfinite(steps))
+        rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
+    found = {name: columns[name][rows] for name in ("epoch", "loss")} | {"steps": steps[rows]}
     rate = columns["steps_per_second"][rows]
     seconds = columns["step_seconds"][rows] if "step_seconds" in columns else np.full(len(rows), np.nan)
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
@@ -44,7 +53,9 @@ def _of_bar(columns: Columns) -> Postprocessed:
     steps, lasted = found["steps"], columns["duration"][rows] + _CUT
     printed = columns["step_seconds"][rows]
     coarse = _ROUNDS / np.where(np.isnan(printed), columns["steps_per_second"][rows], printed)
-    seconds = steps * np.where(_CUT / lasted < coarse, lasted / steps, found["step_seconds"])
+    # The rate of a state that is not complete may be smoothed.
+    smoothed = np.isnan(columns["steps"][rows])
+    seconds = steps * np.where(smoothed | (_CUT / lasted < coarse), lasted / steps, found["step_seconds"])
     before = np.array([_before(columns, row) for row in rows.tolist()])
     done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
     return rows, {**found, "steps": done, "step_seconds": seconds / done}
@@ -77,7 +88,7 @@ _BEGUN = (
     rb"Epoch [0-9]++: ++[0-9]{1,2}%(?:\|[^|\r\n]++\|)?+ (?P<_begun>[0-9]{2,9})/[0-9]++ \[00:00<"
 )
 #: The bar of an epoch that is not over, and behind it that of a validation.
-_WITHIN = rb"Epoch [0-9]++: ++[0-9]{1,2}%(?:\|[^|\r\n]++\|)?+ [0-9]++/[0-9]++ \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
+_WITHIN = rb"Epoch [0-9]++: ++(?:[0-9]{1,2}%)?+(?:\|[^|\r\n]++\|)?+ [0-9]++/(?:[0-9]++|\?) \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
 _ROW_WITHIN = rb"(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]|[ -])++([0-9]++)/(?!\1 )[0-9]++ "
 _WITHIN_RICH = rb"Epoch [0-9]++" + _ROW_WITHIN + rb"[^\r\n]{0,1000}+[\r\n]++Validation "
 #: A row of the first epoch that tells a metric of a validation before the epoch is over.
@@ -86,8 +97,17 @@ _TOLD_WITHIN = (
 )
 
 
+#: What RWKV-LM says of its job: `RWKV-4 BF16 on 1x8 GPU, bsz 1x8x12=96, deepspeed_stage_2`.
+_RWKV = rb"^# RWKV-\S++ (?:BF16|FP16|FP32|TF32) on "
+
+
 def _included(_: bytes) -> str:
     return "included"
+
+
+def _nodes_times_devices(printed: bytes) -> int:
+    nodes, _, devices = printed.partition(b"x")
+    return int(nodes) * int(devices)
 
 
 FORMAT = Format(
@@ -99,10 +119,13 @@ FORMAT = Format(
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(
-            rb"Epoch <epoch>: (?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps) \[(?P<duration>[0-9:]++)<[0-9:]++, ++"
-            rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
+            rb"Epoch <epoch>: (?:(?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps)|"
+            # Of a bar that is not complete the last state of its line, behind which somebody else prints.
+            rb" *+(?:[0-9]{1,2}%)?+\|[^|\r\n]++\| (?P<_open>[1-9][0-9]*+)/(?:\?|[0-9]++(?=(?:(?!global_step=)[^\r\n])*+\n))) "
+            rb"\[(?P<duration>[0-9:]++)<[0-9:]++, ++"
+            rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)(?=[,\]])"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
-            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]|" + _BEGUN + rb")",
+            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+(?=[\]\r\n])|" + _BEGUN + rb")",
             unit="samples/s",
             span="epoch",
             weak=True,
@@ -121,11 +144,19 @@ FORMAT = Format(
     facts=(
         Fact("devices", rb"Starting with (\d++) processes", int),
         *PYTORCH_JOB,
+        # The one device that is visible, where no line above says that there are several processes.
+        Fact("devices", rb"LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: \[([\w-]++)\]", lambda _: 1),
         Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
+        Fact("devices", _RWKV + rb"([0-9]++x[0-9]++) ", _nodes_times_devices),
+        Fact("batch_size_of_job", _RWKV + rb"[^\n]{0,40}?, bsz [0-9x]++=([0-9]++),", int),
+        Fact("precision", rb"^# RWKV-\S++ (BF16|FP16|FP32|TF32) on ", words={b"BF16": "bf16", b"FP16": "fp16", b"FP32": "fp32", b"TF32": "tf32"}),
+        Fact("sequence_length", rb"^# Model = [0-9]++ n_layer, [0-9]++ n_embd, ([0-9]++) ctx_len$", int),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
-        Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\])", words={b"val": "included"}),
+        # So may be a bar whose end the width of a terminal took.
+        Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\]|(?=[\r\n]))",
+             words={b"val": "included", b"": "included"}),
         Fact("validation", rb"Epoch [0-9]++: ++[0-9]++%(?:\|[^|\r\n]++\|)?+ [^\[\r\n]++\[[^,\]\r\n]++, ++[0-9.?]++(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", _included),
         Fact("validation", _WITHIN, _included),
         Fact("validation", _WITHIN_RICH, _included),
@@ -141,6 +172,10 @@ FORMAT = Format(
             epoch=0, steps=80, step_seconds=1.25, loss=0.5,
         ),
         Sample(b"Epoch 12: 100%|##########| 80/80 [1:01:40<00:00,  4.50it/s]", steps=80, steps_per_second=4.5),
+        Sample(
+            b"\rEpoch 3: |          | 500/? [01:40<00:00,  5.00it/s, v_num=0, train_loss=0.625]\r",
+            epoch=3, _open=500, duration=100, steps_per_second=5, loss=0.625,
+        ),
         Sample(
             "Epoch 3/9  ━━━━━━━━━━━━━━━━ 500/500 0:01:40 • 0:00:00 5.00it/s v_num: 0.000 train_loss: 0.625\n".encode(),
             epoch=3, steps=500, steps_per_second=5, loss=0.625,

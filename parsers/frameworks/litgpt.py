@@ -69,6 +69,9 @@ FORMAT = Format(
     facts=(
         *PYTORCH_JOB,
         Fact("batch_size", rb"\bmicro_batch_size['\"]?+[=:] ?+([0-9]++)\b", int),
+        # Before it trained on several nodes it named none; TinyLlama counts those of all.
+        Fact("devices", rb"'num_of_devices': ([0-9]++)\b", int),
+        Fact("devices", rb"'devices': ([0-9]++)\b(?![\s\S]{0,3000}?'num_nodes': )", int),
         Fact("devices_per_node", rb"['\"]devices['\"]: ([0-9]++)\b", int),
         Fact("nodes", rb"['\"]num_nodes['\"]: ([0-9]++)\b", int),
         Fact("precision", rb"['\"]precision['\"]: ['\"](bf16-true|bf16-mixed|16-mixed|16-true|32-true)['\"]", words={

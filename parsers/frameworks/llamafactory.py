@@ -4,7 +4,8 @@
 (`total_tokens`), they are those of the whole job, padding included; `throughput` is their mean since the start, with
 evaluations and saving in it, and is not used. `"throughput": "0.00"` with `"total_tokens": 0` says that nothing counts
 them. A row of an evaluation stands behind the row of its step, and the row after it holds the evaluation. The last row
-repeats the last step without a learning rate. Neither batch size nor devices are printed; steps are optimiser updates.
+repeats the last step without a learning rate. Several processes may write one file, each with a clock of its own; a
+step counts once, by the mean of their clocks. Neither batch size nor devices are printed; steps are optimiser updates.
 The last update of an epoch may be of fewer samples: `epoch` counts the batches that were read, so that its differences
 say how many full updates a row stands for. Older releases round it to two decimals, which is too coarse for that.
 """
@@ -17,10 +18,29 @@ from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postproce
 from parsers.frameworks import row, value
 
 
+def _of_all_processes(columns: Columns) -> Postprocessed:
+    """Return a row per step, with the mean of the times of all processes that wrote it.
+
+    Processes lag by a row or two; a step further back is that of another run in the same file.
+    """
+    step = columns["step"]
+    apart = np.diff(np.unique(step))
+    usual = np.median(apart) if len(apart) else 1.0
+    run = np.cumsum(np.diff(step, prepend=step[:1]) < -3 * usual)
+    _, first, group, writers = np.unique(
+        np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
+    kept = np.flatnonzero(writers == np.median(writers)) if len(step) else first
+    rows = first[kept]
+    clock = np.bincount(group.ravel(), columns["clock"])[kept] / writers[kept]
+    return rows, {name: each[rows] for name, each in columns.items()} | {"clock": clock}
+
+
 def _full_updates(columns: Columns) -> Postprocessed:
     """Return all rows, each with the full updates that it stands for, where the share of the epoch tells them."""
+    rows, columns = _of_all_processes(columns)
     step, epoch = columns["step"], columns["_epoch"]
-    rows, found = np.arange(len(step)), {name: each for name, each in columns.items() if name != "_epoch"}
+    found = {name: each for name, each in columns.items() if name != "_epoch"}
     if (epoch == np.round(epoch, 2)).all():
         return rows, found
     with np.errstate(all="ignore"):

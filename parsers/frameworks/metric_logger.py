@@ -28,10 +28,11 @@ _COARSE = 0.02
 #: How far the difference of two sums of means of four decimals rounds, per iteration.
 _ROUNDS = 0.0001
 _PRECISION = {b"True": "amp", b"False": "fp32"}
-#: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`.
+#: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`. LAVIS counts
+#: epochs within a pass over endless data: `Train: data epoch: [0]; inner epoch [3]`.
 _EPOCH = (
     rb"(?<!\w)(?<![Vv]al )(?<![Ee]val )(?<![Tt]est )(?<![Vv]alid )(?<![Vv]alidation )(?<![Ee]valuation )"
-    rb"(?:Epoch|Train: data epoch): \[<epoch>(?:/[0-9]++)?+\]"
+    rb"(?:Epoch|Train: data epoch): (?:\[[0-9]++\]; inner epoch )?+\[<epoch>(?:/[0-9]++)?+\]"
 )
 #: VideoMAE and others print the least and the greatest value of the window as well.
 _RANGE = rb"(?: \([0-9.]++ -- [0-9.]++\))?+"
@@ -114,6 +115,23 @@ def _argument(name: bytes, word: bytes) -> bytes:
     return rb"(?<=[\s(,])" + name + rb"=" + word + rb"[,)]"
 
 
+def _in_json(name: bytes, word: bytes) -> bytes:
+    """Return the pattern of a parameter, as LAVIS and MiniGPT-4 print it: an indented JSON object."""
+    return rb'^ {4}"' + name + rb'": ' + word + rb",?+$"
+
+
+def _key(name: bytes, word: bytes) -> bytes:
+    """Return the pattern of a key of the configuration that RT-DETR, D-FINE and DEIM print, as a dictionary or as JSON."""
+    return rb"['\"]" + name + rb"['\"]: ['\"]?+" + word + rb"['\"]?+[,}\n]"
+
+
+#: The batch size of the training, of which that of the validation follows.
+_TRAINING = (
+    rb"['\"]train_dataloader['\"]: \{(?:(?!['\"](?:val_dataloader|total_batch_size)['\"])[\s\S]){0,9000}+"
+    + _key(rb"total_batch_size", rb"(\d++)")
+)
+
+
 def _reading(head: bytes, eta: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of the lines of one loop."""
     return Reading(
@@ -136,8 +154,8 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" eta:",
     # Every process announces itself.
-    start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode)",
-    end=rb"^Training time [0-9]",
+    start=rb"(?:\| distributed init \(rank 0\): |Not using distributed mode|Not init distributed mode\.|Initialized distributed mode\.\.\.)",
+    end=rb"^(?:[0-9 :,-]{8,}+ \[INFO\] )?+Training time [0-9]",
     readings=(
         _reading(_EPOCH, TOLD + rb"(?:\.[0-9]++)?+)", _with_left_out),
         # DINOv2 prints no epoch, and begins its means anew where it is resumed.
@@ -155,16 +173,27 @@ FORMAT = Format(
     facts=(
         Fact("batch_size", _argument(rb"batch_size", rb"(\d++)"), int),
         Fact("batch_size", rb"^batch_size_per_gpu: (\d++)$", int),
+        Fact("batch_size", _in_json(rb"batch_size_train", rb"(\d++)"), int),
         Fact("devices", _argument(rb"world_size", rb"(\d++)"), int),
+        Fact("devices", _in_json(rb"world_size", rb"(\d++)"), int),
         Fact("devices", rb"^world_size: (\d++)$", int),
-        Fact("devices", rb"^(Not using distributed mode)", lambda _: 1),
+        Fact("batch_size_of_job", _TRAINING, int),
+        Fact("devices", rb"^(Not using distributed mode|Not init distributed mode\.)", lambda _: 1),
+        Fact("devices", rb"^\| distributed init \(rank \d++, world (\d++)\): ", int),
         Fact("accumulation", _argument(rb"(?:accum_iter|update_freq)", rb"(\d++)"), int),
+        Fact("accumulation", _in_json(rb"accum_grad_iters", rb"(\d++)"), int),
         Fact("model", _argument(rb"model", rb"'([\w.-]++)'")),
         Fact("model", rb"^arch: ([\w.-]++)$"),
+        Fact("model", _in_json(rb"arch", rb'"([\w.-]++)"')),
+        Fact("model", _key(rb"config", rb"(?:[^'\"/\\\n]*+[/\\]++)*+([\w-]++(?:\.(?!ya?+ml)[\w-]++)*+)\.ya?+ml")),
         Fact("total_epochs", _argument(rb"epochs", rb"(\d++)"), int),
         Fact("total_epochs", rb"^epochs: (\d++)$", int),
+        Fact("total_epochs", _in_json(rb"max_epoch", rb"(\d++)"), int),
+        Fact("total_epochs", _key(rb"epoches", rb"(\d++)"), int),
         Fact("precision", _argument(rb"amp", rb"(True|False)"), words=_PRECISION),
         Fact("precision", rb"^use_fp16: (True|False)$", words=_PRECISION),
+        Fact("precision", _in_json(rb"amp", rb"(true|false)"), words={b"true": "amp", b"false": "fp32"}),
+        Fact("precision", _key(rb"use_amp", rb"([Tt]rue|[Ff]alse)"), words={b"true": "amp", b"True": "amp", b"false": "fp32", b"False": "fp32"}),
     ),
     samples=(
         Sample(
@@ -184,6 +213,11 @@ FORMAT = Format(
         Sample(
             b"Train: data epoch: [1]  [   50/5000]  eta: 0:41:17  lr: 0.0001  loss: 2.5000  time: 0.5000  data: 0.0000  max mem: 9021\n",
             epoch=1, step=50, loss=2.5, step_seconds=0.5,
+        ),
+        Sample(
+            b"Train: data epoch: [0]; inner epoch [3]  [   50/5000]  eta: 0:41:17  lr: 0.0001  loss: 2.5000  time: 0.5000  data: 0.0000  "
+            b"max mem: 9021\n",
+            epoch=3, step=50, loss=2.5, step_seconds=0.5,
         ),
         Sample(
             b"Epoch: [1]  [ 10/60]  eta: 0:02:17  lr: 0.01  img/s: 64.5  time: 2.2500  data: 0.2500\n",

@@ -16,7 +16,8 @@ evaluation by its accuracy alone: the stretch that ends there holds it, and so d
 samples. The last epoch does not count, since it may have ended when the target was met; a burst of events after the run
 says nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not
 count. Of a program that was started again without a new head only the last run counts, and no time to train, since that
-run may go on where the one before broke off; where the stamps of a run go back, nothing counts. Every node may log the
+run may go on where the one before broke off; where the stamps of a run go back, nothing counts, unless it is the end of
+Stable Diffusion, which is logged later, with the stamp of the checkpoint that met the target. Every node may log the
 same figure, which counts once. A speed counts samples; of GPT-3, and of Llama 3.1, whose logs state the length of a
 sequence, tokens, whichever of the two is logged.
 
@@ -56,6 +57,8 @@ _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
 _STAMP = rb':::ML(?:LOG \{"namespace": ?+"[^"\n]*+", ?+"time_ms": ?+|(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9]))'
 _KEY = rb'(?:, ?+"event_type": ?+"[A-Z_]++", ?+"key": ?+"| (?:\([^)\r\n]{0,300}+\) )?+)'
 _VALUE = rb'", ?+"value": ?+'
+#: In 2019, under a Python whose dictionaries have no order.
+_PLACE = rb'(?:"metadata": ?+\{[^{}\n]*+\}, ?+)?+'
 #: Up to something later in a line; no real one is longer.
 _LATER = rb"[^\n]{0,1500}?"
 _IN_TRACKED = (
@@ -142,7 +145,9 @@ def _lines(events: Mapping[str, bytes], told: Mapping[str, bytes] | None = None)
         values += (
             rb"(?=(?:\w++(?:"
             + _VALUE
-            + rb'|: ?+(?:\{(?:"epoch": ?+[0-9]++, ?+)?+"value": ?+)?+)(?P<_value>'
+            + rb'|: ?+(?:\{(?:"epoch": ?+[0-9]++, ?+)?+'
+            + _PLACE
+            + rb'"value": ?+)?+)(?P<_value>'
             + _NUMBER
             + rb")(?=[,}\s]))?+)"
         )
@@ -194,7 +199,7 @@ def _of_run(events: Sequence[_Event]) -> list[_Event]:
     """
     begin = _begin(events)
     ends = [at for at, each in enumerate(events) if each.kind in _RUN_ENDS and at > begin]
-    return list(events[begin : ends[-1] + 1 if ends else None])
+    return _until_met(events[begin : ends[-1] + 1 if ends else None])
 
 
 def _begin(events: Sequence[_Event]) -> int:
@@ -208,6 +213,21 @@ def _goes_back(inside: Sequence[_Event]) -> tuple[int, float] | None:
     """Return the row at which the stamps of a run go back, and the seconds, which are negative; None where they do not."""
     pairs = ((each.row, each.time - before.time) for before, each in pairwise(inside))
     return next(((row, seconds) for row, seconds in pairs if seconds < -_BACK), None)
+
+
+def _until_met(inside: Sequence[_Event]) -> list[_Event]:
+    """Return the events of a run up to the moment at which it met its target, where training went on after that.
+
+    The checkpoints of Stable Diffusion are evaluated when all steps are done. What is logged then, accuracies and the end,
+    has the very stamp of the first one that reached the target.
+    """
+    if not inside:
+        return []
+    met = inside[-1].time
+    verdict = {each.kind for each in takewhile(lambda each: each.time == met, reversed(inside))}
+    if verdict == {"_met", "_judged"} and inside[0].time < met < max(each.time for each in inside) - _BACK:
+        return [each for each in inside if each.time <= met]
+    return list(inside)
 
 
 @dataclass(frozen=True)
@@ -827,10 +847,10 @@ _IN_SEQUENCES = (
 _IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
 
 
-_OF_2019 = rb':::MLL [0-9.]++ %s: \{"value": '
-#: What every run states since the round v6.1.
+_OF_2019 = rb":::MLL [0-9.]++ %s: \{" + _PLACE + rb'"value": '
+#: What every run states since the round v6.1, and some before.
 _PRECISIONS: Mapping[bytes, str] = {
-    b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"nvfp4": "nvfp4", b"int8": "int8",
+    b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"mxfp8": "mxfp8", b"nvfp4": "nvfp4", b"int8": "int8",
 }  # fmt: skip
 _SPLIT = ("tensor", "pipeline", "context", "expert")
 
@@ -861,8 +881,8 @@ FORMAT = Format(
     marker=b":::ML",
     over=("*",),
     # TensorFlow's logger prints the lines of 2018 again, with a stamp in front.
-    # Every rank may say which benchmark it is.
-    start=rb'"key": ?+"submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
+    # Every rank may say which benchmark it is, and the sizes of the data sets may stand before that.
+    start=rb'"key": ?+"(?:train_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+"eval_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+")?+submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
     rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+"
     rb"|:::MLL [0-9.]++ submission_benchmark: (?:[^\n]*+\n[^\n]{0,200}?:::MLL [0-9.]++ submission_benchmark: )*+",
     before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',
@@ -881,7 +901,7 @@ FORMAT = Format(
             postprocess=_target_samples, facts=(*_FACTS, "resumed_from"),
         ),
         Reading(
-            rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
+            rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+' + _PLACE + rb'"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
             weak=True,
         ),
         Reading(
@@ -912,13 +932,13 @@ FORMAT = Format(
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
-        Fact("precision", rb'"lowest_numerical_precision_in_linear' + _VALUE + rb'"(\w++)"', words=_PRECISIONS),
+        Fact("precision", rb'"lowest_numerical_precision_(?:in_)?+linear' + _VALUE + rb'"(\w++)"', words=_PRECISIONS),
         *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + _VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
         Fact("micro_batch", rb'"micro_batch_size' + _VALUE + rb"([0-9]++)\b", int),
         Fact("resumed_from", rb'"init_checkpoint_step' + _VALUE + rb"([1-9][0-9]*+)\b", int),
         Fact("seed", rb'"seed' + _VALUE + rb"([0-9]++)\b"),
         Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
-        Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{\"value\": )([0-9]++)"),
+        Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{" + _PLACE + rb"\"value\": )([0-9]++)"),
     ),
     samples=(
         Sample(

@@ -10,6 +10,7 @@ distributed run. Every device of the machine is listed, however many are used.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -64,6 +65,15 @@ def _of_others(done: Column, planned: Column, columns: Columns, window: Column) 
     return of_others(done - begun, since, error, columns["step_seconds"], float(window[0]), _COARSE)
 
 
+def experiment(printed: bytes) -> str:
+    """Return the name of an experiment, which is that of its configuration's file; MMEngine adds when it began."""
+    return re.sub(r"_[0-9]{8}_[0-9]{6}$", "", printed.decode().removesuffix(".py"))
+
+
+#: Batches of an update, of MMCV's hook and MMEngine's wrapper of optimizers.
+ACCUMULATION = rb"\b(?:cumulative_iters|accumulative_counts)=([0-9]++)[,)]"
+
+
 def _first_level(section: bytes, key: bytes) -> bytes:
     """Return the pattern of a number at the first level of a section of the configuration, behind any other keys."""
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
@@ -113,6 +123,7 @@ FORMAT = Format(
              rb"^ *+decode_head=dict\(\n *+type='(DepthwiseSeparableASPPHead)'", lambda _: "DeepLabV3+"),
         Fact("model", rb"type='HRNet',(?:(?!_head=|type='HRNet',|stage2=dict\()[\s\S]){0,3000}+stage2=dict\((?:(?!_head=|stage2=dict\(|num_channels=\()[\s\S]){0,400}+"
              rb"num_channels=\((\d\d), \d", lambda width: f"HRNet-W{width.decode()}"),
+        Fact("model", _LOGGER + rb"Exp name: ([\w.+-]++)$", experiment),
         Fact("total_epochs", rb", max: (\d++) epochs$", int),
         Fact("total_epochs", rb"\bmax_epochs=(\d++)", int),
         Fact("batch_size", rb"^ *+samples_per_gpu=(\d++),", int),
@@ -122,6 +133,7 @@ FORMAT = Format(
         Fact("devices", rb"^ ++GPU number: (\d++)$", int),
         Fact("devices", rb"^gpu_ids = range\(0, ((?!1\))\d++)\)", int),
         Fact("devices", rb" - Distributed training: (False)$", lambda _: 1),
+        Fact("accumulation", ACCUMULATION, int),
         Fact("gpu", rb"^ *+GPU [\d,]++: ([^\r\n]++)"),
         Fact("framework_version", rb"^ *+PyTorch: (\S++)"),
         Fact("precision", rb"type='(Fp16OptimizerHook|AmpOptimWrapper)'", lambda _: "amp"),

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import TORCHRUN, row, value
 
+#: Names of the step.
+_STEP = rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps\])"
 #: Seconds of the units of `1d 2h 3m 4s` besides seconds.
 _UNITS = {"_d": 86400, "_h": 3600, "_m": 60}
 
@@ -75,7 +77,7 @@ FORMAT = Format(
                     value(rb"train_speed\(iter/s\)", rb"(?P<_rate>" + NUMBER + rb")"),
                     value(rb"train_speed\(s/it\)", rb"(?P<_seconds>" + NUMBER + rb")"),
                 ),
-                value(rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps\])", rb"<step>(?:/<total_steps>)?+"),
+                value(_STEP, rb"<step>(?:/<total_steps>)?+"),
                 value(
                     rb"elapsed_time",
                     rb"(?:(?P<_d>[0-9]++)d )?+(?:(?P<_h>[0-9]++)h )?+(?:(?P<_m>[0-9]++)m )?+(?P<elapsed>[0-9]++)s",
@@ -98,7 +100,9 @@ FORMAT = Format(
         Reading(
             # On the console the Trainer's own line is the same, but for the step.
             rb"\{(?<![^\r\n]\{)(?:(?=\")|(?=(?:(?!'global_step)[^\r\n{}])*+'global_step))['\"]train_runtime['\"]: '?+<seconds>'?+, "
-            rb"['\"]train_samples_per_second['\"]: '?+<throughput>'?+, ['\"]train_steps_per_second['\"]: ",
+            rb"['\"]train_samples_per_second['\"]: '?+<throughput>'?+, ['\"]train_steps_per_second['\"]: "
+            # What it came to, of the steps that it counts, and the mean loss of all of these.
+            rb"(?:[^{}\r\n]{0,200}?\btrain_loss['\"]: '?+<mean_loss>'?+(?=[,}]))?+(?:[^{}\r\n]{0,200}?['\"]" + _STEP + rb"['\"]: ['\"]?+<step>(?:/<total_steps>)?+(?=['\",}]))?+",
             unit="samples/s",
             span="run",
             marker=b"train_runtime",

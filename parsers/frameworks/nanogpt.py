@@ -1,18 +1,20 @@
 """nanoGPT and other programs of its author: a record per `log_interval` iterations, of that one iteration.
 
-Four dialects: nanoGPT prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also print tokens
-per second. All count the job. The speed of llm.c is smoothed over some twenty steps, so that the figure is that of its
-milliseconds where the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time;
-`mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023;
-for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's
-fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take.
+Five dialects: nanoGPT and llama2.c print the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also
+print tokens per second. All count the job. So do the milliseconds of minGPT and makemore, whose batches are of sequences. The speed of llm.c is smoothed over some twenty steps, so that the figure is
+that of its milliseconds where the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes
+that time; `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration
+since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation.
+nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take. Those who write
+`build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the start, as
+a speed beside them may be, and a speed that makes no whole number of tokens of a step, as one per millisecond, is none.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped, is_private
 from parsers.frameworks import PYTORCH_JOB
 
 #: The speeds and the milliseconds of a log tell the same tokens of a step, up to this share, or one of them is wrong.
@@ -39,14 +41,74 @@ def _as_timed(columns: Columns) -> Postprocessed:
     return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
 
 
-#: What stands between two fields of build-nanogpt; the programs that lead up to it part them by commas.
-_NEXT = rb"(?:,| \||, \|) "
-_DESIRED = rb"total desired (?:batch size|tokens per batch) ?: "
+#: Seconds that grow from line to line on more lines than these, and by this factor in all, are since the start.
+_LINES, _GROWN = 8, 2
+#: Speeds are means since the start where all tokens, by them and such seconds, grow by the same per step, up to this share.
+_SINCE = 0.005
+#: What is lost of a speed that is printed with decimals, and of one without; and how many times that a contradiction is.
+_DECIMALS, _WHOLE, _PLAIN = 0.005, 0.5, 4
+
+
+def _of_copies(columns: Columns) -> Postprocessed:
+    """Return the lines of a copy of build-nanogpt, whose fields may hold something else than in build-nanogpt."""
+    speed, seconds = columns["throughput"], columns["step_seconds"]
+    rows, found = np.arange(len(speed)), {name: each for name, each in columns.items() if not is_private(name)}
+    if len(rows) > _LINES and seconds[-1] > _GROWN * seconds[0] and (np.diff(seconds) > 0).all():
+        tokens, lasted, steps = np.diff(speed * seconds), np.diff(seconds), np.diff(columns["step"])
+        del found["step_seconds"]
+        if (steps > 0).all() and np.median(np.abs(tokens / steps / np.median(tokens / steps) - 1)) < _SINCE:
+            told = {name: each[1:] for name, each in found.items() if name != "throughput"}
+            return rows[1:], told | {"samples": tokens, "duration": lasted, "steps": steps}
+        return rows, found | {"clock": seconds}
+    if len(rows) and not np.isfinite(columns["_tokens_per_step"]).any():
+        tokens, rounding = speed * seconds, _WHOLE if (speed % 1 == 0).all() else _DECIMALS
+        usual = np.median(tokens)
+        unsure = np.median(np.abs(tokens - usual)) + rounding * np.median(seconds)
+        if abs(usual - round(usual)) > _PLAIN * unsure:
+            del found["throughput"]
+    return rows, found
+
+
+_DESIRED = rb"[Tt]otal desired (?:batch size|tokens per batch) ?: "
+
+
+def _field(label: bytes, value: bytes) -> bytes:
+    """Return a lookahead for a field further on in the line."""
+    return rb"(?=(?:(?! *+%s)[^|,\r\n]{0,80}+[|,]){0,12}+ *+%s%s)" % (label, label, value)
+
+
+#: The step of a line of training, of which the other fields follow in any order.
+_STEP = (
+    rb"[Ss]tep(?<![\w.][Ss]tep)(?<![A-Za-z] [Ss]tep)[:=]?+ *+<step>(?:/ *+<total_steps>)?+(?=[:,| ])(?! \()(?![^\r\n]{0,300}?\b[Vv]al)[:,| ]++"
+    + _field(rb"(?:[Tt]rain(?:ing)?+[_ ])?+[Ll]oss(?:[:=] *+| ++)", rb"<loss>(?=[\s,|])")
+)
+_PER_SECOND = rb"[Tt]ok(?:en)?+s?+(?:/| per |_per_)s(?:ec(?:ond)?+)?+"
+_SPEED = _field(
+    rb"(?:%s(?:[:=] *+| ++)(?=[0-9])|(?:[Ss]peed: *+)?+(?=[0-9][0-9.,]*+ %s))" % (_PER_SECOND, _PER_SECOND),
+    rb"(?P<throughput>[0-9]++(?:,[0-9]{3})*+(?:\.[0-9]++)?+)(?=[\s|]|, )",
+)
+
+
+def _timed(label: bytes, unit: bytes) -> bytes:
+    return _field(label + rb"(?:[:=] *+| ++)", rb"<step_seconds> ?%s(?=[\s,|])" % unit)
+
+
+#: In nanoGPT the next iteration holds that time.
+_PAUSES = (
+    Pause("evaluation", rb"step [0-9]++: train loss ", b"step 250: train loss 2.7500, val loss 2.8125"),
+    Pause("checkpoint", rb"saving checkpoint to ", b"saving checkpoint to out-shakespeare"),
+)
+_EVALUATIONS = (
+    Pause("evaluation", rb"validation loss: ", b"validation loss: 3.2750"),
+    Pause("evaluation", rb"HellaSwag accuracy: ", b"HellaSwag accuracy: 3045/10042=0.3032"),
+)
+#: What llama2.c says of an iteration: `4 grad accum steps * 1 processes * 128 batch size * 256 max seq len`.
+_BREAKS_DOWN = rb"^breaks down as: (?:[0-9]++ [a-z ]++\* ){0,3}?([0-9]++) %s\b"
 
 FORMAT = Format(
     title="nanoGPT",
     framework="PyTorch",
-    marker=b"loss",
+    marker=b"oss",
     # Every rank prints this, one after the other: together they are one start.
     start=rb"tokens per iteration will be: "
     rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"
@@ -59,27 +121,59 @@ FORMAT = Format(
     # nanochat, of which the fine-tuning says by nothing else that it is done.
     end=rb"^Total training time: [0-9.]++m",
     readings=(
-        Reading(
-            rb"iter (?<![\w.]iter )<step>: loss <loss>, time <step_seconds>ms",
-            unit="tokens/s",
-            span="step",
-            factors={"step_seconds": 1e-3},
-            pauses=(
-                Pause("evaluation", rb"step [0-9]++: train loss ", b"step 250: train loss 2.7500, val loss 2.8125"),
-                Pause("checkpoint", rb"saving checkpoint to ", b"saving checkpoint to out-shakespeare"),
-            ),
+        *(
+            Reading(
+                rb"iter (?<![\w.]iter )<step>: (?:train[_ ])?+loss <loss>,(?: (?!time |val)[^,\r\n]{1,60}+,){0,4}+ time <step_seconds>" + unit,
+                unit="tokens/s",
+                span="step",
+                factors={"step_seconds": factor},
+                pauses=_PAUSES,
+            )
+            for unit, factor in ((b"ms", 1e-3), (rb"s(?=[\s,])", 1.0))
         ),
+        # llama2.c.
         Reading(
-            rb"step(?<![\w.]step):?+ *+<step>" + _NEXT + rb"loss: <loss>" + _NEXT
-            + rb"(?:(?:lr|norm):? [^|\r\n]*+\| ){0,2}+"
-            + rb"dt: *+<step_seconds>ms" + _NEXT + rb"tok/sec: *+(?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
+            rb"(?<![^\r\n])<step> \| loss <loss> (?:\|(?! lr )[^|\r\n]{1,60}+){0,4}+\| lr [0-9.e+-]++ \| <step_seconds>ms \| mfu ",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
-            pauses=(
-                Pause("evaluation", rb"validation loss: ", b"validation loss: 3.2750"),
-                Pause("evaluation", rb"HellaSwag accuracy: ", b"HellaSwag accuracy: 3045/10042=0.3032"),
-            ),
+            pauses=_PAUSES,
+        ),
+        # minGPT, of the iteration before, and makemore.
+        *(
+            Reading(
+                pattern,
+                unit="sequences/s",
+                span="step",
+                factors={"step_seconds": 1e-3},
+            )
+            for pattern in (
+                rb"iter_dt (?!0\.0++ms)<step_seconds>ms; iter <step>: train loss <loss>(?=\s)",
+                rb"step (?<![\w.]step )<step> \| loss <loss> \| step time <step_seconds>ms(?=\s)",
+            )
+        ),
+        # build-nanogpt, and what leads up to it or was made of it.
+        *(
+            Reading(
+                _STEP + _timed(rb"(?:dt|[Tt]ime)", unit) + _SPEED,
+                marker=b"ok",  # As in `tok/s` and `Tokens per second`.
+                unit="tokens/s",
+                span="step",
+                factors={"step_seconds": factor},
+                pauses=_EVALUATIONS,
+                postprocess=_of_copies,
+                facts=("tokens_per_step",),
+            )
+            for unit, factor in ((b"ms", 1e-3), (b"s", 1.0))
+        ),
+        # Copies that print no speed: `dt` is of one step, and `time` may be since the start.
+        Reading(
+            _STEP + rb"(?![^\r\n]{0,300}?%s)(?=[^\r\n]{0,300}+[\r\n])" % _PER_SECOND + _timed(b"dt", b"ms"),
+            marker=b"dt",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+            pauses=_EVALUATIONS,
         ),
         Reading(
             rb"step (?<![\w.]step ) *+<step>/<total_steps> \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
@@ -119,6 +213,21 @@ FORMAT = Format(
         Fact("tokens_per_step", _DESIRED + rb"([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"^\| total batch size ++\| ([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
+        # nanoGPT prints the file of its configuration, and what the command says instead.
+        *(
+            Fact(fact, before + name + rb" = ([0-9]++)(?=\s)", int)
+            for fact, name in (("batch_size", b"batch_size"), ("sequence_length", b"block_size"))
+            for before in (rb"^Overriding: ", rb"^")
+        ),
+        Fact("batch_size", rb"^    batch_size: ([0-9]++)$", int),
+        Fact("batch_size", rb"^\{'work_dir': [^\n]{0,999}?'batch_size': ([0-9]++)[,}]", int),
+        # They train on one device.
+        Fact("devices", rb"^running on device (cuda|cpu|mps)\b", lambda _: 1),
+        Fact("devices", rb"^\{'work_dir': [^\n]{0,999}?'device': '(cuda|cpu|mps)\b", lambda _: 1),
+        Fact("accumulation", _BREAKS_DOWN % b"grad accum steps", int),
+        Fact("devices", _BREAKS_DOWN % b"processes", int),
+        Fact("batch_size", _BREAKS_DOWN % b"batch size", int),
+        Fact("sequence_length", _BREAKS_DOWN % b"max seq len", int),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
         Fact("devices", rb"\| num_processes ++\| *+(\d++) ", int),
         *PYTORCH_JOB,
@@ -159,7 +268,28 @@ FORMAT = Format(
             b"step   12/74: train loss 4.125000 (25.500000 ms, 160627 tok/s)\n",
             step=12, total_steps=74, loss=4.125, step_seconds=0.0255, throughput=160627,
         ),
+        Sample(b"iter 100: loss 3.2500, lr 6.00e-04, time 125.50ms, mfu 40.12%\n", step=100, loss=3.25, step_seconds=0.1255),
+        Sample(b"iter 100: train loss 3.2500, time 0.1255s, mfu 40.12%\n", step=100, loss=3.25, step_seconds=0.1255),
+        Sample(b"100 | loss 3.2500 | lr 5.000000e-04 | 125.50ms | mfu 40.12%\n", step=100, loss=3.25, step_seconds=0.1255),
+        Sample(
+            b"Step 10: Loss 9.512500 | lr: 0.0003 | Time: 320.00ms | norm: 1.2500 | tok/sec: 51200.00\n",
+            step=10, loss=9.5125, step_seconds=0.32, throughput=51200,
+        ),
+        Sample(
+            b"epoch 1 | step 10/500 | loss: 9.5125 | dt: 0.32s | tokens/s: 51,200 | norm: 1.2500\n",
+            step=10, total_steps=500, loss=9.5125, step_seconds=0.32, throughput=51200,
+        ),
+        Sample(
+            b"step   10 | loss: 9.5125 | time: 320.00 ms | norm: 1.2500 | speed: 51200.00 tokens/sec\n",
+            step=10, loss=9.5125, step_seconds=0.32, throughput=51200,
+        ),
+        Sample(b"step   10 | loss: 9.5125 | norm: 1.2500 | dt: 320.00ms\n", step=10, loss=9.5125, step_seconds=0.32),
+        Sample(b"iter_dt 125.50ms; iter 100: train loss 3.25000\n", step=100, loss=3.25, step_seconds=0.1255),
+        Sample(b"step 100 | loss 3.2500 | step time 12.50ms\n", step=100, loss=3.25, step_seconds=0.0125),
+        NearMiss(b"iter_dt 0.00ms; iter 0: train loss 3.25000\n", "no iteration before"),
         NearMiss(b"step   12/1000 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | (250.25 ms | 26214", "cut inside the number"),
+        NearMiss(b"step 10 | loss: 2.5 | val_loss: 2.75 | dt: 320.00ms | tok/sec: 51200.00\n", "an evaluation"),
+        NearMiss(b"step 10 | loss: 2.5 | time: 320.00s\n", "perhaps the time since the start"),
         NearMiss(b"step 250: train loss 2.7500, val loss 2.8125", "an evaluation"),
         NearMiss(b"iter 100: loss 3.2500, time 125.5", "cut before the unit, so perhaps inside the number"),
         NearMiss(b"step    10 | loss: 9.5 | lr 2.5000e-04 | norm: 1.75 | dt: 320.00ms | tok/sec: 16384", "cut"),

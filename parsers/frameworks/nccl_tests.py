@@ -2,19 +2,20 @@
 
 The figure is the bus bandwidth of the operation that is not in place, in GB/s: the bandwidth that each device needs on
 its slowest link, whatever the number of devices; so it is that of one device. `-N` repeats the table, and its rows of
-the largest size are the records; the tool warms up before each. One table alone is one record, and too few for a
-figure. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is the mean
-over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for nothing
-(older releases print in place of their number how far they differ at most), nor does one whose own columns contradict
-each other. Of operations with a root (broadcast, reduce) nothing is read. The batch size of a device is its message in
-GiB, where that is a whole number. With `-C` the table holds times of the processor, and is not read; nor is the table
-of the oldest releases, without a root. AMD's rccl-tests are a copy, and test RCCL.
+the largest size are the records; the tool warms up before each. One table alone is the tool's own figure, a mean over
+its iterations. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is
+the mean over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for
+nothing (older releases print in place of their number how far they differ at most), nor does one whose own columns
+contradict each other. Of operations with a root (broadcast, reduce) nothing is read, and until 2022, when tables had no
+column for it, sums alone are. The batch size of a device is its message in GiB, where that is a whole number. With `-C`
+the table holds times of the processor, and is not read. AMD's rccl-tests are a copy, and test RCCL.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
+#: Until 2022 there was no root in it.
+_ROOTLESS = rb"(?m)^ *+%s ++[0-9]++ ++%s ++sum ++(?=[0-9])"
 #: The size, as a column of its own in rows of some types or operations alone.
 _SIZE_OF = rb"(?=(?:(?P<%s>[0-9]++) ++[0-9]++ ++%s )?+)"
 _SIZE = (
@@ -60,6 +63,13 @@ def _largest(columns: Columns) -> Postprocessed:
     return rows, {"throughput": columns["throughput"][rows]}
 
 
+def _of_tables(columns: Columns, *, several: bool) -> Postprocessed:
+    """Return the rows of the largest size of several tables, or that of a table alone."""
+    rows, found = _largest(columns)
+    kept = slice(len(rows) if (len(rows) > 1) == several else 0)
+    return rows[kept], {name: each[kept] for name, each in found.items()}
+
+
 def _gib(sizes: bytes) -> int:
     """Return the largest size of a table in GiB, 0 where that is no whole number; the last step may pass the limit."""
     smallest, largest, step = (int(each) for each in re.findall(rb"[0-9]++", sizes))
@@ -72,38 +82,51 @@ def _gib(sizes: bytes) -> int:
     return 0 if size % 2**30 else size >> 30
 
 
+def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Reading:
+    """Return the reading of the rows of several tables, or of a table alone, of one of the two kinds."""
+    return Reading(
+        row % (_SIZE, rb"[a-z][a-z0-9]++")
+        + rb"(?P<_microseconds>%s) ++(?P<_algorithm>%s) ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
+        unit="GB/s",
+        scope="device",
+        span="interval" if several else "run",
+        marker=marker,
+        where=rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw ",
+        postprocess=partial(_of_tables, several=several),
+        facts=("batch_size",),
+    )
+
+
 FORMAT = Format(
     title="nccl-tests",
     framework="NCCL",
-    marker=b"   -1  ",
-    start=rb"# nThread [0-9]++ nGpus [0-9]++ minBytes ",
+    marker=b"   ",
+    start=rb"# nThreads?+:?+ [0-9]++ nGpus:?+ [0-9]++ (?:nRanks: [0-9]++ )?+minBytes:?+ ",
     before_start=rb"^# (?:nccl-tests version|Collective test starting: )",
     end=rb"^# Avg bus bandwidth ++: [0-9]",
     unproven=True,
-    readings=(
-        Reading(
-            _ROW % (_SIZE, rb"[a-z][a-z0-9]++")
-            + rb"(?P<_microseconds>%s) ++(?P<_algorithm>%s) ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
-            unit="GB/s",
-            scope="device",
-            where=rb"^# ++size ++count ++type ++redop ++root ++time ++algbw ++busbw ",
-            postprocess=_largest,
-            facts=("batch_size",),
-        ),
+    readings=tuple(
+        _reading(*kind, several=several)
+        for several in (True, False)
+        for kind in ((_ROW, rb"root ++", b"   -1  "), (_ROOTLESS, b"", b"   sum  "))
     ),
     facts=(
-        Fact("framework", rb"^(rccl-tests: Version |RCCL version :)", lambda _: "RCCL"),
+        Fact("framework", rb"^(rccl-tests: Version |RCCL version :|# nThreads: )", lambda _: "RCCL"),
         Fact("model", rb"^# Collective test starting: (?:[^\s/]*+/)*+" + _NAME),
         Fact("model", rb"(?:^|[\s/])" + _NAME + rb" -"),
-        Fact("batch_size", rb"^# nThread [0-9]++ nGpus [0-9]++ minBytes ([0-9]++ maxBytes [0-9]++ step: [0-9]++\((?:factor|bytes))", _gib),
+        Fact("batch_size", rb"^# nThreads?+:?+ [^\n]{0,60}?minBytes:?+ ([0-9]++ maxBytes:?+ [0-9]++ step: [0-9]++\((?:factor|bytes))", _gib),
         Fact("devices", _LAST_RANK, lambda last: int(last) + 1),
         Fact("gpu", rb"^# ++Rank ++0 [^\]\n]++\] ([^\r\n]++)"),
         Fact("precision", _ROW % (rb"[0-9]++", rb"([a-z][a-z0-9]++)") + rb"[0-9]", words=_PRECISIONS),
+        Fact("precision", _ROOTLESS % (rb"[0-9]++", rb"([a-z][a-z0-9]++)"), words=_PRECISIONS),
     ),
     samples=(
         Sample(
             b"  8589934592    2147483648     float     sum      -1    20299  423.17  834.57      0    20006  429.37  846.80      0",
             throughput=834.57,
+        ),
+        Sample(
+            b"   134217728      33554432   float     sum   2412.2   55.64   97.37  4e-07   2412.3   55.64   97.37  4e-07", throughput=97.37,
         ),
         NearMiss(b"  8589934592    2147483648     float     sum      -1    20299  423.17  83", "cut inside the number"),
         NearMiss(b"# Avg bus bandwidth    : 745.53 ", "the mean over all sizes"),

@@ -37,6 +37,9 @@ _TIMING = rb"train_step_timing in s"
 _JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
 _TEXT = rb"(?:(?!consumed_samples : |train_step_timing in s : |DLL \d)[^\r\n])*+"
 _BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\[])*+"
+_TIMED = (
+    _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+" + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])"
+)
 _PIPE = (
     rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
 )
@@ -76,6 +79,15 @@ def _of_intervals(columns: Columns) -> Postprocessed:
     return rows, {name: each[rows] for name, each in kept.items()}
 
 
+def _per_step(printed: bytes) -> int:
+    """Return the samples of a step of `5.000, consumed_samples=768.0`: 768 are those of steps 0 to 5."""
+    step, _, samples = printed.partition(b", consumed_samples=")
+    each, rest = divmod(float(samples), float(step) + 1)
+    if rest:
+        raise ValueError(f"no whole number of samples per step: {printed!r}")
+    return int(each)
+
+
 _BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
 #: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
 _PAUSES = (
@@ -97,6 +109,9 @@ FORMAT = Format(
     title="NeMo",
     framework="NeMo",
     marker=_TIMING,
+    # What Lightning says when a program makes its trainer, of some releases each rank.
+    start=rb"\bGPU available: [^\n]{0,99}+(?:(?:\n[^\n]{0,60}?\b[THI]PU available: [^\n]{0,99}+){0,3}+\n[^\n]{0,60}?\bGPU available: [^\n]{0,99}+)*+",
+    before_start=rb"^(?: *+\*++ Experiment configuration \*|NeMo configuration file:)",
     end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
     readings=(
         Reading(
@@ -124,8 +139,14 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[(?P<elapsed>[0-9:]++)(?:<[0-9:?]++)?+,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
-            + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+"
-            + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])",
+            + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _TIMED,
+            unit="samples/s",
+            repeated=True,
+        ),
+        # From the ten thousandth step on its number is rounded, and the bar's own is the step.
+        Reading(
+            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:?]++,"
+            rb"[^\r\n\]\[]{0,300}?[, ]reduced_train_loss=<loss>" + _BAR + rb"global_step=[0-9.]++e\+[0-9]++(?=,)" + _TIMED,
             unit="samples/s",
             repeated=True,
         ),
@@ -137,6 +158,8 @@ FORMAT = Format(
         # Of several iterations it is a mean, which is too low on the first line after a resumption.
         Fact("batch_size_of_job", _BATCH + rb"([0-9]++) \|" + up_to(_BATCH, _BATCH, rb"[\s\S]") + rb"\1 \|", int),
         Fact("batch_size_of_job", rb"\A(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb"([0-9]++) \|(?!(?:(?!" + _BATCH + rb")[\s\S])*+" + _BATCH + rb")", int),
+        # A bar prints no more than six figures.
+        Fact("batch_size_of_job", rb"\bglobal_step=([0-9]++\.[0-9]++, consumed_samples=[0-9]++\.[0-9]++)(?=[,\]])", _per_step),
         Fact("micro_batch", rb'"?cfg/micro_batch_size"? ?: ([0-9]++)\b', int),
         Fact("micro_batch", rb"^[^\w\n]*+micro_batch_size: ([0-9]++)\b", int),
         Fact("tensor_parallel", rb'"?cfg/tensor_model_parallel_size"? ?: ([0-9]++)\b', int),
@@ -190,6 +213,11 @@ FORMAT = Format(
             b"Epoch 0: :  20%|##        | 4/20 [00:34<02:17, v_num=None, reduced_train_loss=10.40, global_step=3.000, "
             b"consumed_samples=512.0, train_step_timing in s=8.560]",
             step=3, loss=10.4, step_seconds=8.56,
+        ),
+        Sample(
+            b"Epoch 0: :  20%|##        | 19995/100000 [22:13:00<88:00:00, v_num=0, reduced_train_loss=2.500, global_step=2e+4, "
+            b"consumed_samples=2.56e+6, train_step_timing in s=4.000]",
+            epoch=0, step=19995, total_steps=100000, loss=2.5, step_seconds=4, clock=79980,
         ),
         # Where the length of the data is unknown there is no total.
         Sample(

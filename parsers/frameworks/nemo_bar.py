@@ -16,6 +16,8 @@ FORMAT = Format(
     framework="NeMo",
     marker=b", consumed_samples=",
     unproven=True,
+    start=NEMO.start,
+    before_start=NEMO.before_start,
     end=NEMO.end,
     readings=(
         Reading(

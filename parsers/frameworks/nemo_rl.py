@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 
 
 def _blocks(columns: Columns) -> Postprocessed:
@@ -50,10 +50,17 @@ FORMAT = Format(
     title="NeMo-RL",
     framework="PyTorch",
     marker=b"E2E (Tokens/sec/gpu): ",
+    start=rb"(?m:^)Final config:",
+    before_start=rb"^Loaded configuration from: ",
     unproven=True,
     readings=(
         replace(_OF_DEVICE, pattern=_block(rb"E2E \(Tokens/sec\): "), scope="job"),
         _OF_DEVICE,
+    ),
+    facts=(
+        Fact("model", rb"'policy': \{(?:(?!'policy': |'model_name': )[\s\S]){0,20000}+'model_name': '([^'\s]++)'"),
+        Fact("devices_per_node", rb"'cluster': \{[^{}]*?'gpus_per_node': ([0-9]++)", int),
+        Fact("nodes", rb"'cluster': \{[^{}]*?'num_nodes': ([0-9]++)", int),
     ),
     samples=(
         Sample(

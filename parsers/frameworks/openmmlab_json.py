@@ -4,11 +4,12 @@
 MMEngine by default over the last ten iterations. MMCV's runner that counts iterations has the evaluation inside the
 row after it, and that of epochs starts its timer anew; there `epoch` counts passes of the loader, which rests for two
 seconds between them. Rows of evaluations carry `time` as well in MMEngine, and a step that is an epoch. The batch size
-stands in the configuration only, which the first line may hold.
+stands in the configuration only, which the first line of a run may hold.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import row, value
+from parsers.frameworks.mmseg import ACCUMULATION, experiment
 
 _TIMES = value(rb"data_time", rb"<reader_seconds>") + value(rb"time", rb"<step_seconds>") + value(rb"loss", rb"<loss>")
 
@@ -16,6 +17,7 @@ FORMAT = Format(
     title="OpenMMLab metrics",
     framework="PyTorch",
     marker=b'"time": ',
+    start=rb'(?m)^\{"env_info": "',
     readings=(
         Reading(
             row(rb'"mode": "train", "epoch": <epoch>, "iter": <step>, (?:"lr": \{[^\r\n{}]++\}, )?+', _TIMES, value(rb"memory", rb"(?P<memory>[0-9]++)", needed=False)),
@@ -25,12 +27,18 @@ FORMAT = Format(
             pauses=(Pause("evaluation", rb'\{"mode": "val", ', b'{"mode": "val", "epoch": 13, "iter": 500, "lr": 5e-05, "mIoU": 0.386}'),),
         ),
         Reading(
-            row(rb'"(?:base_)?lr": ', _TIMES, value(rb"step", rb"<step>")),
+            # Of several networks, each has one.
+            row(rb'"(?:base_)?+(?:\w++\.)?+lr": ', _TIMES, value(rb"step", rb"<step>")),
             unit="samples/s",
         ),
     ),
     facts=(
+        Fact("model", rb'"exp_name": "([\w.+-]++)"', experiment),
         Fact("batch_size", rb"\bsamples_per_gpu=([0-9]++)", int),
+        Fact("devices", rb"\\ngpu_ids = range\(0, ((?!1\))[0-9]++)\)", int),
+        Fact("accumulation", ACCUMULATION, int),
+        Fact("precision", rb"(type='Fp16OptimizerHook'|\\nfp16 = dict\()", lambda _: "amp"),
+        Fact("precision", rb"(\\noptimizer_config = dict\()", lambda _: "fp32"),
         Fact("gpu", rb'^\{"env_info": "[^"\r\n]{0,2000}?\bGPU [0-9,]++: ([^\\"\r\n]++)\\n'),
         Fact("framework_version", rb'^\{"env_info": "[^"\r\n]{0,2000}?\bPyTorch: ([^\\"\s]++)\\n'),
     ),

@@ -4,7 +4,7 @@ What it prints of seconds has two decimals, too few for fast networks, so that t
 intermediate checkpoints of every five minutes, each of which has a line, and between two epochs their checkpoint. Steps
 are those of the run, which it prints beside those of the epoch. `batch_size` among the arguments is that of a device.
 Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, in which epochs count from 0, and since then
-`Train:    4/120 (  3%) [  15/271 (  6%)]`. A log of its bars alone (`--use_tqdm_to_record`) is not read.
+`Train:    4/120 (  3%) [  15/271 (  6%)]`. Its bars (`--use_tqdm_to_record`) have their own format.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample

@@ -64,11 +64,11 @@ FORMAT = Format(
     framework="PaddlePaddle",
     marker=b"eta: ",
     # The gap ends at the next such line, since one that went on to `ppdet.` would scan the same text from each of them.
-    start=rb"(?:(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, \w++ Capa)"
-    rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, \w++ Capa))++|p(?!pdet\.)){0,400}+){1,20}+ppdet\.",
+    start=rb"(?:(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, (?:CUDA|GPU Compute) Capa)"
+    rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, (?:CUDA|GPU Compute) Capa))++|p(?!pdet\.(?!data\.))){0,400}+){1,20}+ppdet\.",
     readings=(
         Reading(
-            rb"INFO: Epoch: \[<epoch>\] \[ *+<step>/<total_steps>\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
+            rb"INFO: (?: *+[0-9]++/[0-9]++ iters )?+Epoch: \[<epoch>\] \[ *+<step>/<total_steps>\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
             rb"(?: loss: <loss>(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
             rb"batch_cost: <step_seconds> data_cost: <reader_seconds> ips: <throughput> [is][ma]"
             rb"(?:\w++/s" + MEMORY + rb")?+",

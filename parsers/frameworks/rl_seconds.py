@@ -2,7 +2,8 @@
 
 `timing/step_total` and `perf/step_time` hold generation, scoring and update. The tokens per second that slime prints
 beside them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each
-step until the middle of 2025, as ReaLHF does, with the seconds since its start. The samples of a step are not printed.
+step until the middle of 2025, as ReaLHF does, with the seconds since its start. The samples of a step, which are all
+responses, are printed by OpenRLHF alone.
 """
 
 from parsers.contract import Format, NearMiss, Reading, Sample
@@ -15,7 +16,8 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"(?:\bGlobal step|\bperf) <step>: \{" + value(rb"(?:timing/step_total|perf/step_time)", rb"<duration>") + rb"[^\r\n{}]++\}",
+            rb"(?:\bGlobal step|\bperf) <step>: \{" + value(rb"(?:timing/step_total|perf/step_time)", rb"<duration>")
+            + value(rb"rollout/num_samples", rb"<samples>", needed=False) + rb"[^\r\n{}]++\}",
             unit="samples/s",
             span="step",
             marker=b"/step_t",
@@ -32,8 +34,8 @@ FORMAT = Format(
     facts=PYTORCH_JOB,
     samples=(
         Sample(
-            "✨ Global step 12: {'policy_loss': 0.5, 'timing/make_experience': 12.5, 'timing/ppo_train': 30.25, 'timing/step_total': 84.5}\n".encode(),
-            step=12, duration=84.5,
+            "✨ Global step 12: {'policy_loss': 0.5, 'rollout/num_samples': 128.0, 'timing/ppo_train': 30.25, 'timing/step_total': 84.5}\n".encode(),
+            step=12, duration=84.5, samples=128,
         ),
         Sample(
             b"(pid=12) perf 12: {'perf/actor_train_time': 30.25, 'perf/actor_train_tok_per_s': 4123.5, 'perf/step_time': 76.25, 'perf/wait_time_ratio': 0.5}\n",

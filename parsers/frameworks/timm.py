@@ -3,7 +3,7 @@
 Two pairs of seconds and samples per second are printed, both of the job over all accumulated batches. The first is of
 the last update alone, and too high by 1 to 3 % since stalls fall between the printed updates. The second is the mean
 since the epoch began, which counts every update; it is undone to what each line adds. `Test` lines carry seconds as
-well, of an evaluation, which stands outside the means. The batch size is not printed.
+well, of an evaluation, which stands outside the means. The batch size is printed only where the learning rate follows from it.
 
 The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
 epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place.
@@ -58,6 +58,8 @@ FORMAT = Format(
         Fact("devices", rb"Training in distributed mode with multiple processes, [^\n]{0,40}?Process [0-9]++, total ([0-9]++)\b", int),
         Fact("devices", rb"Training (with a single process on 1) ", lambda _: 1),
         *PYTORCH_JOB,
+        # Of an update: batches that it accumulates are in it.
+        Fact("batch_size_of_job", rb"Learning rate \([^()\n]++\) calculated from [^()\n]++\([^()\n]++\) and (?:effective )?+global batch size \((\d++)\)", int),
         Fact("precision", rb"Training in (mixed precision|float32)\.", words={b"mixed precision": "amp", b"float32": "fp32"}),
     ),
     samples=(

@@ -15,6 +15,7 @@ import numpy as np
 from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.frameworks import SEVERAL
 from parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from parsers.frameworks.hf_trainer import holds_checkpoint, saved_every
 
 
 def told(tokens: bytes) -> bytes:
@@ -29,13 +30,18 @@ def told(tokens: bytes) -> bytes:
 
 
 def paired(columns: Columns) -> Postprocessed:
-    """Return the dictionaries that state tokens and have the bar of their step; none where many have no bar."""
+    """Return the dictionaries that state tokens and have the bar of their step; none where many have no bar.
+
+    Of those that are slow, some may hold a checkpoint, of which no line tells.
+    """
     told, step = columns["consumed"], columns["step"]
     new = np.diff(told, prepend=np.nan) != 0
     rows = np.flatnonzero(new & np.isfinite(step))
     if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).any():
         rows = rows[:0]
-    return rows, {name: columns[name][rows] for name in ("step", "total_steps", "clock", "consumed")}
+    found = {name: columns[name][rows] for name in ("step", "total_steps", "clock", "consumed")}
+    every = saved_every(columns, float(found["total_steps"][0]) if len(rows) else np.nan)
+    return rows, found | {"evaluated": holds_checkpoint(found["step"], found["clock"], every)}
 
 
 #: Share of the dictionaries that must have a bar: in buffered output it is that of another step.
@@ -57,6 +63,7 @@ FORMAT = Format(
             pauses=TRAINER.main.pauses,
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
             where=rb"\A(?![\s\S]*?\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL + rb")",
+            facts=("saved_every", "total_epochs"),
             postprocess=paired,
         ),
     ),

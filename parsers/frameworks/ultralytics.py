@@ -14,32 +14,40 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract.coarse import whole_seconds
 from parsers.frameworks import SEVERAL
 
 
 def epochs(columns: Columns) -> Postprocessed:
     """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last.
 
-    Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is.
+    Where the batches of an epoch are those of the data set, the last counts as the part of a batch that it is. Of a run that
+    ended within its first epoch it is the last state, whose rate is smoothed: the time tells its speed.
     """
-    rows = np.flatnonzero(np.diff(columns["epoch"], append=np.nan) != 0)
-    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "steps", "memory") if name in columns}
+    told = columns["steps"]
+    within = "_open" in columns and not np.isfinite(told).any()
+    told = columns["_open"] if within else told
+    states = np.flatnonzero(np.isfinite(told))
+    rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
+    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "memory") if name in columns}
+    found["steps"] = told[rows]
     with np.errstate(divide="ignore"):
         by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
     elapsed = columns["duration"][rows]
     if len(rows):
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         found["steps"] = np.where(np.ceil(full) == found["steps"], full, found["steps"])
-    found["step_seconds"] = np.clip(by_rate, elapsed, elapsed + 1) / found["steps"]
+    seconds = whole_seconds(elapsed) if within else np.clip(by_rate, elapsed, elapsed + 1)
+    found["step_seconds"] = seconds / found["steps"]
     found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
     return rows, found
 
 
-def _bar(state: bytes) -> Reading:
-    """Return the reading of a complete bar; `state` stands behind its steps."""
+def _bar(state: bytes, unfinished: bytes = b"") -> Reading:
+    """Return the reading of a complete bar; `state` stands behind its steps, and `unfinished` is what else these may be."""
     return Reading(
-        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: 100%"
-        rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) " + state,
+        rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: (?:100%"
+        rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps)" + unfinished + rb") " + state,
         unit="images/s",
         span="epoch",
         factors={"memory": 1e9 / 2**20},
@@ -49,10 +57,29 @@ def _bar(state: bytes) -> Reading:
     )
 
 
+#: The last state of a line, behind which somebody else prints.
+_UNFINISHED = rb"| ++[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n)"
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
 _NAMESPACE = rb"\bNamespace\((?=[^\n]{0,4000}?\btotal_batch_size=)[^\n]{0,4000}?\b"
+#: The devices that these list where none is named: one process trains on all of them.
+_LISTED_DEVICES = (
+    rb"^(?:YOLOv5|YOLOR|Using torch) [^\n]*?\b(CUDA:0 \([^\n]*+(?:\n ++CUDA:[0-9]++ \([^\n]*+)*+)\s++"
+    + _NAMESPACE[2:]
+    + rb"device=''(?=[,)])"
+    rb"(?=[^\n]{0,4000}?\bworld_size=1[,)])"
+)
 RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
-_ARGUMENTS = rb"\b(?:engine/trainer: |train: weights=)"
+#: YOLOv5 prints the name of its script, which is `train_dual` in YOLOv9.
+_SCRIPT = rb"train(?:_[a-z]++)?+: weights="
+_ARGUMENTS = rb"\b(?:engine/trainer: |" + _SCRIPT + rb")"
+#: What YOLOv5 prints where no device is named: one process trains on all devices that it sees. Releases that list the first of
+#: them only warn of the others before they start; where a launcher starts several processes, its asterisks stand before.
+_ONLY_DEVICE = (
+    rb"(?<!\*\n)^"
+    + _SCRIPT
+    + rb"[^\n]{0,4000}?\bdevice=, [^\n]*+\n(?:(?!YOLOv5 )[^\n]*+\n){0,20}+YOLOv5 [^\n]*?\b(CUDA:0) \([^\n]*+\n"
+    rb"(?! ++CUDA:1)(?:(?!Starting training for |[^\n]*?\bDP not recommended)[^\n]*+\n){0,2000}+Starting training for "
+)
 
 FORMAT = Format(
     title="Ultralytics YOLO",
@@ -65,11 +92,12 @@ FORMAT = Format(
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
         _bar(RATE + rb" (?P<duration>[0-9:.]++)s?+[ \t]*+(?=[\r\n])"),
-        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"),
+        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]", _UNFINISHED),
     ),
     facts=(
-        Fact("model", rb"^(YOLO[\w-]++|rtdetr[\w-]++|RT-?DETR[\w-]*+) summary: "),
+        Fact("model", rb"^((?:YOLO|yolo|gelan|rtdetr|RT-?DETR)[\w-]*+) summary: "),
         Fact("model", _ARGUMENTS + rb"(?:[^\n]{0,4000}?\bmodel=)?+(?:[^,\s/]++/)*+(yolo[\w-]++|rtdetr[\w-]++)\.(?:pt|yaml)\b"),
+        Fact("model", _ARGUMENTS + rb", cfg=(?:[^,\s/]++/)*+((?:yolo|gelan)[\w-]++)\.yaml,"),
         Fact("model", _NAMESPACE + rb"cfg='(?:[^',\s/]++/)*+(yolo[\w-]++)\.yaml'"),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(3/3\)", int),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(2/3\)", int),
@@ -77,17 +105,20 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Using batch-size ([0-9]++) for CUDA", int),
         Fact("batch_size_of_job", _ARGUMENTS + rb"[^\n]{0,4000}?\bbatch(?:_size)?+=([0-9]++),", int),
         Fact("batch_size_of_job", _NAMESPACE + rb"total_batch_size=([0-9]++)[,)]", int),
-        # `device=` of YOLOv5 names none: one process then trains on all devices that it sees, and prints the first only.
-        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=\[?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)\]?, [a-z]", listed),
+        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=[\[(]?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)[\])]?, [a-z]", listed),
         Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda), [a-z]", lambda _: 1),
+        Fact("devices", _ONLY_DEVICE, lambda _: 1),
         # Without processes of its own one program trains on the devices that it names.
         Fact("devices", _NAMESPACE + rb"world_size=(" + SEVERAL + rb")[,)]", int),
         Fact("devices", _NAMESPACE + rb"device='((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
         Fact("devices", _NAMESPACE + rb"device='(cpu)'", lambda _: 1),
-        Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
-        Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
-        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*?\btorch[- ](\d\S*+)"),
-        Fact("precision", rb"AMP: checks (passed|failed)", words={b"passed": "amp", b"failed": "fp32"}),
+        Fact("devices", _LISTED_DEVICES, lambda printed: printed.count(b"CUDA:")),
+        Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt(?:ed)?+: )[^\r\n])*+corrupt(?:ed)?+: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
+        # YOLOv5 of 2020 says so of the training before the validation.
+        Fact("data_set_size", rb"\b(?:Scanning|Caching) labels [^\r\n(]{1,200}+\([0-9]++ found, (?:[0-9]++ \w++, ){1,9}+for ([0-9]++) images\): ", int),
+        Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
+        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\btorch[- ](\d\S*+)"),
+        Fact("precision", rb"AMP: checks (passed|failed|skipped)", words={b"passed": "amp", b"failed": "fp32", b"skipped": "amp"}),
         Fact("precision", rb"\bengine/trainer: [^\n]{0,4000}?\bamp=(False),", words={b"False": "fp32"}),
     ),
     samples=(
@@ -106,6 +137,11 @@ FORMAT = Format(
         Sample(
             "     0/299      4.8G    0.04291    0.06214    0.02105         90        640: 100%|██████████| 925/925 [01:40<00:00,  9.21it/s]\n".encode(),
             epoch=0, total_epochs=299, steps=925, steps_per_second=9.21, duration=100,
+        ),
+        Sample(
+            "val: Scanning labels/val... 9 images, 0 backgrounds, 0 corrupt: 100%|██████████| 9/9 [00:00<?, ?it/s]\n"
+            "     7/10       1.2G     0.8291     0.4214          9        416:  27%|██▋       | 55/203 [01:05<01:37,  1.52it/s]\nKeyboardInterrupt\n".encode(),
+            epoch=7, _open=55, duration=65, steps_per_second=1.52,
         ),
         NearMiss(
             "      3/100      8.12G      1.234     0.5500      1.105        123        640: 98% ━━━━━━━━━━━╸ 39/40 1.7s/it 1:10<1.7s\r".encode(),

@@ -2,9 +2,12 @@
 
 `perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step: generation,
 scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of its own
-included, so that it is not read; where there are such, the trainer's devices are not those of the job. A validation or
-checkpoint lies inside the step whose line names its time. Numbers may print as `np.float64(0.35)`. With other loggers only
-the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left out.
+included, so that it is not read; where there are such, the trainer's devices are not those of the job. Until the spring
+of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed: `global_seqlen/mean` is the same
+tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint lies inside the step whose line
+names its time. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other
+loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and
+is left out.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
@@ -30,24 +33,47 @@ def _trainer(key: bytes) -> bytes:
     return _CONFIG % (key, key)
 
 
+_PAUSES = (
+    Pause("evaluation", rb"timing_s/testing\"?+:", b" - timing_s/testing:120.5 - ", inside="last"),
+    Pause("checkpoint", rb"timing_s/save_checkpoint\"?+:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
+)
+#: The first line of the configuration, as it is printed since the first release.
+_CONFIGURED = rb"\{'actor_rollout_ref': \{"
+_STEP = rb"step:(?<!\Sstep:)<step> - "
+_AGAIN = rb"(?<=\s)step:[0-9]++ - "
+
 FORMAT = Format(
     title="verl",
     framework="PyTorch",
-    marker=b"ro",
-    start=rb"TaskRunner hostname: ",
+    marker=b"g",
+    start=rb"TaskRunner hostname: (?:(?:[^\n]{0,400}+\n){1,8}?[^\n]{0,200}?" + _CONFIGURED + rb")?+|" + _CONFIGURED,
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
     end=rb"Final validation metrics: ",
     readings=(
         Reading(
-            rb"step:(?<!\Sstep:)<step> - " + up_to(rb"perf/total_num_tokens:", rb"(?<=\s)step:[0-9]++ - ")
+            _STEP + up_to(rb"perf/total_num_tokens:", _AGAIN)
             + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:",
             unit="tokens/s",
             span="step",
             marker=b"perf/throughput:",
-            pauses=(
-                Pause("evaluation", rb"timing_s/testing:", b" - timing_s/testing:120.5 - ", inside="last"),
-                Pause("checkpoint", rb"timing_s/save_checkpoint:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
-            ),
+            pauses=_PAUSES,
+        ),
+        Reading(
+            _STEP + up_to(rb"global_seqlen/mean:", _AGAIN) + rb"(?:np\.\w++\()?+<samples>\)?+ - "
+            + up_to(rb" - timing_s/step:", _AGAIN) + rb"(?:np\.\w++\()?+<duration>\)?+(?=\s)(?![^\r\n]*?perf/time_per_step:)",
+            unit="tokens/s",
+            scope="device",
+            span="step",
+            marker=b"global_seqlen/mean:",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            rb'\{"step": ?+<step>, ?+"data": ?+\{' + up_to(rb'"perf/total_num_tokens":', rb'\{"step":') + rb" ?+<samples>(?=,)"
+            + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb" ?+<duration>(?=[,}])",
+            unit="tokens/s",
+            span="step",
+            marker=b'"perf/time_per_step":',
+            pauses=_PAUSES,
         ),
         Reading(
             rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
@@ -78,6 +104,15 @@ FORMAT = Format(
             b"step:3 - perf/mfu/actor:np.float64(0.35) - perf/total_num_tokens:np.int64(202000) - perf/time_per_step:np.float64(50.5) - "
             b"perf/throughput:np.float64(500.25)\n",
             step=3, duration=50.5, samples=202000,
+        ),
+        Sample(
+            b"(main_task pid=3860) step:4 - global_seqlen/min:9000.000 - global_seqlen/mean:9250.000 - actor/lr:0.000 - timing_s/gen:5.125 - "
+            b"timing_s/step:9.250 - timing_per_token_ms/gen:0.875\n",
+            step=4, samples=9250, duration=9.25,
+        ),
+        Sample(
+            b'{"step":5,"data":{"actor/lr":1e-6,"perf/total_num_tokens":202000,"perf/time_per_step":50.5,"perf/throughput":500.0}}\n',
+            step=5, samples=202000, duration=50.5,
         ),
         Sample(
             b"Training Progress:   0%|          | 31/1500 [1:04:38<288:57:10, 66.71s/it]\n", step=31, total_steps=1500, clock=3878,

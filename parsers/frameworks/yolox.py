@@ -34,6 +34,7 @@ FORMAT = Format(
         Fact("nodes", _argument(rb"num_machines?+", rb"(\d++)"), int),
         Fact("precision", _argument(rb"fp16", rb"(True|False)"), words={b"True": "amp", b"False": "fp32"}),
         Fact("model", _argument(rb"name", rb"'([\w.-]++)'")),
+        Fact("model", _argument(rb"exp_file", rb"'(?:[^'/\\]*+[/\\]++)*+(yolox[\w-]*+)\.py'")),
     ),
     samples=(
         Sample(

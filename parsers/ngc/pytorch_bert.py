@@ -4,7 +4,8 @@
 optimiser step, so their clocks give a throughput once the samples of a step are known. In FP16 runs the iteration
 number repeats or falls back when the loss scaler skips a step; such a line is a full batch as well. The last line
 prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 runs contain
-`allreduce_post_accumulation_fp16=True`.
+`allreduce_post_accumulation_fp16=True`. Habana's scripts are made of these: their lines are of several updates, and print
+the sequences per second of one device since the line before; a checkpoint lies within.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
@@ -12,6 +13,13 @@ from parsers.frameworks import PYTORCH_JOB
 from parsers.ngc import ONE_NODE, TF32
 
 _CONFIG = rb" - PARAMETER Config : "
+_SAVED = (
+    Pause(
+        "checkpoint",
+        rb" - PARAMETER checkpoint_step : ",
+        b"DLL 2026-11-20 14:19:10.074617 - PARAMETER checkpoint_step : 20 ",
+    ),
+)
 
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
@@ -29,26 +37,32 @@ FORMAT = Format(
             span="run",
         ),
         Reading(
+            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++average_loss : <loss> "
+            + up_to(rb" average_perf_per_step : ", rb"DLL [0-9]|average_perf_per_step") + rb"<throughput>(?=\s)",
+            unit="sequences/s",
+            scope="device",
+            counts="update",
+            marker=b" average_perf_per_step : ",
+            pauses=_SAVED,
+        ),
+        Reading(
             DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++(?:average|final)_loss : <loss> ",
             unit="sequences/s",
             span="step",
             counts="update",
-            pauses=(
-                Pause(
-                    "checkpoint",
-                    rb" - PARAMETER checkpoint_step : ",
-                    b"DLL 2026-11-20 14:19:10.074617 - PARAMETER checkpoint_step : 20 ",
-                ),
-            ),
+            pauses=_SAVED,
         ),
     ),
     facts=(
         *TF32,
         Fact("batch_size", rb"PARAMETER batch_size_per_gpu : (\d++)", int),
+        # Of sequences that are packed several together no batch size is printed.
+        Fact("batch_size", rb"\A(?![\s\S]*?AVG_SEQ_PER_SAMPLE: )[\s\S]*?PARAMETER batch_size_per_pu : (\d++)", int),
         Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
-        Fact("accumulation", rb"--gradient_accumulation_steps=(\d++)", int),
+        Fact("accumulation", rb"(?:--|[( ])gradient_accumulation_steps=(\d++)", int),
         *PYTORCH_JOB,
         ONE_NODE,
+        Fact("precision", rb"[( ](?:hmp|use_autocast)=(True)", words={b"True": "bf16"}),
         Fact("precision", rb"[( ]fp16=(\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("precision", rb"[( ]amp=(True)", words={b"True": "amp"}),
         Fact("model", rb"--config_file=(?:(?!--config_file=|bert_config_\w|bert_(?:base|large)_config)\S)*+(bert_config_\w++|bert_(?:base|large)_config)"),
@@ -67,6 +81,11 @@ FORMAT = Format(
         ),
         Sample(b"DLL 2026-11-20 14:19:10.074323 - Training Epoch: 0 Training Iteration: 20  final_loss : 8.5605 None",
                step=20, loss=8.5605),
+        Sample(
+            b"DLL 2026-11-20 14:19:10.500000 - Training Epoch: 0 Training Iteration: 20  average_loss : 8.5  step_loss : 8.25  learning_rate : 0.0005  "
+            b"average_training_time_step : 0.125  average_perf_per_step : 375.5 \n",
+            step=20, loss=8.5, throughput=375.5,
+        ),
         NearMiss(b"Iteration:  68%|######8   | 782/1147 [02:23<01:05,  5.61it/s]", "a bar counts micro-batches of one rank"),
         NearMiss(b"DLL 2026-11-20 14:00:37.524954 - PARAMETER batch_size_per_gpu : 96 ", "a parameter"),
     ),

@@ -3,10 +3,10 @@
 `batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and refer to one device.
 Release 2.0 (2020 to 2021) puts commas behind the epoch and the step; its means begin at step 10. The closing `END
 epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be negative. The
-configuration names three batch sizes (train, eval, infer), in any order.
+configuration names three batch sizes (train, eval, infer), in any order; that of release 2.0 is split over all devices.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import CLAS
 
 FORMAT = Format(
@@ -35,7 +35,13 @@ FORMAT = Format(
             cumulative_since=10,
         ),
     ),
-    facts=CLAS,
+    facts=(
+        *CLAS,
+        # The sections of release 2.0 have names in capitals.
+        Fact("batch_size_of_job", rb"\bTRAIN : (?:(?!VALID : |TRAIN : |batch_size : )[\s\S]){0,4000}+batch_size : (\d++)", int),
+        Fact("model", rb"\bARCHITECTURE : (?:(?!---|ARCHITECTURE : | name : )[\s\S]){0,2000}+ name : (\w++)"),
+        Fact("num_classes", rb" classes_num : (\d++)$", int),
+    ),
     samples=(
         Sample(
             b"[2026/11/20 13:16:10] ppcls INFO: epoch:0   train step:30   lr: 0.100000, loss:  7.0662 top1:  0.0000 "

@@ -9,6 +9,8 @@ planned, also of a run that stopped early.
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
 has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
 
+`trainer_state.json` holds the same numbers, but says nothing of checkpoints.
+
 ERNIEKit, and the pre-training of ERNIE 4.5, print the same as `global_runtime` and `global_samples_per_second`. Their
 tokens per second of a card follow from the steps per second, which have four decimals: too few for slow steps.
 """
@@ -21,9 +23,20 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocess
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
-_LINE = rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
+#: With a bar, which is the default, the words stand behind blanks that erase it, and not behind a logger's.
+_LINE = rb"(?<!\S)loss: (?<!, loss: )<loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
 _WITH_RATE = _LINE.replace(rb"(?:(?!global_step: )", rb"(?:learning_rate: <_learning_rate>, )?+(?:(?!global_step: )")
 _FIELDS = rb"(?:(?!(?:interval|global)_|max_mem(?:ory)?+_allocated(?:_gb)?+: )\w++: [^\s,]++, )*+"
+
+#: `trainer_state.json` has a line per number, in the order of their names.
+_NEXT = rb"[ \t\r]*+\n\s++"
+_OTHERS = rb'(?:"(?!(?:learning_rate|loss|step)")[\w/.-]++": [^\s,]++,' + _NEXT + rb")*+"
+_ROW = (
+    rb'"interval_runtime": <duration>,' + _NEXT + rb'"interval_samples_per_second": <throughput>,' + _NEXT
+    + rb'(?:"interval_steps_per_second": <_steps_per_second>,' + _NEXT + rb")?+" + _OTHERS
+    + rb'(?:"learning_rate": <_learning_rate>,' + _NEXT + rb")?+" + _OTHERS
+    + rb'"loss": <loss>,' + _NEXT + _OTHERS + rb'"step": <step>(?=\s)'
+)  # fmt: skip
 
 #: Samples that a line counts are those of so many updates within this share, beyond its rounding.
 _SAME = 0.01
@@ -39,6 +52,11 @@ def _of_job(columns: Columns) -> Postprocessed:
     made = {name: column for name, column in columns.items() if not is_private(name) and name not in dropped}
     made["duration"] = np.where(of_ernie, columns["_ernie_seconds"], columns["duration"])
     return np.arange(len(columns["step"])), made
+
+
+def _of_file(columns: Columns) -> Postprocessed:
+    """Return the same of the rows of `trainer_state.json`, which ERNIEKit writes like all others."""
+    return _of_job({**columns, "_ernie_seconds": np.full(len(columns["step"]), np.nan)})
 
 
 def _counts_one_update(columns: Columns) -> bool:
@@ -69,7 +87,7 @@ def _counts_one_update(columns: Columns) -> bool:
 _PAUSES = (
     Pause(
         "evaluation",
-        rb"\] - eval_loss: ",
+        rb'eval_loss"?+: ',
         b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5",
     ),
     Pause(
@@ -91,6 +109,7 @@ FORMAT = Format(
     start=rb"\[ *+INFO\] - \*{5} Running training \*{5}",
     before_start=rb"\] - =++\[Trainer|\] - (?:Model|Data|Training|Pre-Training|Finetune) Configuration Arguments|" + _ARGUMENT % (rb"\w++", rb"[^\n]*?"),
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
+    over=("frameworks.hf_trainer_state",),
     readings=(
         Reading(
             _WITH_RATE + _FIELDS
@@ -105,6 +124,14 @@ FORMAT = Format(
             facts=("batch_size", "accumulation", "batch_size_of_job", "tensor_parallel", "pipeline_parallel"),
         ),
         Reading(
+            _ROW,
+            unit="samples/s",
+            counts="update",
+            pauses=_PAUSES[:1],
+            postprocess=_of_file,
+            facts=("batch_size", "accumulation", "batch_size_of_job", "tensor_parallel", "pipeline_parallel"),
+        ),
+        Reading(
             _LINE + rb"(?:(?!interval_samples_per_second: |interval_tokens_per_second_per_device: )\w++: [^\s,]++, )*+"
             rb"interval_tokens_per_second_per_device: <throughput>(?=,)",
             unit="tokens/s",
@@ -115,7 +142,7 @@ FORMAT = Format(
         ),
         Reading(
             # Early stopping leaves planned steps out that the speed counts; the epoch tells how far the run came.
-            rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)"
+            rb"(?<!\S)train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)"
             rb"(?:, (?!epoch: |progress_or_epoch: )\w++: [^\s,]++)*+(?:, (?:progress_or_)?+epoch: (?P<epoch>[0-9.]++)(?=[\s,]))?+",
             unit="samples/s",
             span="run",
@@ -131,6 +158,7 @@ FORMAT = Format(
         Fact("data_set_size", rb"\] ++- ++Num examples = ([0-9,]++)[ \t]*+\r?\n(?=[^\n]*? Num Epochs = )", grouped),
         Fact("total_epochs", rb"\] ++- ++Num Epochs = ([0-9,]++)", grouped),
         Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
+        Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
         Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
         Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
         Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),
@@ -171,6 +199,16 @@ FORMAT = Format(
             b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "
             b"train_steps_per_second: 0.77, train_loss: 5.5, progress_or_epoch: 0.0125\n",
             seconds=812.5, throughput=49.25, epoch=0.0125,
+        ),
+        Sample(
+            b"                    loss: 8.125, learning_rate: 1e-05, global_step: 100, interval_runtime: 12.5, "
+            b"interval_samples_per_second: 51.2, interval_steps_per_second: 0.8, epoch: 0.1",
+            loss=8.125, step=100, duration=12.5, throughput=51.2,
+        ),
+        Sample(
+            b'      "epoch": 0.5,\n      "interval_runtime": 12.5,\n      "interval_samples_per_second": 51.2,\n      "interval_steps_per_second": 0.8,\n'
+            b'      "learning_rate": 1e-05,\n      "loss": 8.125,\n      "step": 100\n    },\n',
+            duration=12.5, throughput=51.2, _steps_per_second=0.8, _learning_rate=1e-5, loss=8.125, step=100,
         ),
         NearMiss(
             b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5, "

@@ -2,7 +2,8 @@
 
 The timer starts behind the first iteration, but its seconds are divided by all; it runs on during evaluations and
 checkpoints. A resumed run goes on with its iterations, not with its timer. Both are undone here. The batch is
-`ips` over those seconds. The first releases print no speed.
+`ips` over those seconds. The first releases print no speed: there the times of the lines are read, and the batch of the
+configuration.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocess
 from parsers.paddle import LAUNCHER
 
 _BEGINS = rb"\[TRAIN\] epoch="
+_PLACE = _BEGINS + rb"<epoch>/<total_epochs>, iter=<step>/<total_steps> "
+_PAUSES = (
+    Pause("evaluation", rb"evaluate on validate dataset", b"2026-11-20 10:00:00,000 -     INFO - evaluate on validate dataset"),
+    Pause("checkpoint", rb"Push model to checkpoint ", b"2026-11-20 10:00:00,000 -     INFO - Push model to checkpoint output/epoch_5"),
+)  # fmt: skip
 
 
 def _since_last(columns: Columns) -> Postprocessed:
@@ -35,22 +41,29 @@ FORMAT = Format(
     title="Paddle3D",
     framework="PaddlePaddle",
     marker=b"[TRAIN] epoch=",
+    # PaddleSeg prints the same heading, and the platform on its line.
+    start=rb"-Environment Information-++(?=\r?\nplatform:[ \t]*+\r?\n)",
     unproven=True,
     readings=(
         Reading(
-            _BEGINS + rb"<epoch>/<total_epochs>, iter=<step>/<total_steps> " + up_to(rb", batch_cost: ", _BEGINS)
+            _PLACE + up_to(rb", batch_cost: ", _BEGINS)
             + rb"<_mean> sec, ips: <_ips> images/s \| ETA ",
             unit="images/s",
             scope="device",
             postprocess=_since_last,
             facts=("resumed_from",),
-            pauses=(
-                Pause("evaluation", rb"evaluate on validate dataset", b"2026-11-20 10:00:00,000 -     INFO - evaluate on validate dataset"),
-                Pause("checkpoint", rb"Push model to checkpoint ", b"2026-11-20 10:00:00,000 -     INFO - Push model to checkpoint output/epoch_5"),
-            ),
+            pauses=_PAUSES,
+        ),
+        Reading(
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - ++INFO - " + _PLACE + rb", (?:(?!batch_cost)\w++[=:] ?[0-9.e+-]++,? )++\| ETA ",
+            unit="images/s",
+            epoch_end=True,
+            pauses=_PAUSES,
         ),
     ),
     facts=(
+        Fact("batch_size", rb"^batch_size: (\d++)$", int),
+        Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)$"),
         Fact("resumed_from", rb"Resume model from " + up_to(rb", current iter set to ", rb"Resume model from ") + rb"(\d++)", int),
         *LAUNCHER,
     ),
@@ -60,8 +73,10 @@ FORMAT = Format(
             b"batch_cost: 0.450000 sec, ips: 8.000000 images/s | ETA 01:02:03",
             epoch=1, total_epochs=80, step=10, total_steps=9000, _mean=0.45, _ips=8,
         ),
-        NearMiss(
-            b"2026-11-20 10:00:00,000 -     INFO - [TRAIN] epoch=1/80, iter=10/9000, loss=1.250000, lr=0.001000 | ETA 01:02:03", "without a speed",
+        Sample(
+            b"2026-11-20 10:00:00,500 -     INFO - [TRAIN] epoch=1/80, iter=10/9000 , total_loss=1.250000, lr=0.001000 | ETA 01:02:03",
+            clock=1795168800.5, epoch=1, total_epochs=80, step=10, total_steps=9000,
         ),
+        NearMiss(b"[TRAIN] epoch=1/80, iter=10/9000 , total_loss=1.250000, lr=0.001000 | ETA 01:02:03", "without a speed or a time"),
     ),
 )  # fmt: skip

@@ -19,6 +19,8 @@ FORMAT = Format(
     title="PaddleX",
     framework="PaddlePaddle",
     marker=b", time_each_step=",
+    # Said where `train` loads weights, which it does unless told not to.
+    start=rb"\[INFO\][ \t]++There are \d++(?:/\d++)?+ var(?:aib|iab)les (?:in \S++ are loaded|loaded into )",
     unproven=True,
     readings=(
         Reading(

@@ -24,7 +24,8 @@ FORMAT = Format(
     title="PaddleSeg",
     framework="PaddlePaddle",
     marker=b"[TRAIN] epoch",
-    start=rb"-Environment Information-",
+    # Paddle3D prints the same heading, and the platform on a line of its own.
+    start=rb"-Environment Information-++(?!\r?\nplatform:[ \t]*+\r?\n)",
     readings=(
         Reading(
             rb"\[TRAIN\] epoch: <epoch>, iter: <step>/<total_steps>, loss: <loss>, "

@@ -25,6 +25,7 @@ FORMAT = Format(
     title="PaddleSpeech",
     framework="PaddlePaddle",
     marker=b"Rank: ",
+    start=rb"- train\.py Configuration Arguments -",
     unproven=True,
     readings=(
         Reading(

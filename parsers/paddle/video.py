@@ -29,6 +29,7 @@ def _whole_epochs(columns: Columns) -> Postprocessed:
         return rows, {name: column[rows] for name, column in made.items()}
     batch = np.median((columns["throughput"] * columns["step_seconds"])[line])
     rows, first = np.flatnonzero(ended), np.flatnonzero(np.isfinite(columns["_first"]))
+    rows = rows[np.diff(columns["_ended"][rows], prepend=np.nan) != 0]  # Two handlers print each line twice.
     seconds = columns["_sum"][rows]
     step = np.round(seconds * columns["_mean"][rows] / batch)
     # The line of the first batch of each epoch, if it is there, lies behind the end of the epoch before.
@@ -47,6 +48,8 @@ FORMAT = Format(
     title="PaddleVideo",
     framework="PaddlePaddle",
     marker=b" instance/sec",
+    start=rb"(?m)^[^\n]{0,60}\] DATASET : ",
+    before_start=rb"\] DALI is not installed, you can improve performance if use DALI",
     unproven=True,
     readings=(
         Reading(

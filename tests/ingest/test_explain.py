@@ -61,7 +61,8 @@ def test_a_second_run_in_a_session_is_told(tmp_path: Path, ingest: Ingest) -> No
     lines = seg([10.0, 10.0, 20.0, 10.0, 20.0, 20.0])
     log = write_run(tmp_path, "x/1", lines, run=run_json())
     assert "second run" not in explained(ingest, log)
-    log.write_text("".join(f"{each}\n" for each in [*lines, *lines]))
+    later = [each.replace("2026-11-20", "2026-11-21") for each in lines]
+    log.write_text("".join(f"{each}\n" for each in [*lines, *later]))
     assert "train.log:7: contains a second run" in explained(ingest, log)
 
 

@@ -148,6 +148,10 @@ def no_json(root: Path) -> None:
 
 
 def begun_again(root: Path) -> None:
+    write_run(root, "a/1", SEG + SEG.replace("2026-11-20", "2026-11-21"), run=run_json())
+
+
+def told_at_once(root: Path) -> None:
     write_run(root, "a/1", SEG + SEG, run=run_json())
 
 
@@ -193,6 +197,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     ),
     "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
     "begun_anew": begun_again,
+    "told_at_once": told_at_once,
     "no_step": with_run(BANNER + "Traceback (most recent call last):\n", outcome="failed"),
     "no_speed": put("a.log", "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.25}\n" * 3),
     "unread": put("a.log", BANNER + "an epoch went by\n"),

@@ -616,6 +616,18 @@ def test_the_time_until_a_program_is_started_again_is_no_step(tmp_path: Path) ->
         assert found.value == pytest.approx(ONE["batch_size"] * ONE["devices"] / 4)
 
 
+@pytest.mark.parametrize(
+    ("total", "hour", "sign"), [(200, 12, "total_changed"), (100, 9, "clock_jumps_back"), (100, 12, "")]
+)
+def test_a_run_resumed_by_another_one_is_seen(total: int, hour: int, sign: str, tmp_path: Path) -> None:
+    """The second half goes on with the epoch of the first; its total of steps is another, or its lines are older."""
+    lines = [f"2026-11-20 11:50:{i:02d} epoch: 2, iter: {i}/100, ips: 160.5" for i in range(20, 30)]
+    lines += [f"2026-11-20 {hour:02d}:50:{i:02d} epoch: 2, iter: {i}/{total}, ips: 80.5" for i in range(25, 40)]
+    pattern = rb"epoch: <epoch>, iter: <step>/<total_steps>, ips: <throughput>"
+    found = second_run(made(pattern, lines, tmp_path))
+    assert found == ((11, Reason(sign)) if sign else None)
+
+
 def test_a_loss_scaler_that_takes_numbers_back_is_not_a_second_run(tmp_path: Path) -> None:
     lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])
     assert begun_anew(session_of(lines, tmp_path).main) is None

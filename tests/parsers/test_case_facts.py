@@ -129,6 +129,23 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ),
     ("frameworks.nanogpt", "tp world size: 4, set up world size: 8", {"devices": 8}),
     ("frameworks.nanogpt", "torchrun --nnodes 2 --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 2}),
+    (
+        "frameworks.nanogpt",
+        "batch_size = 64\nblock_size = 256 # context of up to 256 characters\nOverriding: batch_size = 12",
+        {"batch_size": 12, "sequence_length": 256},
+    ),
+    (
+        "frameworks.timm",
+        "Learning rate (0.4) calculated from base learning rate (0.1) and effective global batch size (1024) with",
+        {"batch_size_of_job": 1024},
+    ),
+    (
+        "frameworks.yolox",
+        "| yolox.core.trainer:126 - args: Namespace(exp_file='exps/example/yolox_voc/yolox_voc_s.py', name=None)",
+        {"model": "yolox_voc_s"},
+    ),
+    ("frameworks.nanogpt", "torchrun --standalone --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 1}),
+    ("frameworks.nanogpt", "torchrun --nproc_per_node=8 \\\n  --nnodes=$N train.py", {"devices_per_node": 8}),
     ("frameworks.paddle_detection", "W1120 collective.cc:1] nranks: 4", {"devices": 4}),
     ("paddle.clas_dygraph", "number of gpu is 1", {"devices": 1}),
     (

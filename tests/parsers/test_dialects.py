@@ -2489,11 +2489,14 @@ def mxnet_speed(second: float, batch: int, speed: float) -> str:
 
 def test_ngc_mxnet_ranks_without_tags_count_once(tmp_path: Path) -> None:
     """Each prints the speed of the job: the one in the middle counts. What begins anew is a second run."""
-    lines = [mxnet_speed(4 * n + rank / 10, 20 * n, 1000 + rank) for n in range(8) for rank in range(3)]
+    lines, later = (
+        [mxnet_speed(begun + 4 * n + rank / 10, 20 * n, 1000 + rank) for n in range(8) for rank in range(3)]
+        for begun in (0, 60)
+    )
     session = session_of(lines, tmp_path, "ngc.mxnet_resnet50_speed")
     assert second_run(session) is None
     assert value(session) == pytest.approx(1001)
-    found = second_run(session_of([*lines, *lines], tmp_path, "ngc.mxnet_resnet50_speed"))
+    found = second_run(session_of([*lines, *later], tmp_path, "ngc.mxnet_resnet50_speed"))
     assert found is not None
     assert (found[0], found[1].code) == (25, "steps_restart")
 

@@ -7,25 +7,36 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_dialects import EVAL, HF_HEAD, LOSS, bars, facts_of, log_of, reason, session_of, value
 
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
+from parsers.engine.read import read
 from parsers.engine.scan import unstyled
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
 STAMP = "11/20/2026 10:00:00 - INFO - __main__ -"
+
+
+def head_of(
+    *, examples: int = 320, epochs: int = 3, each: int = 8, job: int = 16, accumulated: int = 2, steps: int = 60
+) -> list[str]:
+    return [
+        "***** Running training *****",
+        f"  Num examples = {examples}",
+        f"  Num Epochs = {epochs}",
+        f"  Instantaneous batch size per device = {each}",
+        f"  Total train batch size (w. parallel, distributed & accumulation) = {job}",
+        f"  Gradient Accumulation steps = {accumulated}",
+        f"  Total optimization steps = {steps}",
+    ]
+
+
 #: 16 samples an update, of which two batches are accumulated.
-HEAD = [
-    "***** Running training *****",
-    "  Num examples = 320",
-    "  Num Epochs = 3",
-    "  Instantaneous batch size per device = 8",
-    "  Total train batch size (w. parallel, distributed & accumulation) = 16",
-    "  Gradient Accumulation steps = 2",
-    "  Total optimization steps = 60",
-]
+HEAD = head_of()
 
 
 def clock(seconds: float) -> str:
@@ -305,6 +316,302 @@ def smoothed_bar(total: int, pace: float, paused: tuple[int, float]) -> list[str
     return lines
 
 
+# Runs that ended early, of which the summary counts all steps that were planned
+
+
+def losses(steps: Sequence[int], total: int, epochs: float, more: str = "") -> list[str]:
+    """Return dictionaries of a run whose learning rate falls in a line."""
+    return [
+        f"{{'loss': {3 - step / total:.4f}, 'learning_rate': {5e-5 * (1 - step / total)}{more}, "
+        f"'epoch': {epochs * step / total:.2f}}}"
+        for step in steps
+    ]
+
+
+def summed(seconds: float, steps: int, batch: float, epoch: float) -> str:
+    return (
+        f"{{'train_runtime': {seconds}, 'train_samples_per_second': {steps * batch / seconds:.3f}, "
+        f"'train_steps_per_second': {steps / seconds:.3f}, 'train_loss': 2.5, 'epoch': {epoch}}}"
+    )
+
+
+def headline(session: Session) -> Figure | NoFigure:
+    return measured(session, facts_of(session)).headline
+
+
+@pytest.mark.parametrize(("done", "code"), [(400, "early_summary"), (1000, None)])
+@pytest.mark.parametrize("between", ["", "\r", "\n"])
+def test_the_bar_behind_a_summary_says_that_a_run_ended_early(
+    done: int, code: str | None, between: str, tmp_path: Path
+) -> None:
+    """1000 steps of 16 samples are planned, which are divided by 460 s."""
+    drawn = f"{between}{done // 10:3}%|####      | {done}/1000 [07:40<11:30,  1.15s/it]"
+    lines = [EVAL, f"{summed(460.0, 1000, 16, done / 100)}  ", *drawn.split("\n")]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).figures["reported"]
+    assert (found.reason.code if isinstance(found, NoFigure) else None) == code
+    assert isinstance(found, NoFigure) or found.value == pytest.approx(16 * 1000 / 460, rel=1e-4)
+
+
+def test_a_line_of_the_bar_that_a_terminal_kept_is_no_record_beside_the_summary(tmp_path: Path) -> None:
+    lines = [*HEAD, " 50%|#####     | 30/60 [01:00<01:00,  2.00s/it]killed", LOSS, summed(120.0, 60, 16, 3.0)]
+    found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
+    assert found.value == 8
+
+
+def test_a_bar_of_an_evaluation_alone_is_none_of_training(tmp_path: Path) -> None:
+    """100 batches in 50.123 s. Where losses are told behind a bar of as many steps, it is that of training."""
+    told = (
+        "{'eval_loss': 1.5, 'eval_runtime': 50.123, 'eval_samples_per_second': 16.0, 'eval_steps_per_second': 1.995, "
+    )
+    lines = [*bar(100, 0.5), told + "'epoch': 3.0}"]
+    assert not len(session_of(lines, tmp_path, "frameworks.hf_trainer").main)
+    trained = bar(100, 2)
+    lines = [*trained[:50], LOSS, *trained[49:90], LOSS, *trained[89:], *lines]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert float(np.median(session.main["step_seconds"])) == 2
+
+
+def test_a_bar_of_other_steps_behind_a_summary_says_nothing_of_it(tmp_path: Path) -> None:
+    lines = [LOSS, summed(460.0, 1000, 16, 10.0), " 50%|#####     | 12/24 [00:06<00:06,  2.00it/s]"]
+    found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
+
+
+@pytest.mark.parametrize(("last", "code"), [(4, "early_summary"), (8, "early_summary"), (10, None)])
+@pytest.mark.parametrize("each", [10, 100])
+def test_the_learning_rate_says_that_a_run_ended_early(last: int, code: str | None, each: int, tmp_path: Path) -> None:
+    told = losses(range(each, 100 * last + 1, each), 1000, 10)
+    found = headline(session_of([*told, summed(460.0, 1000, 16, float(last))], tmp_path, "frameworks.hf_trainer"))
+    assert (found.reason.code if isinstance(found, NoFigure) else None) == code
+
+
+def test_a_learning_rate_that_overflows_held_back_says_nothing(tmp_path: Path) -> None:
+    """Of 60 steps three overflowed: the learning rate is that of the 57th at the end."""
+    told = [
+        losses([max(step - 3, 0)], 60, 3)[0].replace("'epoch': ", f"'epoch': {step / 20:.2f}, 'at': ")
+        for step in range(1, 61)
+    ]
+    found = headline(session_of([*told, summed(120.0, 60, 16, 3.0)], tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
+
+
+def test_a_learning_rate_that_stays_says_nothing(tmp_path: Path) -> None:
+    told = [
+        re.sub("'learning_rate': [^,]+", "'learning_rate': 5e-05", each) for each in losses(range(10, 401, 10), 400, 4)
+    ]
+    found = headline(session_of([*told, summed(460.0, 400, 16, 4.0)], tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
+
+
+def test_a_summary_of_a_resumed_run_is_no_figure_beside_that_of_the_bar(tmp_path: Path) -> None:
+    """60 steps of 16 samples are divided by the time of the last 30, of 2 s each."""
+    lines = [
+        *HEAD,
+        "  Continuing training from global step 30",
+        *smoothed_bar(60, 2, (0, 0))[30:],
+        summed(60.5, 60, 16, 3.0),
+    ]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session))
+    assert isinstance(found.headline, Figure), found.headline
+    summary = found.figures["reported"]
+    assert isinstance(summary, NoFigure)
+    assert summary.reason.code == "resumed_summary"
+
+
+@pytest.mark.parametrize(
+    ("epoch", "samples", "code"),
+    [
+        (3.0, 1000, None),
+        (3.0, None, None),
+        (1.0, 1000, "early_summary"),
+        # The last epoch lacks samples that were accumulated to no whole batch.
+        (2.6, 1000, None),
+    ],
+)
+def test_a_file_of_results_says_by_its_samples_that_a_run_ended_early(
+    epoch: float, samples: int | None, code: str | None, tmp_path: Path
+) -> None:
+    """3000 samples in 600 s."""
+    counted = {"train_samples": samples} if samples else {}
+    told = {"train_samples_per_second": 5.0, "train_steps_per_second": 0.3}
+    results = {"epoch": epoch, "total_flos": 1e15, "train_loss": 2.5, "train_runtime": 600.0} | counted | told
+    lines = json.dumps(results, indent=4).split("\n")
+    found = headline(session_of(lines, tmp_path, "frameworks.hf_results"))
+    assert (found.reason.code if isinstance(found, NoFigure) else found.value) == (code or 5)
+
+
+# Several runs of one program, which print no head
+
+
+def trained(pace: int, drawn: bool) -> list[str]:
+    """Return a run of 60 steps of 16 samples and an evaluation, of which a terminal keeps no bars."""
+    last = f"100%|##########| 60/60 [{clock(60 * pace)}<00:00, {pace:.2f}s/it]"
+    steps, told = bar(60, pace) if drawn else [last] * 61, losses([20, 40, 60], 60, 3)
+    lines = [*steps[:21], told[0], *steps[20:41], told[1], *steps[40:], told[2], last] if drawn else told
+    return [*lines, summed(60.0 * pace, 60, 16, 3.0), last, *(bar(24, 0.5) if drawn else []), "{'eval_loss': 2.5}"]
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_run_without_a_head_begins_behind_the_summary_of_another(drawn: bool, tmp_path: Path) -> None:
+    log = log_of(["loading", *trained(2, drawn), "loading", *trained(4, drawn)], tmp_path)
+    assert [value(each, "reported") for each in log.sessions] == [8, 4]
+    assert not any(second_run(each) for each in log.sessions)
+
+
+def test_a_run_without_a_head_begins_behind_one_that_was_killed(tmp_path: Path) -> None:
+    """Most of a run of 2 s a step, then one of 4 s a step; an evaluation before both is no run."""
+    before = [*bar(24, 0.5), "{'eval_loss': 2.5}"]
+    log = log_of([*before, *trained(2, drawn=True)[:50], "Killed", *trained(4, drawn=True)], tmp_path)
+    assert [float(np.median(each.main["step_seconds"])) for each in log.sessions] == [2, 4]
+
+
+def test_a_summary_of_ms_swift_counts_what_was_trained_before(tmp_path: Path) -> None:
+    """30 of 60 steps after a resumption, of 16 samples in 6 s: the summary counts them all."""
+    lines = [
+        f'{{"loss": 1.5, "epoch": {step / 20}, "global_step/max_steps": "{step}/60", "elapsed_time": '
+        f'"{6 * (step - 30)}s", "train_speed(iter/s)": {1 / 6:.6f}}}'
+        for step in range(31, 61)
+    ]
+    told = '{"train_runtime": 180.5, "train_samples_per_second": 5.319, "train_steps_per_second": 0.332, "train_loss": '
+    summary = told + '0.75, "epoch": 3.0, "global_step/max_steps": "60/60"}'
+    session = session_of([*lines, summary], tmp_path, "frameworks.ms_swift")
+    case = facts_of(session) | {"devices": 1, "batch_size": 16, "accumulation": 1}
+    found = measured(session, case)
+    assert isinstance(found.headline, Figure), found.headline
+    assert found.headline.value == pytest.approx(16 / 6, rel=1e-3)
+    assert isinstance(found.figures["reported"], NoFigure)
+
+
+@pytest.mark.parametrize("head", [True, False])
+def test_an_evaluation_of_as_many_steps_begins_no_run(head: bool, tmp_path: Path) -> None:
+    """Training of 60 steps of 2 s, with an evaluation of 60 steps of 0.5 s behind every twentieth."""
+    drawn, told, lines = bar(60, 2), losses([20, 40, 60], 60, 3), [*HEAD] if head else []
+    for n, each in enumerate(told):
+        lines += [*drawn[20 * n : 20 * n + 21], each, drawn[20 * n + 20], *bar(60, 0.5), EVAL, drawn[20 * n + 20]]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    assert float(np.median(session.main["step_seconds"])) == 2
+
+
+def test_summaries_of_nodes_are_of_one_run(tmp_path: Path) -> None:
+    lines = [f"node{n}: {each}" for each in [*losses([20, 40, 60], 60, 3), summed(120.0, 60, 16, 3.0)] for n in (1, 2)]
+    assert len(log_of(lines, tmp_path).sessions) == 1
+
+
+# Notebooks
+
+
+def rows_of(first: int) -> list[str]:
+    return ["Step \tTraining Loss", *(f"{step} \t1.5" for step in range(first, 61, 10))]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([*HEAD, " [60/60 02:00, Epoch 3/3]", *rows_of(10)], 60 * 16 / 120.5),
+        ([*HEAD, " [60/60 02:00, Epoch 3/3]"], 60 * 16 / 120.5),
+        ([*HEAD, " [30/60 01:00 < 01:02, 0.50 it/s, Epoch 1.5/3]", *rows_of(10)], 30 * 16 / 60.5),
+        # Resumed, too short, and of two runs.
+        ([*HEAD, " [60/60 01:00, Epoch 3/3]", *rows_of(40)], None),
+        ([*HEAD, " [60/60 00:20, Epoch 3/3]", *rows_of(10)], None),
+        ([*HEAD, " [60/60 02:00, Epoch 3/3]", " [60/60 04:00, Epoch 3/3]"], None),
+    ],
+)
+def test_the_bar_of_a_notebook_tells_the_whole_run(lines: list[str], expected: float | None, tmp_path: Path) -> None:
+    log = log_of(lines, tmp_path)
+    assert [each.format.id for each in log.claims] == ["frameworks.hf_notebook"]
+    found = headline(log.sessions[0])
+    assert (found.value if isinstance(found, Figure) else None) == (expected and pytest.approx(expected))
+
+
+def test_what_a_notebook_shows_as_html_is_read(tmp_path: Path) -> None:
+    html = "<div><progress value='60' max='60'></progress>\n [60/60 02:00, Epoch 3/3]</div><table><th>Step</th></table>"
+    shown = {"text/html": [html], "text/plain": ["<IPython.core.display.HTML object>"]}
+    printed = {"name": "stdout", "output_type": "stream", "text": [f"{each}\n" for each in HEAD]}
+    cell = {"cell_type": "code", "outputs": [printed, {"data": shown, "output_type": "display_data"}]}
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps({"cells": [cell], "nbformat": 4}))
+    (session,) = read(path).sessions
+    assert value(session, "reported") == pytest.approx(60 * 16 / 120.5)
+
+
+# Where a model answers prompts
+
+
+ANSWERS = ", 'reward': 0.5, 'completions/mean_length': 125.5, 'kl': 0.25"
+
+
+@pytest.mark.parametrize(("epoch", "batch"), [(1.0, 1), (0.1, 4)])
+def test_a_batch_of_answers_is_none_of_prompts(epoch: float, batch: int, tmp_path: Path) -> None:
+    """Batches of four answers to one of 60 prompts in 2 s; of a given number of steps the summary counts answers."""
+    head = head_of(examples=60, epochs=1, each=4, accumulated=1, job=4)
+    told = losses([20, 40, 60], 60, epoch, ANSWERS)
+    lines = [*head, *smoothed_bar(60, 2, (0, 0)), *told, summed(120.0, 60, batch, epoch)]
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
+    found = headline(session)
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(4 / 2, rel=0.01)
+
+
+# Checkpoints
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        ["Writing model shards: 100%|##########| 1/1 [00:20<00:00, 20.00s/it]"],
+        ["Unsloth: Restored added_tokens_decoder metadata in out/checkpoint-20/tokenizer_config.json."],
+    ],
+)
+def test_checkpoints_behind_an_epoch_or_that_a_line_tells_of(said: list[str], tmp_path: Path) -> None:
+    """16 samples in 2 s; behind each of three epochs of 100 steps a checkpoint takes 40 s."""
+    every = 75 if said else 100
+    lines, took, mean, weight = [], 0.0, 0.0, 0.0
+    for step in range(1, 300):
+        seconds = 2 + (40 if step > 1 and (step - 1) % every == 0 else 0)
+        took, mean, weight = took + seconds, 0.3 * seconds + 0.7 * mean, 0.3 + 0.7 * weight
+        lines.append(f" {step // 3:2}%|#    | {step}/300 [{clock(took)}<01:00, {mean / weight:5.2f}s/it]")
+        lines += said if step % every == 0 else []
+    head = head_of(examples=1600, steps=300)
+    found = headline(session_of([*head, *lines, LOSS], tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(16 / 2, rel=0.01)
+
+
+def test_rows_of_tokens_that_hold_a_checkpoint_behind_an_epoch(tmp_path: Path) -> None:
+    """A row per ten updates of 2 s and 512 tokens; behind each of three epochs a checkpoint takes 40 s."""
+    lines = []
+    for step in range(10, 301, 10):
+        took = 2 * step + (step - 1) // 100 * 40
+        lines += losses([step], 300, 3, f", 'num_tokens': {512.0 * step}")
+        lines.append(f" {step // 3:2}%|#    | {step}/300 [{clock(took)}<01:00,  2.00s/it]")
+    head = head_of(examples=1600, steps=300)
+    found = headline(session_of([*head, *lines], tmp_path, "frameworks.trl"))
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(512 / 2)
+
+
+# What a command or a configuration states
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "+ torchrun a.py --bf16 True --per_device_train_batch_size 4 --gradient_accumulation_steps 2 --output_dir out",
+        "python train.py \\\n  --per_device_train_batch_size=4 \\\n  --gradient_accumulation_steps=2 \\\n  --bf16",
+        "TrainingArguments(\nbf16=True,\ngradient_accumulation_steps=2,\nper_device_train_batch_size=4,\n)",
+        "micro_batch_size: 4\ngradient_accumulation_steps: 2\nbf16: true",
+    ],
+)
+def test_a_command_or_a_configuration_states_the_batch_size(stated: str, tmp_path: Path) -> None:
+    lines = [*stated.split("\n"), *bars(40, "2.00s/it"), LOSS]
+    found = facts_of(session_of(lines, tmp_path, "frameworks.hf_trainer"))
+    assert found.items() >= {"batch_size": 4, "accumulation": 2, "precision": "bf16"}.items()
+
+
 # The scripts before 2021, with bars of iterations
 
 OLD_HEAD = [f"{STAMP}   {each.replace('per device', 'per GPU')}" for each in HEAD]
@@ -372,3 +679,20 @@ def test_ms_swift_sums_up_in_quotes(tmp_path: Path) -> None:
     summary = "{'train_runtime': '240.5', 'train_samples_per_second': '2.661', 'train_steps_per_second': '0.166', "
     session = session_of(["{'loss': '1.5', " + told, summary + told], tmp_path, "frameworks.ms_swift")
     assert value(session, "reported") == 2.661
+
+
+# LLaMA-Factory
+
+
+def test_processes_that_write_one_file_count_as_one(tmp_path: Path) -> None:
+    """Two processes write a row per ten updates of 512 tokens, of 2.0 s by the clock of one, and 2.2 s of the other."""
+    lines = [
+        f'{{"current_steps": {step}, "total_steps": 300, "loss": 1.5, "lr": 5e-05, "epoch": {step / 300}, '
+        f'"percentage": 1.0, "elapsed_time": "0:{clock(pace * step)}", "remaining_time": "0:01:00", '
+        f'"throughput": 250.5, "total_tokens": {512 * step}}}'
+        for step in range(10, 301, 10)
+        for pace in (2.0, 2.2)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.llamafactory")
+    assert value(session, "sustained") == pytest.approx(512 / 2.1)
+    assert second_run(session) is None

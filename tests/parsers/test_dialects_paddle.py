@@ -13,6 +13,7 @@ import pytest
 from test_dialects import facts_of, figure, log_of, reason, session_of, value
 
 from ingest.compute.frame import begun_anew
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -23,8 +24,8 @@ PAIR = {"devices": 2, "batch_size": 4}
 
 
 def recorded(session: Session) -> SessionRecords:
-    """Return the records of the reading that has any."""
-    (found,) = [each for each in session.records if len(each)]
+    """Return the records of the reading of steps that has any."""
+    (found,) = [each for each in session.records if len(each) and each.reading.span != "run"]
     return found
 
 
@@ -104,6 +105,20 @@ def test_paddlex_is_read_by_its_clock_where_its_seconds_are_too_coarse(tmp_path:
     assert value(session, "sustained", **PAIR) == pytest.approx(2 * 4 / 0.047, rel=0.01)
     undated = [each.partition("\t")[2] for each in lines]
     assert reason(session_of(undated, tmp_path, "paddle.paddlex"), "sustained", **PAIR) == "coarse_seconds"
+
+
+@pytest.mark.parametrize(
+    "loaded",
+    [
+        "There are 135 varaibles in output/ppyolo/pretrain/R50 are loaded.",
+        "There are 530/538 variables loaded into YOLOv3.",
+    ],
+)
+def test_paddlex_begins_where_it_has_loaded_weights(loaded: str, tmp_path: Path) -> None:
+    loads = f"{START:%Y-%m-%d %H:%M:%S} [INFO]\t{loaded}"
+    slow, fast = ([loads, *paddlex(step, first=0, every=10, window=10)] for step in (1.0, 0.5))
+    sessions = log_of([*slow, *fast], tmp_path).sessions
+    assert [value(each, **PAIR) for each in sessions] == [pytest.approx(8), pytest.approx(16)]
 
 
 def hub(lines: Iterable[tuple[str, float]], evaluation: str) -> list[str]:
@@ -213,6 +228,51 @@ def test_paddlespeech_counts_each_batch_once_though_every_rank_prints_it(tmp_pat
     assert value(session, devices=4) == pytest.approx(256)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "epoch:{epoch:<3d}, train step:{step:<4d}, top1: 0.25, loss: 4.5, lr: 0.1, {told} images/sec.",
+        "epoch:{epoch:<3d} train step:{step:<4d} lr: 0.1, loss:  4.5 top1:  0.25 top5:  0.5 {told} samples/sec.",
+    ],
+)
+def test_a_mean_of_paddleclas_says_nothing_of_the_steps_before_it(line: str, tmp_path: Path) -> None:
+    # Epochs of 15 steps of 0.25 s, the first five of which wait for data: the mean at step 10 begins after them.
+    at, lines = START, []
+    for epoch in range(30):
+        for step, seconds in ((0, 2.0), (10, 4 * 2.0 + 6 * 0.25)):
+            at += dt.timedelta(seconds=seconds)
+            cost = 0.25 if step else 2.0
+            told = f"batch_cost: {cost:.5f} s, reader_cost: 0.00100 s, ips: {8 / cost:.5f}"
+            lines.append(f"{at:%Y-%m-%d %H:%M:%S} INFO: {line.format(epoch=epoch, step=step, told=told)}")
+        at += dt.timedelta(seconds=4 * 0.25 + 10)
+    told = measured(session_of(lines, tmp_path, "paddle.clas_static"), {"devices": 2, "batch_size": 8})
+    assert isinstance(told.headline, Figure)
+    assert told.headline.value == pytest.approx(2 * 32)
+    (clock,) = [each for each in told.witnesses if each.kind == "clock"]
+    assert (clock.verdict, clock.reason and clock.reason.code) == ("silent", "no_comparison")
+
+
+def test_paddlespeech_prints_its_arguments_when_it_starts(tmp_path: Path) -> None:
+    lines = [
+        line
+        for size in (32, 16)
+        for line in (
+            "----------- train.py Configuration Arguments -----------",
+            "seed: 0",
+            *(
+                f"Train: Rank: 0, epoch: 0, step: {n}, lr: 0.001, batch_size: {size}, accum: 1, loss: 9.5, "
+                f"step_cost: 0.4, iter: {n}, total: 1000, reader_cost: 0.1, batch_cost: 0.5, samples: {size}, "
+                f"ips: {size / 0.5} sent./sec"
+                for n in range(1, 101)
+            ),
+        )
+    ]
+    assert [value(each, devices=4) for each in log_of(lines, tmp_path).sessions] == [
+        pytest.approx(256),
+        pytest.approx(128),
+    ]
+
+
 def rec(digits: int) -> list[str]:
     """Return PaddleRec's lines of one epoch, of 512 samples in 0.1 s."""
     return [
@@ -320,3 +380,210 @@ def test_paddlenlp_without_escape_characters(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "paddle.nlp_trainer")
     assert isinstance(figure(session), Figure)
     assert recorded(session).stamps()[1] - recorded(session).stamps()[0] == 1
+
+
+NCCL = "I1120 08:00:00.500173 4242 nccl_context.cc:83] init nccl context nranks: {} local rank: 0 gpu id: 0 ring id: 0"
+GPU = "W1120 08:00:01.164415 4242 gpu_resources.cc:61] Please NOTE: device: 0, GPU Compute Capability: 6.1, Driver API"
+
+
+def ppdet(batch: int, seconds: float, place: str = "Epoch: [{epoch}] [{step:>3}/100]") -> list[str]:
+    """Return PaddleDetection's lines of 6 epochs of 100 iterations."""
+    loaded = "[11/20 08:00:02] ppdet.utils.checkpoint INFO: Finish loading model weights: made/up.pdparams"
+    return [
+        loaded,
+        *(
+            f"[11/20 08:00:03] ppdet.engine INFO: {place.format(n=100 * epoch + step + 1, epoch=epoch, step=step)} "
+            f"learning_rate: 0.001 loss: 1.5 eta: 0:01:02 batch_cost: {seconds:.4f} data_cost: 0.0100 "
+            f"ips: {batch / seconds:.4f} images/s"
+            for epoch in range(6)
+            for step in range(0, 100, 20)
+        ),
+    ]
+
+
+def test_paddledetection_may_load_its_data_before_it_names_its_gpu(tmp_path: Path) -> None:
+    group = "[2026-11-20 08:00:00,000] [    INFO] topology.py:215 - HybridParallelInfo: rank_id: 0, mp_degree: 1, dp"
+    data = "[11/20 08:00:01] ppdet.data.source.coco INFO: Load [100 samples valid] in file made/up.json."
+    log = log_of([line for batch in (4, 8) for line in (group, data, GPU, *ppdet(batch, 0.5))], tmp_path)
+    assert [value(each, devices=1) for each in log.sessions] == [pytest.approx(8), pytest.approx(16)]
+
+
+def test_paddledetection_counts_its_iterations_in_front_where_it_learns_from_unlabelled_images(tmp_path: Path) -> None:
+    lines = ppdet(4, 0.8, "{n:>6}/600 iters Epoch: [{epoch}] [{step:>6}/100]")
+    session = session_of(lines, tmp_path, "frameworks.paddle_detection")
+    assert recorded(session)["step"].tolist()[:3] == [0, 20, 40]
+    assert value(session, devices=4) == pytest.approx(4 * 5)
+
+
+def test_paddledetection_starts_again_on_a_gpu_of_today(tmp_path: Path) -> None:
+    # Ranks are connected before the device is told.
+    log = log_of([NCCL.format(4), GPU, *ppdet(8, 0.5), NCCL.format(8), GPU, *ppdet(16, 0.8)], tmp_path)
+    assert [value(each) for each in log.sessions] == [pytest.approx(4 * 16), pytest.approx(8 * 20)]
+
+
+def paddle3d(batch: int, at: dt.datetime) -> list[str]:
+    """Return lines of Paddle3D's first releases: 10 iterations in 12.5 s, a minute of evaluation behind every 100."""
+    head = f"""{at:%Y-%m-%d %H:%M:%S},000 -     INFO -
+------------Environment Information-------------
+platform:
+    Linux-5.4.0
+PaddlePaddle:
+    paddle3d - 1.0.0
+---------------Config Information---------------
+batch_size: {batch}
+model:
+  backbone:
+    type: MadeUpBackbone
+  type: MadeUp
+optimizer:
+  type: AdamW"""
+    lines = head.split("\n")
+    for n in range(1, 41):
+        at += dt.timedelta(seconds=12.5)
+        stamp = f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d} -     INFO - "
+        lines.append(
+            f"{stamp}[TRAIN] epoch={1 + n // 20}/80, iter={10 * n}/9000 , total_loss=1.25, lr=0.001000 | ETA 15:15:36"
+        )
+        if n % 10 == 0:
+            lines.append(f"{stamp}evaluate on validate dataset")
+            at += dt.timedelta(seconds=60)
+    return lines
+
+
+def test_the_first_releases_of_paddle3d_print_no_speed(tmp_path: Path) -> None:
+    log = log_of([*paddle3d(4, START), *paddle3d(8, START + dt.timedelta(hours=1))], tmp_path)
+    assert [each.format.id for each in log.claims] == ["paddle.paddle3d"]
+    assert [facts_of(each)["model"] for each in log.sessions] == ["MadeUp"] * 2
+    assert [value(each, "sustained", devices=2) for each in log.sessions] == [
+        pytest.approx(2 * 4 / 1.25),
+        pytest.approx(2 * 8 / 1.25),
+    ]
+
+
+def test_paddle3d_that_fails_is_no_paddleseg(tmp_path: Path) -> None:
+    lines = [*paddle3d(4, START)[:13], "Traceback (most recent call last):", "KeyError: 'Car'"]
+    assert [each.format.id for each in log_of(lines, tmp_path).claims] == ["paddle.paddle3d"]
+
+
+def test_paddlevideo_starts_with_its_configuration(tmp_path: Path) -> None:
+    lines = []
+    for batch in (32, 16):
+        lines += [
+            "[11/20 08:00:00] DALI is not installed, you can improve performance if use DALI",
+            "[11/20 08:00:01] DATASET : ",
+            f"[11/20 08:00:01]     batch_size : {batch}",
+            "[11/20 08:00:01]     test_batch_size : 1",
+            *(
+                f"[11/20 08:00:02] epoch:[  1/50 ] train step:{10 * n}   loss: 1.25 batch_cost: 0.50000 sec, "
+                f"reader_cost: 0.01000 sec, ips: {2 * batch:.5f} instance/sec."
+                for n in range(1, 21)
+            ),
+        ]
+    log = log_of(lines, tmp_path)
+    assert [facts_of(each)["batch_size"] for each in log.sessions] == [32, 16]
+    assert [value(each, devices=2) for each in log.sessions] == [pytest.approx(128), pytest.approx(64)]
+
+
+def test_paddleclas_of_release_2_splits_its_batch_over_all_devices(tmp_path: Path) -> None:
+    head = "2026-11-20 08:00:00,000 - INFO - "
+    sections = ["ARCHITECTURE : ", "    name : ResNet50_vd", "TRAIN : ", "    batch_size : 256", "VALID : "]
+    lines = [head + each for each in (*sections, "    batch_size : 20", "classes_num : 102")]
+    lines += [
+        f"{head}epoch:{epoch:<3d}, train step:{step:<4d}, top1: 0.1, top5: 0.1, loss: 4.5, lr: 0.0038, "
+        "batch_cost: 0.40000 s, reader_cost: 0.13033 s, ips: 160.00000 images/sec."
+        for epoch in range(6)
+        for step in range(0, 100, 10)
+    ]
+    session = session_of([NCCL.format(4), *lines], tmp_path, "paddle.clas_static")
+    assert facts_of(session) == {
+        "devices": 4, "batch_size_of_job": 256, "model": "ResNet50_vd", "num_classes": 102,
+    }  # fmt: skip
+    told = measured(session, facts_of(session))
+    assert isinstance(told.headline, Figure)
+    assert told.headline.value == pytest.approx(640)
+    assert {each.kind: each.verdict for each in told.witnesses}["arithmetic"] == "agrees"
+
+
+def test_paddleocr_of_2021_leaves_out_its_metrics_in_short_epochs_too(tmp_path: Path) -> None:
+    # Steps of 0.2 s, and 0.05 s each of metrics; epochs of 97 steps, with 9 s of saving between, so that whole seconds
+    # tell no epoch exactly.
+    lines, at = [], START
+    for epoch in range(1, 13):
+        for step in range(1, 98):
+            at += dt.timedelta(seconds=0.25)
+            done = 97 * (epoch - 1) + step
+            if done % 10 == 0 or step == 97:
+                steps = min(done - 97 * (epoch - 1), done % 10 or 10)
+                lines.append(
+                    f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: epoch: [{epoch}/12], iter: {done}, lr: 0.001000, "
+                    f"loss: 28.25, reader_cost: 0.04312 s, batch_cost: {0.2 * steps / 10:.5f} s, "
+                    f"samples: {64 * steps}, ips: 320.00000"
+                )
+        at += dt.timedelta(seconds=9)
+        lines.append(f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: save model in ./output/rec/latest")
+    session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
+    told = measured(session, facts_of(session) | {"devices": 4})
+    assert {each.kind: each.verdict for each in told.witnesses}["clock"] == "corrects"
+    assert isinstance(told.headline, Figure)
+    assert told.headline.value == pytest.approx(4 * 64 / 0.25, rel=0.01)
+
+
+def of_node(begun: dt.datetime) -> list[str]:
+    """Return the lines of PaddleRec's epochs of one node."""
+    return [
+        f"{begun + dt.timedelta(seconds=700 * (epoch + 1)):%Y-%m-%d %H:%M:%S},000 - INFO - Epoch: {epoch}, "
+        f"using time 700.0 second, ips {15000.5 + epoch} example/sec."
+        for epoch in range(6)
+    ]
+
+
+@pytest.mark.parametrize(("later", "code"), [(2, "told_at_once"), (9000, "epochs_restart")])
+def test_a_second_node_is_no_second_run(later: int, code: str, tmp_path: Path) -> None:
+    lines = [*of_node(START), *of_node(START + dt.timedelta(seconds=later))]
+    found = second_run(session_of(lines, tmp_path, "paddle.rec"))
+    assert found is not None
+    assert (found[0], found[1].code) == (7, code)
+
+
+def test_paddlenlp_draws_a_bar_by_default(tmp_path: Path) -> None:
+    # 20 updates of 24 samples in 16 s; behind every fifth line a checkpoint of 5 s.
+    head = "[2026-11-20 08:00:00,000] [    INFO] - "
+    lines = [head + "***** Running training *****", head + "  Total optimization steps = 800"]
+    for n in range(1, 41):
+        seconds = 21 if n % 5 == 1 and n > 1 else 16
+        bar = f"{20 * n // 8:3d}%|##        | {20 * n}/800 [00:18<01:03,  1.25it/s]"
+        words = (
+            f"loss: 97.25, learning_rate: 0.0008687, global_step: {20 * n}, interval_runtime: {seconds}.0, "
+            f"interval_samples_per_second: {480 / seconds:.3f}, interval_steps_per_second: {20 / seconds:.3f}, "
+            "epoch: 0.0024"
+        )
+        lines.append("\r" + bar + "\r" + " " * 60 + "\r" + words)
+        if n % 5 == 0:
+            lines.append(f"\r{bar}{head}Saving model checkpoint to ./output/checkpoint-{20 * n}")
+    lines.append(
+        "          train_runtime: 675.0, train_samples_per_second: 28.444, train_steps_per_second: 1.185, epoch: 0.1"
+    )
+    for log in (lines, [each.replace("\r", "") for each in lines]):
+        session = session_of(log, tmp_path, "paddle.nlp_trainer")
+        assert recorded(session)["step"].tolist() == list(range(20, 801, 20))
+        assert value(session, "sustained") == pytest.approx(30)
+
+
+def test_paddlenlp_keeps_its_speeds_in_a_file(tmp_path: Path) -> None:
+    # 10 updates of 64 samples in 5 s; behind every tenth row an evaluation of 20 s.
+    lines = ["{", '  "best_metric": null,', '  "log_history": [']
+    for n in range(1, 41):
+        seconds = 25.0 if n % 10 == 1 and n > 1 else 5.0
+        row = {
+            "epoch": n / 1000, "interval_runtime": seconds, "interval_samples_per_second": round(640 / seconds, 3),
+            "interval_steps_per_second": 10 / seconds, "learning_rate": 2.9e-05, "loss": 1.25, "step": 10 * n,
+        }  # fmt: skip
+        lines += ["    {", *(f'      "{key}": {each},' for key, each in row.items())]
+        lines[-1] = lines[-1].removesuffix(",")
+        lines.append("    },")
+        if n % 10 == 0:
+            lines += ["    {", '      "epoch": 0.5,', '      "eval_loss": 0.8,', f'      "step": {10 * n}', "    },"]
+    lines += ["  ],", '  "max_steps": 400,', '  "num_train_epochs": 1,', "}"]
+    session = session_of(lines, tmp_path, "paddle.nlp_trainer")
+    assert len(recorded(session)) == 40
+    assert value(session, "sustained") == pytest.approx(128)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from test_dialects import ALL, log_of, reason, session_of, value
+from test_dialects import ALL, facts_of, log_of, reason, session_of, value
 
 START = dt.datetime(2026, 11, 20, 10)
 
@@ -44,7 +45,9 @@ def test_a_level_of_mmengine_may_be_coloured(level: str, tmp_path: Path) -> None
     assert value(session, ALL, devices=1, batch_size=2) == pytest.approx(4)
 
 
-@pytest.mark.parametrize("head", ['"lr": 0.02, ', '"base_lr": 0.02, "lr": 0.01, '])
+@pytest.mark.parametrize(
+    "head", ['"lr": 0.02, ', '"base_lr": 0.02, "lr": 0.01, ', '"generator.lr": 0.02, "discriminator.lr": 0.01, ']
+)
 def test_rows_of_mmengine_count_iterations_as_steps(head: str, tmp_path: Path) -> None:
     lines = [f'{{{head}"data_time": 0.01, "loss": 1.5, "time": 0.5, "step": {50 * i}}}' for i in range(1, 21)]
     session = session_of(lines, tmp_path, "frameworks.openmmlab_json")
@@ -233,3 +236,316 @@ def test_ticks_of_tensorflow_are_not_those_of_pytorch(lod: str, tmp_path: Path) 
     session = session_of(lines, tmp_path, "frameworks.stylegan_tf")
     assert session.format.framework == "TensorFlow"
     assert value(session, ALL, devices=1) == pytest.approx(80)
+
+
+# LAVIS, BLIP-2, MiniGPT-4
+
+
+LAVIS = [
+    "| distributed init (rank 1, world 4): env://",
+    "2026-11-20 10:00:00,250 [INFO] ",
+    "=====  Running Parameters    =====",
+    "2026-11-20 10:00:00,250 [INFO] {",
+    '    "accum_grad_iters": 2,',
+    '    "amp": true,',
+    '    "batch_size_eval": 2,',
+    '    "batch_size_train": 16,',
+    '    "max_epoch": 2,',
+    '    "world_size": 4',
+    "}",
+    '    "arch": "mini_gpt4",',
+]
+
+
+@pytest.mark.parametrize("head", ["Train: data epoch: [{}]", "Train: data epoch: [0]; inner epoch [{}]"])
+def test_lavis_prints_its_parameters_as_json(head: str, tmp_path: Path) -> None:
+    # The first iteration of an epoch takes 4.5 s, the others 0.5 s.
+    lines = list(LAVIS)
+    for epoch in (0, 1):
+        for i in (*range(0, 500, 50), 499):
+            left = dt.timedelta(seconds=int((4.5 + 0.5 * i) / (i + 1) * (500 - i)))
+            took = 4.5 if i == 0 else 0.5
+            lines.append(
+                f"{head.format(epoch)}  [{i:3}/500]  eta: {left}  lr: 0.0001  loss: 2.5000  time: {took:.4f}  "
+                "data: 0.0000  max mem: 20913"
+            )
+        lines.append(f"{head.format(epoch)} Total time: 0:04:14 (0.5080 s / it)")
+    session = session_of(
+        [*lines, "2026-11-20 10:08:30,250 [INFO] Training time 0:08:29"], tmp_path, "frameworks.metric_logger"
+    )
+    facts = facts_of(session)
+    assert facts.items() >= {"devices": 4, "batch_size": 16, "accumulation": 2, "model": "mini_gpt4"}.items()
+    assert (facts["precision"], facts["total_epochs"]) == ("amp", 2)
+    assert value(session, ALL) == pytest.approx(64 / 0.508, rel=0.005)
+
+
+RTDETR = {
+    "epoches": 2,
+    "use_amp": True,
+    "yaml_cfg": {
+        "train_dataloader": {"dataset": {"ops": ["Resize"]}, "total_batch_size": 16},
+        "val_dataloader": {"total_batch_size": 64},
+        "config": "configs/rtdetrv2/rtdetrv2_r50vd_6x_coco.yml",
+    },
+}
+
+
+@pytest.mark.parametrize("told", [f"cfg:  {RTDETR}", json.dumps(RTDETR, indent=4)])
+def test_the_configuration_of_rt_detr_is_a_dictionary(told: str, tmp_path: Path) -> None:
+    lines = ["Not init distributed mode.", told, "Start training"]
+    for epoch in (0, 1):
+        for i in (*range(0, 200, 10), 199):
+            left = dt.timedelta(seconds=(200 - i) // 2)
+            lines.append(
+                f"Epoch: [{epoch}]  [{i:3}/200]  eta: {left}  lr: 0.0001  loss: 2.5000 (2.5000)  time: 0.5000  "
+                "data: 0.0010  max mem: 3861"
+            )
+        lines.append("Test:  [ 0/13]  eta: 0:00:09  time: 0.7000  data: 0.5000  max mem: 3861")
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    expected = {"batch_size_of_job": 16, "devices": 1, "total_epochs": 2, "precision": "amp"}
+    assert facts_of(session) == {**expected, "model": "rtdetrv2_r50vd_6x_coco"}
+    assert value(session, ALL, batch_size=16) == pytest.approx(32)
+
+
+# Ultralytics
+
+
+def epochs_of_yolo(head: Sequence[str]) -> list[str]:
+    """Return the lines of six epochs of 100 batches in 40 s each."""
+    size = (
+        "train: Scanning labels... 1592 images, 0 backgrounds, 0 corrupt: 100%|██████████| 1592/1592 [00:00<?, ?it/s]"
+    )
+    bar = (
+        "4.8G    0.04291    0.06214    0.02105         90        640: 100%|██████████| 100/100 [00:40<00:00,  2.50it/s]"
+    )
+    return [*head, size, "Starting training for 6 epochs...", *(f"     {i}/5      {bar}" for i in range(6))]
+
+
+YOLOV5 = [
+    "train: weights=yolov5s.pt, cfg=, data=a.yaml, epochs=6, batch_size=16, imgsz=640, device=, multi_scale=False",
+    "YOLOv5 v7.0-1-gabcdef0 Python-3.10.6 torch-2.0.1+cu118 CUDA:0 (Tesla T4, 15102MiB)",
+    "",
+    "YOLOv5s summary: 157 layers, 7012822 parameters",
+]
+YOLOV9 = [
+    "train_dual: weights=, cfg=models/detect/yolov9-c.yaml, epochs=6, batch_size=16, device=0, multi_scale=False",
+    "YOLOv5 1e33dbb Python-3.10.12 torch-2.2.1+cu121 CUDA:0 (Tesla T4, 15102MiB)",
+]
+YOLOV8 = [
+    "Ultralytics YOLOv8.0.37 Python-3.10.8 torch-1.13.1 CUDA:0 (A100-SXM-80GB, 81251MiB)",
+    "yolo/engine/trainer: task=detect, mode=train, model=yolov8n.pt, epochs=6, batch=16, device=(0, 1), workers=8",
+    "AMP: checks skipped. Setting 'amp=True'.",
+]
+YOLOV7 = [
+    "YOLOR v0.1-115-gabcdef0 torch 1.12.1+cu116 CUDA:0 (Tesla T4, 15109MB)",
+    "                                           CUDA:1 (Tesla T4, 15109MB)",
+    "",
+    "Namespace(cfg='cfg/training/yolov7.yaml', batch_size=16, device='', world_size=1, total_batch_size=16)",
+]
+
+
+@pytest.mark.parametrize(
+    ("head", "devices", "model"),
+    [(YOLOV5, 1, "YOLOv5s"), (YOLOV9, 1, "yolov9-c"), (YOLOV8, 2, "yolov8n"), (YOLOV7, 2, "yolov7")],
+)
+def test_devices_of_yolo_as_each_release_says(head: list[str], devices: int, model: str, tmp_path: Path) -> None:
+    session = session_of(epochs_of_yolo(head), tmp_path, "frameworks.ultralytics")
+    facts = facts_of(session)
+    assert (facts["devices"], facts["model"], facts["batch_size_of_job"]) == (devices, model, 16)
+    assert facts.get("precision") == ("amp" if head is YOLOV8 else None)
+    assert value(session) == pytest.approx(1592 / 40)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "train: Scanning labels/train... 72 found, 0 missing, 0 empty, 1 corrupted: 100%|##| 72/72 [00:00<00:00]",
+        "Scanning labels a/train.cache (72 found, 0 missing, 2 empty, 0 duplicate, for 72 images): 72it [00:00]",
+    ],
+)
+def test_the_last_batch_of_an_epoch_of_older_yolo_is_smaller(size: str, tmp_path: Path) -> None:
+    # Five batches of 16 in 40 s, of which the last has eight images.
+    bar = "4.8G    0.04291    0.06214         90        640: 100%|##########| 5/5 [00:40<00:00,  8.00s/it]"
+    lines = [*YOLOV7, size, size.replace("72", "20").replace("train", "val"), *(f"  {i}/5  {bar}" for i in range(6))]
+    assert value(session_of(lines, tmp_path, "frameworks.ultralytics")) == pytest.approx(72 / 40)
+
+
+def test_a_run_of_yolo_that_ended_within_its_first_epoch(tmp_path: Path) -> None:
+    # 55 of 203 batches in 66 s, and a rate that is smoothed.
+    bar = "4.8G    0.04291    0.06214         90        640:"
+    size = "train: Scanning labels/train... 3248 images, 0 backgrounds, 0 corrupt: 100%|##| 3248/3248 [00:00]"
+    drawn = (
+        f"  0/5  {bar}   0%|  | 1/203 [00:02<07:00,  2.08s/it]\r  0/5  {bar}  27%|#  | 55/203 [01:06<01:20,  1.85it/s]"
+    )
+    lines = [*YOLOV5, size, drawn, "Traceback (most recent call last):", "KeyboardInterrupt"]
+    session = session_of(lines, tmp_path, "frameworks.ultralytics")
+    assert value(session) == pytest.approx(55 * 16 / 66, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        [*YOLOV5[:3], "WARNING: DP not recommended, use torch.distributed.run for best DDP Multi-GPU results."],
+        [*YOLOV5[:2], "                       CUDA:1 (Tesla T4, 15102MiB)"],
+        ["Setting OMP_NUM_THREADS environment variable for each process", "*" * 41, *YOLOV5],
+    ],
+)
+def test_yolov5_on_several_devices_may_name_none(head: list[str], tmp_path: Path) -> None:
+    session = session_of(epochs_of_yolo(head), tmp_path, "frameworks.ultralytics")
+    assert "devices" not in facts_of(session)
+
+
+# pytorch-cifar
+
+
+def cifar(total: int, took: float, seen: int) -> str:
+    """Return the complete bar of steps that take so long, the first apart, as it is written to a file."""
+    whole = (total - 1) * took
+    told = f"{int(whole // 60)}m{int(whole % 60)}s" if whole >= 60 else f"{int(whole)}s{int(whole % 1 * 1000)}ms"
+    bar = f" [{'=' * 64}>]  Step: 90ms | Tot: {told} | Loss: 1.500 | Acc: 50.000% ({seen // 2}/{seen})"
+    first = f" [>...]  Step: 2s | Tot: 0ms | Loss: 2.5 | Acc: 9.0% (9/64) 1/{total} \r"
+    return f"{first}{bar}{chr(8) * (len(bar) - 40)} {total}/{total} "
+
+
+@pytest.mark.parametrize("took", [0.05, 0.5])
+def test_the_first_bar_of_an_epoch_of_pytorch_cifar_is_the_training(took: float, tmp_path: Path) -> None:
+    epoch = ["", "Epoch: {}", cifar(782, took, 50000), cifar(157, 0.01, 10000), "Saving.."]
+    lines = [each.format(i) for i in range(6) for each in epoch]
+    session = session_of(lines, tmp_path, "frameworks.pytorch_cifar")
+    assert value(session, ALL, devices=1) == pytest.approx(64 / took, rel=0.002)
+    assert not log_of([each for each in lines if not each.startswith("Epoch")], tmp_path).claims
+
+
+def test_a_bar_of_pytorch_cifar_that_is_never_complete_is_not_that_of_the_test(tmp_path: Path) -> None:
+    # Each state in a line of its own.
+    def bar(done: int, total: int) -> str:
+        seconds = f"{done // 20}s{done % 20 * 50}ms"
+        return f" [{'=' * 64}>]  Step: 50ms | Tot: {seconds} | Loss: 1.5 | Acc: 50% ({done}/{2 * done}) {done}/{total} "
+
+    def epochs_of(last: int) -> list[str]:
+        done, tested = (*range(1, 391, 39), last), (1, 100)
+        states = [*(bar(i, 391) for i in done), *(bar(i, 100) for i in tested)]
+        return [each for epoch in range(6) for each in (f"Epoch: {epoch}", *states)]
+
+    session = session_of(epochs_of(391), tmp_path, "frameworks.pytorch_cifar")
+    assert value(session, ALL, devices=1) == pytest.approx(780 / 19.55, rel=0.01)
+    session = session_of(["==> Preparing data..", *epochs_of(390)], tmp_path, "frameworks.pytorch_cifar")
+    assert reason(session, ALL, devices=1) == "no_records"
+
+
+# OpenMMLab
+
+
+@pytest.mark.parametrize("hook", ["cumulative_iters=4", "accumulative_counts=4"])
+def test_batches_of_an_update_of_openmmlab(hook: str, tmp_path: Path) -> None:
+    lines = [
+        "optimizer_config = dict(",
+        f"    type='AnyHook', {hook})",
+        *iterations(lambda t: f"{at(t)} - mmdet - INFO - "),
+    ]
+    session = session_of(lines, tmp_path, "frameworks.mmseg")
+    assert facts_of(session)["accumulation"] == 4
+    assert value(session, ALL, devices=8, batch_size=2) == pytest.approx(32)
+
+
+@pytest.mark.parametrize(
+    ("logger", "name"),
+    [("mmdet", "cascade_rcnn_r50_fpn_1x.v2.py"), ("mmengine", "cascade_rcnn_r50_fpn_1x.v2_20261120_100000")],
+)
+def test_the_model_is_that_of_the_configuration(logger: str, name: str, tmp_path: Path) -> None:
+    lines = iterations(lambda t: f"{at(t)} - mmdet - INFO - ")
+    lines.insert(3, f"{at(75)} - {logger} - INFO - Exp name: {name}")
+    assert facts_of(session_of(lines, tmp_path, "frameworks.mmseg"))["model"] == "cascade_rcnn_r50_fpn_1x.v2"
+
+
+def test_files_of_mmcv_that_were_joined_are_a_run_each(tmp_path: Path) -> None:
+    lines = []
+    for batch, took in ((4, 0.5), (8, 1.25)):
+        config = (
+            rf"data = dict(\n    samples_per_gpu={batch},\n)\nfp16 = dict(loss_scale=512.0)\ngpu_ids = range(0, 8)\n"
+        )
+        lines.append(f'{{"env_info": "sys.platform: linux", "config": "{config}"}}')
+        lines += [
+            f'{{"mode": "train", "epoch": 1, "iter": {i}, "lr": 0.01, "data_time": 0.01, "loss": 1.5, "time": {took}}}'
+            for i in range(50, 1001, 50)
+        ]
+    log = log_of(lines, tmp_path)
+    assert [value(each) for each in log.sessions] == pytest.approx([64, 51.2])
+    assert [facts_of(each)["precision"] for each in log.sessions] == ["amp", "amp"]
+
+
+# PyTorch Lightning
+
+
+def test_the_last_state_of_an_epoch_of_unknown_length_counts(tmp_path: Path) -> None:
+    # 400 steps of 0.5 s; the bar is drawn from the first on.
+    lines = ["GPU available: True (cuda), used: True", "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0]"]
+    for epoch in range(4):
+        states = (f"{i}/? [{i // 120:02}:{i // 2 % 60:02}<00:00,  2.00it/s, v_num=0, loss=1.5]" for i in (20, 200, 400))
+        lines.append("".join(f"\rEpoch {epoch}: |          | {each}" for each in states))
+    session = session_of(lines, tmp_path, "frameworks.lightning")
+    assert facts_of(session)["devices"] == 1
+    assert len(session.main) == 4
+    assert value(session, ALL, batch_size=16) == pytest.approx(32, rel=0.005)
+
+
+def test_a_bar_of_lightning_that_a_terminal_cut_may_hold_the_validation(tmp_path: Path) -> None:
+    lines = [
+        f"Epoch {i}: 100%|#| 500/500 [01:40<00:00,  5.00it/s, v_num=0, train_loss=1.50, train_acc=0.6" for i in range(4)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.lightning")
+    assert facts_of(session)["validation"] == "included"
+    assert value(session, ALL, devices=1, batch_size=16) == pytest.approx(80)
+
+
+def test_a_run_that_ended_within_its_first_epoch(tmp_path: Path) -> None:
+    # 85 steps of 0.8 s, and a rate that is smoothed.
+    states = (f"{i}/5049 [{i * 4 // 300:02}:{i * 4 // 5 % 60:02}<46:01,  1.80it/s, loss=0.25]" for i in range(5, 90, 5))
+    bar = "".join(f"\rEpoch 1:   1%|          | {each}" for each in states)
+    session = session_of([bar, "Traceback (most recent call last):"], tmp_path, "frameworks.lightning")
+    assert value(session, ALL, devices=1, batch_size=2) == pytest.approx(2.5, rel=0.01)
+
+
+def test_one_visible_device_may_be_that_of_a_process_of_several(tmp_path: Path) -> None:
+    lines = [
+        "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/4",
+        "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0]",
+        *(f"Epoch {i}: 100%|##########| 500/500 [01:40<00:00,  5.00it/s, v_num=0]" for i in range(4)),
+    ]
+    assert facts_of(session_of(lines, tmp_path, "frameworks.lightning"))["devices"] == 4
+
+
+# OpenPCDet
+
+
+@pytest.mark.parametrize("seconds", [60, 20])
+def test_epochs_of_the_bars_of_openpcdet(seconds: int, tmp_path: Path) -> None:
+    # Each state of a bar is drawn twice, with the number of the step before and its own.
+    lines = [
+        f"train: 100%|######| 80/80 [{seconds // 60:02}:{seconds % 60:02}<00:00,  1.33it/s, total_it={80 * epoch + of}]"
+        for epoch in range(1, 7)
+        for of in (-1, 0)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.openpcdet_bar", "\r")
+    if seconds == 60:
+        assert value(session, ALL, devices=4, batch_size=4) == pytest.approx(80 * 16 / 60, rel=0.01)
+    else:
+        assert reason(session, ALL, devices=4, batch_size=4) == "coarse_seconds"
+
+
+# SuperGradients
+
+
+@pytest.mark.parametrize(("images", "batches"), [(1000, 62), (1000, 63)])
+def test_the_last_batch_of_super_gradients_is_dropped_or_smaller(images: int, batches: int, tmp_path: Path) -> None:
+    bar = f"{batches}/{batches} [00:25<00:00,  {batches / 25:.2f}it/s, PPYoloELoss/loss=1.25, gpu_mem=8.12]"
+    lines = [
+        "TRAINING PARAMETERS:",
+        "    - Number of GPUs:               2          (2 available on the machine)",
+        f"    - Dataset size:                 {images}       (len(train_set))",
+        "    - Batch size per GPU:           8          (batch_size)",
+        "    - Total batch size:             16         (num_gpus * batch_size)",
+        *(f"Train epoch {i}: 100%|##########| {bar}" for i in range(6)),
+    ]
+    session = session_of(lines, tmp_path, "frameworks.super_gradients")
+    assert value(session) == pytest.approx(min(images, 16 * batches) / 25, rel=0.002)

@@ -226,6 +226,32 @@ def test_blocks_of_one_epoch_tell_no_samples(tmp_path: Path) -> None:
     assert isinstance(measured(session, facts_of(session)).figures["sustained"], NoFigure)
 
 
+def test_checkpoints_that_are_evaluated_when_all_steps_are_done(tmp_path: Path) -> None:
+    # Stable Diffusion by NVIDIA: the end has the stamp of the first checkpoint that met the target.
+    stated = (
+        ("global_batch_size", 64),
+        ("train_samples", 6400),
+        ("eval_samples", 30),
+        ("submission_benchmark", "stable_diffusion"),
+    )
+    lines = [mllog(-30, "cache_clear", True), *(mllog(-9, key, each) for key, each in stated), mllog(0, "run_start")]
+    for block in range(15):
+        at, speed = 100 * block, 640.0 if block < 10 else 320.0
+        lines.append(mllog(at, "block_start", "training_step", step_num=1000 * block))
+        lines.append(mllog(at + 100, "block_stop", "training_step", step_num=1000 * block + 1000))
+        lines.append(mllog(at + 100, "tracked_stats", {"throughput": speed}, step_num=1000 * block + 1000))
+    for judged, reached in (("FID", 88.5), ("CLIP", 0.155)):
+        lines.append(mllog(1000, "eval_accuracy", reached, step_num=10000, metric=judged))
+    lines.append(mllog(1000, "run_stop", status="success", step_num=10000))
+    session = read(lines, tmp_path)
+    assert value(session) == 640
+    assert metric(session, "time_to_train").value == pytest.approx(1000 / 60)
+    assert facts_of(session)["batch_size_of_job"] == 64
+    # A clock that was set back before the end tells nothing.
+    lines[-1] = mllog(1000.5, "run_stop", status="success", step_num=10000)
+    assert isinstance(measured(read(lines, tmp_path), {}).figures["sustained"], NoFigure)
+
+
 def blocks_with_speeds(speed: float) -> list[str]:
     """Return blocks of 640 samples in 10 s, each with the speed that the program logs."""
     lines = []
@@ -305,11 +331,13 @@ def test_steps_of_the_trainer_count_where_blocks_hold_their_evaluations(tmp_path
     assert (found.value, found.unit) == (pytest.approx(64 * 8192 / 10), "tokens/s")
 
 
-def of_2019(at: float) -> Iterator[str]:
+def of_2019(at: float, *, ordered: bool = True) -> Iterator[str]:
     """Yield a run in the words of 2019: epochs of 640 samples in 10 s, and evaluations of 5 s."""
 
     def line(seconds: float, key: str, told: object = None, **metadata: object) -> str:
-        return f":::MLL {1795169472.5 + at + seconds:.3f} {key}: {json.dumps({'value': told, 'metadata': metadata})}"
+        event = {"value": told, "metadata": {"file": "train.py"} | metadata}
+        event = event if ordered else dict(reversed(event.items()))
+        return f":::MLL {1795169472.5 + at + seconds:.3f} {key}: {json.dumps(event)}"
 
     yield line(-5, "init_start")
     yield line(-4, "submission_benchmark", "resnet")
@@ -320,16 +348,19 @@ def of_2019(at: float) -> Iterator[str]:
         yield line(15 * epoch - 15, "epoch_start", epoch_num=epoch)
         yield line(15 * epoch - 5, "epoch_stop", epoch_num=epoch)
         yield line(15 * epoch - 5, "eval_start", epoch_num=epoch)
+        yield line(15 * epoch, "eval_accuracy", epoch / 8, epoch_num=epoch)
         yield line(15 * epoch, "eval_stop", epoch_num=epoch)
     yield line(105, "run_stop", status="success")
 
 
-def test_runs_of_2019_state_their_benchmark_and_batch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ordered", [True, False])
+def test_runs_of_2019_state_their_benchmark_and_batch(ordered: bool, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
-    path.write_text("".join(f"{each}\n" for at in (0, 500) for each in of_2019(at)))
+    path.write_text("".join(f"{each}\n" for at in (0, 500) for each in of_2019(at, ordered=ordered)))
     found = sessions_of(path).sessions
     assert [(facts_of(each)["model"], facts_of(each)["batch_size_of_job"]) for each in found] == [("resnet", 64)] * 2
     assert [value(each) for each in found] == pytest.approx([64, 64])
+    assert [metric(each, "accuracy").value for each in found] == [0.875, 0.875]
 
 
 @pytest.mark.parametrize("saved", [False, True])

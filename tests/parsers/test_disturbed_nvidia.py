@@ -15,6 +15,7 @@ from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
+from parsers.engine.read import read
 from schema.records import Figure, NoFigure
 
 
@@ -460,3 +461,92 @@ def test_se3_transformer_averages_the_speeds_of_its_steps(tmp_path: Path) -> Non
     run = {"throughput_train": 425.5, "latency_train_mean": 37.603, "latency_train_90": 38.5}
     session = session_of([dllogger(1795169972.5, [], run)], tmp_path, "frameworks.dllogger")
     assert value(session, "reported") == pytest.approx(425.5)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_habana_prints_the_sequences_of_a_device_since_the_line_before(packed: bool, tmp_path: Path) -> None:
+    """Updates of 8 x 4 sequences on two devices take a second, and a checkpoint behind every fourth line ten."""
+    each = 2 if packed else 1
+    config = "gradient_accumulation_steps=4, fp16=False, use_autocast=True, use_habana=True"
+    lines = ["AVG_SEQ_PER_SAMPLE: 2.0"] if packed else []
+    lines += [f'DLL {stamp(0)} - PARAMETER Config : ["Namespace({config})"]', "world_size: 2"]
+    lines.append(f"DLL {stamp(1)} - PARAMETER batch_size_per_pu : 8 ")
+    now = 10.0
+    for line in range(1, 41):
+        took = 30.0 if line % 4 == 1 and line > 1 else 20.0
+        now += took
+        lines.append(
+            f"DLL {stamp(now)} - Training Epoch: 0 Training Iteration: {20 * line}  average_loss : 7.5  "
+            f"step_loss : 7.5  learning_rate : 0.0005  average_training_time_step : {took / 80}  "
+            f"average_perf_per_step : {each * 8 * 4 * 20 / took} "
+        )
+        lines += [f"DLL {stamp(now)} - PARAMETER checkpoint_step : {20 * line} "] if line % 4 == 0 else []
+    session = session_of(lines, tmp_path, "ngc.pytorch_bert")
+    assert facts_of(session)["precision"] == "bf16"
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(each * 64)
+
+
+def test_nemo_bar_rounds_the_number_of_a_step_from_ten_thousand_on(tmp_path: Path) -> None:
+    lines = ["    global_batch_size: 128"]
+    for step in range(19990, 20100):
+        seconds = 4 * (step - 19989)
+        told = float(step - 1) if step <= 10000 else f"{step - 1:.3g}".replace("e+0", "e+")
+        lines.append(
+            f"Epoch 0: :  20%|##  | {step}/100000 [{seconds // 60:02d}:{seconds % 60:02d}<88:00:00, v_num=0, "
+            f"reduced_train_loss=2.500, global_step={told}, consumed_samples=2.56e+6, train_step_timing in s=4.000]"
+        )
+    assert value(session_of(lines, tmp_path, "frameworks.nemo"), "sustained") == pytest.approx(128 / 4)
+
+
+def test_dlrm_of_facebook_prints_milliseconds_from_every_rank(tmp_path: Path) -> None:
+    lines = ["+ mpirun -np 2 python dlrm_s_pytorch.py --mini-batch-size=2048", "Running on 2 ranks using nccl backend"]
+    for step in range(64, 2561, 64):
+        # Of two ranks one is ahead.
+        told = (
+            f"Finished training it {step}/2560 of epoch 0, {each} ms/it, loss 0.512500" for each in ("12.40", "12.60")
+        )
+        lines += [f"[{rank}] {each}, accuracy 75.125 %" for rank, each in enumerate(told)]
+        lines += (
+            [f"[0] Testing at - {step}/2560 of epoch 0, loss 0.453765, accuracy 78.625 %"] if step % 640 == 0 else []
+        )
+    session = session_of(lines, tmp_path, "frameworks.dlrm")
+    assert facts_of(session) == {"model": "DLRM", "batch_size_of_job": 2048, "devices": 2}
+    assert value(session, "sustained") == pytest.approx(2048 / 0.0125)
+
+
+def test_dllogger_arguments_begin_a_run(tmp_path: Path) -> None:
+    """Updates of 2 x 8 sequences on four devices take a second, and two once the run was started again."""
+    lines = []
+    for begin, batch in ((0, 8), (500, 4)):
+        config = f"Namespace(gradient_accumulation_steps=2, world_size=4, train_batch_size={batch})"
+        lines += [
+            dllogger(begin, "PARAMETER", {"Config": [config]}),
+            dllogger(begin, "PARAMETER", {"train_start": True}),
+        ]
+        lines.append(dllogger(begin, "PARAMETER", {"batch_size_per_gpu": batch}))
+        each = 8 // batch
+        lines += [
+            dllogger(begin + each * n, [0, n], {"average_loss": 7.5, "step_loss": 7.25, "learning_rate": 0.001})
+            for n in range(1, 61)
+        ]
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    found = read(path).sessions
+    assert [each.format.id for each in found] == ["frameworks.dllogger"] * 2
+    assert [value(each, "sustained") for each in found] == pytest.approx([64, 16])
+
+
+def test_nemo_begins_a_run_where_it_prints_its_configuration(tmp_path: Path) -> None:
+    lines = []
+    for batch, seconds in ((512, "2.0"), (256, "4.0")):
+        lines += ["    ************** Experiment configuration ***********", f"    global_batch_size: {batch}"]
+        lines += ["GPU available: True (cuda), used: True", "TPU available: False, using: 0 TPU cores"]
+        lines += ["All distributed processes registered. Starting with 8 processes"]
+        lines += [nemo(0, n, n, str(batch), seconds, batch * (n + 1)) for n in range(60)]
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    found = read(path).sessions
+    assert [facts_of(each)["batch_size_of_job"] for each in found] == [512, 256]
+    assert [value(each, "sustained", devices=8) for each in found] == pytest.approx([256, 64])

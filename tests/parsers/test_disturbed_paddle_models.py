@@ -314,6 +314,11 @@ def test_paddlevideo_believes_the_end_of_an_epoch(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "paddle.video")
     assert session.records[0]["steps"].tolist() == [39] * 3
     assert value(session, "sustained", devices=8) == pytest.approx(8 * 39 * 16 / 24.5, rel=1e-4)
+    # Each line twice is the same run.
+    twice = [each for each in lines for _ in range(2)]
+    assert value(session_of(twice, tmp_path, "paddle.video"), "sustained", devices=8) == pytest.approx(
+        8 * 39 * 16 / 24.5, rel=1e-4
+    )
     # The last epoch is not over.
     assert value(session_of(lines[:-1], tmp_path, "paddle.video"), devices=8) == pytest.approx(
         8 * 39 * 16 / 24.5, rel=1e-4

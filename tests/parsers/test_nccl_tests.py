@@ -66,9 +66,45 @@ def test_the_figure_is_the_bus_bandwidth_of_each_device_at_the_largest_size(told
 @pytest.mark.parametrize("bad", [{"wrong": "3"}, {"faster": 1.1}])
 def test_rows_that_are_wrong_or_contradict_themselves_do_not_count(told, bad):
     (session,) = told([row(took, **(bad if n % 2 else {})) for n, took in enumerate(TIMES * 2)])
-    assert [len(each) for each in session.records] == [10]
+    assert len(session.main) == 10
     for every in ([row(took, **bad) for took in TIMES], [row(9999, GIB), *(row(took, **bad) for took in TIMES)]):
         assert not [each for session in told(every) for each in session.records if len(each)]
+
+
+def test_a_table_alone_is_the_tools_own_figure(told):
+    (session,) = told([row(9999, GIB), row(TIMES[0])])
+    case = {name: each.value for name, each in session.facts.items()}
+    figure = rules.figure("reported", session, case)
+    assert isinstance(figure, Figure)
+    assert figure.value / DEVICES == pytest.approx(8 * GIB / TIMES[0] / 1000 * 14 / 8, rel=1e-4)
+    (repeated,) = told(map(row, TIMES))
+    assert not isinstance(rules.figure("reported", repeated, case), Figure)
+
+
+@pytest.mark.parametrize("amd", [False, True])
+def test_tables_before_2022_have_no_root(amd, tmp_path):
+    path = tmp_path / "train.log"
+    head = HEAD.format(ranks="".join(RANK.format(n=n) for n in range(DEVICES)), time="time").replace("   root", "")
+    head = "".join(each for each in head.splitlines(keepends=True) if "nccl-tests" not in each)
+    told = "# nThreads: 1 nGpus: 8 nRanks: 1 minBytes: 8589934592 maxBytes: 8589934592 step: 2(factor) warmupIters: 5"
+    head = (
+        head.replace("# nThread 1 nGpus 1 minBytes 8589934592 maxBytes 8589934592 step: 1048576(bytes)", told)
+        if amd
+        else head
+    )
+    rows = row(9999, GIB) + row(TIMES[0], wrong="4e-07")
+    path.write_text(f"{head}{rows.replace('      -1', '')}# Avg bus bandwidth    : 1.5 \n")
+    (session,) = read(path).sessions
+    case = {name: each.value for name, each in session.facts.items()}
+    assert (case["devices"], case["batch_size"], case["precision"], case.get("framework") == "RCCL") == (
+        8,
+        8,
+        "bf16",
+        amd,
+    )
+    figure = rules.figure("reported", session, case)
+    assert isinstance(figure, Figure)
+    assert figure.value / DEVICES == pytest.approx(8 * GIB / TIMES[0] / 1000 * 14 / 8, rel=1e-4)
 
 
 def test_results_that_were_not_checked_count(told):

@@ -513,11 +513,24 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"\x1b]0;title\x07text", b"text"),
         (b"abc\x08\x08\x08xyz", b"xyz"),
         (b"\x08\x08x", b"x"),
+        # What is not drawn over stays, as at the end of a bar that goes back to its middle.
+        (b"[====] 9ms\x08\x08\x08\x08\x08\x08\x0849", b"[==49] 9ms"),
+        (b"two\nlines\x08\x08\x08\x08\x08\x08\x08p\n", b"two\npines\n"),
         (b"1/9\x08\x08\x08\r9/9", b"1/9\r9/9"),
         (b"a\x00b", b"ab"),
         (b"[INFO] [1,2] <stdout>: stays", b"[INFO] [1,2] <stdout>: stays"),
         (b"plain \xe4\xbd\xa0 text", b"plain \xe4\xbd\xa0 text"),
         (b"\x1b alone", b"\x1b alone"),
+        # Carriage returns that were lost between the states of a bar.
+        (
+            b"1%|#  | 1/90 [00:01<01:29,  1.00s/it] 2%|#  | 2/90",
+            b"1%|#  | 1/90 [00:01<01:29,  1.00s/it]\r 2%|#  | 2/90",
+        ),
+        (
+            b"1|1|Loss: 2:  1%|#  | 1/90 [00:01<01:29, 1.5it/s, x=2]1|2|Loss: 1:  2%|#",
+            b"1|1|Loss: 2:  1%|#  | 1/90 [00:01<01:29, 1.5it/s, x=2]\r1|2|Loss: 1:  2%|#",
+        ),
+        (b"99%|## | 89/90 [00:01<00:00, 9.5it/s] loss 2.5", b"99%|## | 89/90 [00:01<00:00, 9.5it/s] loss 2.5"),
         # Colours whose escape character was lost on the way.
         (b"[32m[2026-11-20] [    INFO][0m - loss: 2.5[0m", b"[2026-11-20] [    INFO] - loss: 2.5"),
         (b"[32m[2026-11-20] [    INFO] [0m - loss: 2.5", b"[2026-11-20] [    INFO] - loss: 2.5"),

@@ -31,7 +31,7 @@ class MeasuredScale:
 MEASURED = (
     MeasuredScale(1_000, 6.1, 0.3, 2.1, 11.3, 269, 4.5),
     MeasuredScale(10_000, 56.7, 0.4, 6.3, 20.1, 367, 2.8),
-    MeasuredScale(100_000, 623.8, 1.3, 66.5, 103.3, 977, 21.6),
+    MeasuredScale(100_000, 666.1, 1.2, 40.3, 84.8, 992, 21.1),
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.
 SECONDS_OF_GIGABYTE, BYTES_LISTED = 20.0, 300

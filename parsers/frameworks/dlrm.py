@@ -1,0 +1,43 @@
+"""Facebook's DLRM (`dlrm_s_pytorch.py`) and the programs made of it: a line per `--print-freq` iterations.
+
+`ms/it` is the mean since the line before, of the iterations alone: neither the wait for data nor a test is in it. It has
+two decimals, and the batch size is that of the job. Every rank may print the line. Neither batch size nor precision is
+printed but in the command.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB
+
+FORMAT = Format(
+    title="DLRM",
+    framework="PyTorch",
+    marker=b"Finished training it ",
+    unproven=True,
+    start=rb"time/loss/accuracy \(if enabled\):",
+    before_start=rb"^(?:\+ )?+python[\d.]*+ (?:-u )?+dlrm_s_pytorch\.py |Using [0-9]++ GPU\(s\)\.\.\.|Using CPU\.\.\.",
+    readings=(
+        Reading(
+            rb"Finished training it <step>/<total_steps>(?: -?+\[?+[0-9]++\]?+)?+ of epoch <epoch>, <step_seconds> ms/it, loss <loss>(?=[\s,])",
+            unit="samples/s",
+            factors={"step_seconds": 1e-3},
+            repeated=True,
+            pauses=(Pause("evaluation", rb"Testing at - ", b"Testing at - 10240/306969 of epoch 0, loss 0.453765, accuracy 78.625 %", inside="none"),),
+        ),
+    ),
+    facts=(
+        Fact("model", rb"(Finished training it) ", lambda _: "DLRM"),
+        Fact("batch_size_of_job", rb"--mini-batch-size[= ]([0-9]++)", int),
+        Fact("devices", rb"\bRunning on ([0-9]++) ranks using ", int),
+        *PYTORCH_JOB,
+        Fact("devices", rb"^Using ([0-9]++) GPU\(s\)\.\.\.", int),
+        Fact("total_epochs", rb"--nepochs[= ]([0-9]++)", int),
+    ),
+    samples=(
+        Sample(
+            b"Finished training it 1024/306969 of epoch 0, 10.75 ms/it, loss 0.518778, accuracy 75.125 %\n",
+            epoch=0, step=1024, total_steps=306969, step_seconds=0.01075, loss=0.518778,
+        ),
+        NearMiss(b"Testing at - 10240/306969 of epoch 0, loss 0.453765, accuracy 78.625 %\n", "a test"),
+        NearMiss(b"Finished training it 1024/306969 of epoch 0, 10.75 ms/it, loss 0.5187", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,83 @@
+"""Reinforcement learning in environments: Stable-Baselines3, ML-Agents, RSL-RL (legged_gym, Isaac Lab) and rl_games.
+
+What counts are steps of all environments, of the whole loop: acting and learning. Stable-Baselines3 prints them since
+the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation by
+its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all. RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole
+number, and `fps step` of rl_games leaves the learning out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+
+
+def _of_one(columns: Columns) -> Postprocessed:
+    """Return the lines of a log whose steps fall only where the seconds do, since another run began."""
+    falls, begins = np.diff(columns["consumed"]) <= 0, np.diff(columns["clock"]) < 0
+    rows = np.arange(0 if (falls & ~begins).any() else len(columns["clock"]))
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
+_STABLE_BASELINES = Reading(
+    rb"(?:\| ++iterations ++\| <step> ++\|[ \t]*+\r?+\n[ \t]*+)?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|[ \t]*+\r?+\n[ \t]*+\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
+    unit="items/s",
+    pauses=(Pause("evaluation", rb"Eval num_timesteps=", b"Eval num_timesteps=20000, episode_reward=150.25 +/- 12.50"),),
+)  # fmt: skip
+
+FORMAT = Format(
+    title="Stable-Baselines3, ML-Agents, RSL-RL and rl_games",
+    framework="PyTorch",
+    marker=b"tep",
+    start=rb"(?m:^)Using (?:cuda|cpu|mps) device\r?+\n|\bVersion information:\s++ml-agents: ",
+    unproven=True,
+    readings=(
+        _STABLE_BASELINES,
+        Reading(
+            rb"\. Step: (?P<consumed>[0-9]++)\. Time Elapsed: (?P<elapsed>[0-9.]++) s\. (?=Mean Reward: |No episode )",
+            unit="items/s",
+            marker=b". Time Elapsed: ",
+            postprocess=_of_one,
+        ),
+        Reading(
+            rb"Learning iteration <step>/<total_steps>\s++Computation: <throughput> steps/s \(collection: ",
+            unit="items/s",
+            marker=b" steps/s (collection: ",
+        ),
+        Reading(
+            rb"fps step: [0-9.]++ fps step and policy inference: [0-9.]++ fps total: <throughput> epoch: <step>(?:/<total_steps>)?+(?=\s)",
+            unit="items/s",
+            marker=b" fps total: ",
+        ),
+    ),
+    facts=(
+        Fact("devices", rb"^Using (cuda|cpu|mps) device$", lambda _: 1),
+        # ML-Agents until 2020.
+        Fact("framework", rb"^[ \t]++framework:[ \t]++(tensorflow)$", lambda _: "TensorFlow"),
+    ),
+    samples=(
+        Sample(
+            b"| time/                   |             |\n|    fps                  | 155         |\n|    iterations           | 489         |\n"
+            b"|    time_elapsed         | 6433        |\n|    total_timesteps      | 1001472     |\n| train/                  |             |\n",
+            step=489, clock=6433, consumed=1001472,
+        ),
+        Sample(
+            b"[INFO] 3DBall. Step: 12000. Time Elapsed: 40.625 s. Mean Reward: 1.188. Std of Reward: 0.670. Training.\n",
+            consumed=12000, clock=40.625,
+        ),
+        Sample(
+            b"                      Learning iteration 748/10000                      \n\n"
+            b"                       Computation: 56234 steps/s (collection: 1.233s, learning 0.512s)\n",
+            step=748, total_steps=10000, throughput=56234,
+        ),
+        Sample(
+            b"fps step: 261574 fps step and policy inference: 230705 fps total: 181660 epoch: 376/500 frames: 24576000\n",
+            step=376, total_steps=500, throughput=181660,
+        ),
+        NearMiss(
+            b"| time/              |          |\n|    total_timesteps | 10000    |\n", "an evaluation",
+        ),
+        NearMiss(b"fps step: 261574 fps step and policy inference: 230705 fps total: 1816", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,71 @@
+"""OpenRLHF's fine-tuning, reward models and DPO, and the many programs made of them: a bar per epoch.
+
+The bar counts micro batches of every device, of which an update accumulates several, and tells the seconds since the
+epoch began. It is drawn when its words are set, before the batch counts, and again when it does: the first state of
+each number is that of its time. Evaluations and checkpoints lie within. Of preference data a sample is a pair. Devices
+that share samples (ring attention, tensor parallel) are more than the copies that a batch is of: such logs give no
+figure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB, SEVERAL
+
+
+def _first_states(columns: Columns) -> Postprocessed:
+    """Return the first state of each number."""
+    rows = np.flatnonzero(np.diff(columns["step"] + 1e9 * columns["epoch"], prepend=np.nan) != 0)
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
+FORMAT = Format(
+    title="OpenRLHF's bars",
+    framework="PyTorch",
+    marker=b"Train step of epoch ",
+    unproven=True,
+    start=rb"Train epoch: ++0%\|[^|\r\n]{0,400}+\| 0/",
+    before_start=rb"\[runner\.py:[0-9]++:main\] cmd = |--module openrlhf\.cli\.",
+    end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
+    readings=(
+        Reading(
+            rb"Train step of epoch <epoch>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<"
+            rb"(?=(?:[^\r\n\]]{0,100}?, (?:gpt_|preference_)?+loss=(?P<loss>[0-9.e+-]++)[,\]])?+)",
+            unit="samples/s",
+            where=rb"\A(?![\s\S]*?(?:ring_attn_size|(?:ds_)?tensor_parallel_size)[ =]" + SEVERAL + rb"\b)",
+            pauses=(
+                Pause("evaluation", rb"Eval stage of ", b"Eval stage of steps 100:  50%|#####     | 5/10 [00:02<00:02,  2.50it/s]"),
+                Pause("checkpoint", rb"Checkpoint global_step", b"[2026-11-20 10:00:00,000] [INFO] [torch_checkpoint_engine.py:21:save] [Torch] Checkpoint global_step100 is about to be saved!"),
+            ),
+            postprocess=_first_states,
+        ),
+    ),
+    facts=(
+        Fact("model", rb"--(?:pretrain|model\.model_name_or_path)[ =](\S++)"),
+        Fact("batch_size", rb"--(?:micro_train_batch_size|train\.micro_batch_size)[ =]([0-9]++)", int),
+        Fact("precision", rb"--(bf16)(?=\s)"),
+        Fact("precision", rb"--ds\.param_dtype[ =](bf16)(?=\s)"),
+        Fact("total_epochs", rb"--(?:train\.)?max_epochs[ =]([0-9]++)", int),
+        Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
+        Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
+        Fact("precision", rb"\bbfloat16_enabled \.++ (\w++)$", words={b"True": "bf16"}),
+        Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
+        Fact("zero", rb"--(?:ds\.)?zero_stage[ =]([0-9])"),
+        *PYTORCH_JOB,
+    ),
+    samples=(
+        Sample(
+            "Train step of epoch 0:  50%|██▌  | 20/40 [00:14<00:04,  4.74it/s, gpt_loss=1.5, lr=4.53e-6, grad_norm=12.6]\r".encode(),
+            epoch=0, step=20, total_steps=40, clock=14, loss=1.5,
+        ),
+        Sample(
+            b"Train step of epoch 1:   2%|#         | 20/1250 [01:40<1:42:30,  5.00s/it, loss=0.693, acc=0.5, chosen_reward=0.0002]\n",
+            epoch=1, step=20, total_steps=1250, clock=100, loss=0.693,
+        ),
+        NearMiss(b"Train step of epoch 0:   0%|          | 0/40 [00:07<?, ?it/s, gpt_loss=1.37, lr=0, grad_norm=0]", "nothing done yet"),
+        NearMiss(b"Eval stage of steps 100:  50%|#####     | 5/10 [00:02<00:02,  2.50it/s]", "an evaluation"),
+        NearMiss(b"Train epoch:   0%|          | 1/3 [20:00<40:00, 1200.00s/it]", "of the epochs"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,93 @@
+"""The bar of `pytorch-cifar` and its many copies (`[===>]  Step: 9ms | Tot: 9s585ms | Loss: ...`): a record per epoch.
+
+`Tot` runs from the end of an epoch's first step on, and is printed with its two largest units, so that it is cut to seconds
+from a minute on and to minutes from an hour on. `Step` is of the last step alone. The bar of the test looks alike: that of
+training is the first behind the line `Epoch: 3`. The samples that were seen stand in the bar, and tell the batch size well
+enough to take off the first batch; where they do not, the steps count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsers.contract import Column, Columns, Format, NearMiss, Postprocessed, Reading, Sample
+
+#: Units of `Tot` in seconds, largest first, and how many of them are printed.
+_UNITS, _PRINTED = {"_days": 86400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}, 2
+#: Share of the time that the cut may make up.
+_COARSE = 0.02
+
+
+def _epochs(columns: Columns) -> Postprocessed:
+    """Return the complete bars, with the samples and the seconds of all steps behind the first."""
+    steps = np.fmax(columns["_of_in_bar"], columns["_of_behind"])
+    rows = np.flatnonzero(np.isfinite(steps))
+    steps, seen = steps[rows], columns["_seen"][rows]
+    with np.errstate(all="ignore"):
+        found = {"epoch": columns["epoch"][rows], "loss": columns["loss"][rows], "steps": steps - 1}
+        found |= {
+            "samples": seen - np.ceil(seen / steps),
+            "duration": _seconds(np.stack([columns[name][rows] for name in _UNITS])),
+        }
+    return rows, found
+
+
+def _seconds(told: NDArray[np.float64]) -> Column:
+    """Return n times of five units, with half of the smallest unit that is printed; NaN where that is too much."""
+    unit = np.array(list(_UNITS.values()))[:, None]
+    printed = np.isfinite(told)
+    cut = np.where(printed.sum(axis=0) < _PRINTED, unit[-1], np.where(printed, unit, np.inf).min(axis=0))
+    took = np.where(printed, told * unit, 0).sum(axis=0) + cut / 2
+    return np.where(cut / 2 > _COARSE * took, np.nan, took)
+
+
+#: What begins another epoch, or an evaluation.
+_ELSE = rb"[Ee]poch: |[Tt]est|[Vv]al"
+_TIME = b"".join(
+    rb"(?:(?P<%s>[0-9]++)%s)?+" % (name.encode(), unit)
+    for name, unit in zip(_UNITS, (b"D", b"h", rb"m(?!s)", b"s", b"ms"), strict=True)
+)
+
+FORMAT = Format(
+    title="pytorch-cifar",
+    framework="PyTorch",
+    marker=b" | Tot: ",
+    unproven=True,
+    start=rb"==> Preparing data\.\.",
+    readings=(
+        Reading(
+            # Between the line of the epoch and the bar stands nothing of an evaluation.
+            rb"(?<![^\n])(?:===> )?+Epoch: <epoch>(?:/[0-9]++)?+[ \t\r]*+\n(?:(?![^\n]*?(?: \| Tot: |" + _ELSE + rb"))[^\n]*+\n){0,9}+"
+            # The first state tells how many steps there are; the complete one may stand in a line of its own.
+            rb"(?=[^\r\n]*? [0-9]++/(?P<_total>[0-9]++)(?!\S))(?:(?![^\n]*?(?:" + _ELSE + rb"| (?P=_total)/(?P=_total)(?!\S)))[^\n]*+\n){0,20000}+"
+            rb"(?:[^\r\n]*+\r(?!\n))*+[^\r\n\[]*+\[[=>.]*+(?: (?P<_of_in_bar>(?P=_total))/(?P=_total) )?+[=>.]*+\] ++Step: ++[0-9a-zD]++ \| Tot: ++"
+            + _TIME
+            + rb"(?=\s)(?:(?:[^\r\nL]++|L(?!oss: ))*+Loss: <loss>(?=\s))?+(?:[^\r\n( ]++|\((?![0-9]++/[0-9]++\))| (?! *+[0-9]++/[0-9]))*+"
+            rb"(?:\([0-9]++/(?P<_seen>[0-9]++)\))?+(?: ++(?P<_of_behind>(?P=_total))/(?P=_total)(?!\S))?+[^\r\n]*+(?=[\r\n])",
+            unit="samples/s",
+            span="epoch",
+            postprocess=_epochs,
+        ),
+    ),
+    samples=(
+        Sample(
+            b"\nEpoch: 3\n [=========================== 391/391 ============================>]  Step: 9ms | Tot: 9s585ms | Loss: 1.250 "
+            b"| Acc: 50.500% (25250/50000)\n",
+            epoch=3, _of_in_bar=391, _seconds=9, _milliseconds=585, loss=1.25, _seen=50000,
+        ),
+        Sample(
+            b"Epoch: 12\n [=======>.........]  Step: 90ms | Tot: 9s585ms | Loss: 1.350 | Acc: 50.000% (3200/6400) 50/98 \r"
+            b" [================>]  Step: 157ms | Tot: 1m22s | Loss: 0.125 | Acc: 98.000% (49000/50000) 98/98 \n",
+            epoch=12, _minutes=1, _seconds=22, loss=0.125, _seen=50000, _of_behind=98,
+        ),
+        NearMiss(
+            b" [=========================== 100/100 ============================>]  Step: 11ms | Tot: 1s162ms | Loss: 1.125 | Acc: 62.500% (6250/10000)\n",
+            "the test",
+        ),
+        NearMiss(
+            b"Epoch: 3\nTesting\n [======= 100/100 =======>]  Step: 11ms | Tot: 1s162ms | Loss: 1.125 | Acc: 62.500% (6250/10000)\n",
+            "a test behind a line of its own",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,214 @@
+"""What users of trainers of reinforcement learning left in public, and of their fine-tuning.
+
+Lines are made up; figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, reason, session_of, value
+
+from parsers.engine.read import read
+
+
+def clock(seconds: float) -> str:
+    """Return seconds as a bar draws them."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes:02d}:{rest:02d}"
+
+
+# verl
+
+
+def old_verl(devices: int) -> Iterator[str]:
+    """Yield steps of 240,000 tokens in 60 s, and every fifth one with 20 s of validation."""
+    yield "(main_task pid=7) {'actor_rollout_ref': {'actor': {'ppo_mini_batch_size': 128}},"
+    yield "(main_task pid=7)  'trainer': {'critic_warmup': 0,"
+    yield f"(main_task pid=7)              'n_gpus_per_node': {devices},"
+    yield "(main_task pid=7)              'nnodes': 1}}"
+    for step in range(1, 41):
+        tested = step % 5 == 0
+        seconds = "timing_s/testing:20.000 - timing_s/step:80.000" if tested else "timing_s/step:60.000"
+        yield f"(main_task pid=7) epoch 0, step {step}"
+        yield (
+            f"(main_task pid=7) step:{step} - global_seqlen/min:9000.000 - global_seqlen/mean:{240000 / devices:.3f} - "
+            f"actor/lr:0.000 - {seconds} - timing_per_token_ms/gen:0.875"
+        )
+
+
+@pytest.mark.parametrize("devices", [1, 4])
+def test_verl_of_early_2025_prints_tokens_of_a_device_and_seconds(devices: int, tmp_path: Path) -> None:
+    session = session_of(list(old_verl(devices)), tmp_path, "frameworks.verl")
+    assert value(session, "sustained", devices=devices) == pytest.approx(4000)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_verl_begins_with_its_configuration(named: bool, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    head = "(main_task pid=7) TaskRunner hostname: node1, PID: 7\n" * named
+    path.write_text("".join(head + "".join(f"{each}\n" for each in old_verl(devices)) for devices in (4, 8)))
+    found = read(path).sessions
+    assert [facts_of(each)["devices_per_node"] for each in found] == [4, 8]
+    assert [value(each, "sustained", devices=n) for each, n in zip(found, (4, 8), strict=True)] == pytest.approx(
+        [4000] * 2
+    )
+
+
+def test_verl_writes_rows_of_json_to_a_file(tmp_path: Path) -> None:
+    rows = [
+        {"timing_s/testing": 20.0, "perf/total_num_tokens": 240000, "perf/time_per_step": 80.0}
+        if step % 5 == 0
+        else {"actor/lr": 1e-6, "perf/total_num_tokens": 240000, "perf/time_per_step": 60.0, "perf/throughput": 500.0}
+        for step in range(1, 41)
+    ]
+    lines = [json.dumps({"step": step, "data": each}, separators=(",", ":")) for step, each in enumerate(rows, 1)]
+    assert value(session_of(lines, tmp_path, "frameworks.verl"), "sustained") == pytest.approx(4000)
+
+
+def verl_sft(copies: int, shared: int, *, bars: bool) -> Iterator[str]:
+    """Yield two epochs of 40 steps of 64 samples in 8 s, with a validation of 30 s in the middle of each."""
+    yield f"Normalize batch size by dp {copies}"
+    yield f"Using sequence parallel size: {shared}"
+    yield f"{{'data': {{'train_batch_size': {64 // copies}, 'micro_batch_size_per_gpu': 2}},"
+    yield " 'trainer': {'nnodes': 1, 'n_gpus_per_node': 8}}"
+    for epoch in (0, 1):
+        waited = 0
+        for step in range(1, 41):
+            number = 40 * epoch + step
+            told = f"step:{number} - train/loss:1.5 - train/lr(1e-3):0.01{'' if bars else ' - train/time(s):7.75'}"
+            seconds = 8 * (step - 1) + waited
+            bar = f"Epoch {epoch + 1}/2:  {step}%|#  | {step - 1}/40 [{clock(seconds)}<05:00,  8.00s/it]"
+            yield bar + told if bars else told
+            if step == 20:
+                waited = 30
+                yield f"step:{number} - val/loss:1.25"
+
+
+@pytest.mark.parametrize(("copies", "shared"), [(4, 1), (2, 2), (1, 8)])
+def test_verl_prints_the_batch_of_a_copy_when_it_fine_tunes(copies: int, shared: int, tmp_path: Path) -> None:
+    session = session_of(list(verl_sft(copies, shared, bars=True)), tmp_path, "frameworks.verl_sft")
+    stated = facts_of(session)
+    assert (stated["batch_size_of_job"], stated["devices"]) == (64, copies * shared)
+    assert value(session, "sustained", batch_size_of_job=64, devices=copies * shared) == pytest.approx(8)
+
+
+def test_verl_fine_tunes_without_bars(tmp_path: Path) -> None:
+    session = session_of(list(verl_sft(4, 1, bars=False)), tmp_path, "frameworks.verl_sft")
+    assert value(session, "sustained", batch_size_of_job=64, devices=4) == pytest.approx(64 / 7.75)
+
+
+# NeMo-RL
+
+
+def nemo_rl(nodes: int) -> Iterator[str]:
+    yield from (
+        "Loaded configuration from: examples/configs/grpo.yaml",
+        "Final config:",
+        f"{{'cluster': {{'gpus_per_node': 4, 'num_nodes': {nodes}}},",
+        " 'env': {'judge': {'model_name': 'acme/judge', 'num_nodes': 1}},",
+        " 'policy': {'generation': {'backend': 'vllm', 'temperature': 1.0},",
+        "            'model_name': 'acme/tiny-lm',",
+        "            'train_global_batch_size': 512}}",
+    )
+    for step in range(1, 21):
+        yield f"========================= Step {step}/50 ========================="
+        yield f"  • Total step time: 60.00s\n    - E2E (Tokens/sec/gpu): {256.25 * nodes:.2f}"
+
+
+def test_nemo_rl_states_its_model_and_machines(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for nodes in (2, 4) for each in nemo_rl(nodes)))
+    stated = [(facts_of(each), value(each, devices=8)) for each in read(path).sessions]
+    assert [(each["model"], each["devices_per_node"], each["nodes"]) for each, _ in stated] == [
+        ("acme/tiny-lm", 4, 2),
+        ("acme/tiny-lm", 4, 4),
+    ]
+    assert [each for _, each in stated] == [8 * 512.5, 8 * 1025]
+
+
+# OpenRLHF
+
+
+def openrlhf(words: str, command: str = "") -> Iterator[str]:
+    """Yield two epochs of 60 batches of 2 on 4 devices in 5 s, and an evaluation of 45 s behind every 20th."""
+    yield f"deepspeed --module openrlhf.cli.train --train_batch_size 64 --micro_train_batch_size 2 {command}"
+    for epoch in (0, 1):
+        seconds, states = 0, list[str]()
+        for batch in range(1, 61):
+            seconds += 5
+            # Words are set before the batch counts.
+            for done in (batch - 1, batch):
+                at = f"{done}/60 [{clock(seconds)}<05:00,  5.00s/it, {words}]"
+                states.append(f"Train step of epoch {epoch}:  {done}%|#  | {at}")
+            if batch % 20 == 0:
+                seconds += 45
+                states.append(f"Eval stage of steps {batch}: 100%|###| 9/9 [00:45<00:00,  5.00s/it, eval {words}]")
+        yield "\r".join(states)
+
+
+@pytest.mark.parametrize("words", ["gpt_loss=1.5, lr=5e-6", "loss=0.69, acc=0.5, chosen_reward=0.1, reject_reward=0.1"])
+def test_openrlhf_draws_a_batch_before_it_counts(words: str, tmp_path: Path) -> None:
+    session = session_of(list(openrlhf(words)), tmp_path, "frameworks.openrlhf_bars")
+    assert value(session, "sustained", batch_size=2, devices=4) == pytest.approx(2 * 4 / 5)
+
+
+def test_devices_that_share_samples_are_no_copies_in_openrlhf(tmp_path: Path) -> None:
+    lines = list(openrlhf("gpt_loss=1.5", "--ring_attn_size 2"))
+    assert reason(session_of(lines, tmp_path, "frameworks.openrlhf_bars"), batch_size=2, devices=4) == "no_records"
+
+
+# Environments
+
+
+def stable_baselines(steps: int) -> Iterator[str]:
+    """Yield iterations of 20 s, and an evaluation of 15 s in every tenth."""
+    yield "Using cuda device"
+    seconds = 0
+    for iteration in range(1, 41):
+        seconds += 20
+        if iteration % 10 == 0:
+            seconds += 15
+            yield f"Eval num_timesteps={steps * iteration}, episode_reward=150.25 +/- 12.50"
+            yield f"| time/              |          |\n|    total_timesteps | {steps * iteration:<8} |"
+        yield f"|    fps                  | {steps * iteration // seconds:<11} |"
+        yield f"|    iterations           | {iteration:<11} |"
+        yield f"|    time_elapsed         | {seconds:<11} |"
+        yield f"|    total_timesteps      | {steps * iteration:<11} |"
+
+
+def test_stable_baselines_prints_steps_and_seconds_since_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for steps in (2048, 4096) for each in stable_baselines(steps)))
+    found = read(path).sessions
+    assert [each.format.id for each in found] == ["frameworks.env_steps"] * 2
+    assert [value(each, "sustained") for each in found] == pytest.approx([102.4, 204.8])
+
+
+@pytest.mark.parametrize("behaviors", [1, 2])
+def test_ml_agents_prints_the_steps_of_each_behavior(behaviors: int, tmp_path: Path) -> None:
+    lines = [
+        f"[INFO] Agent{each}. Step: {5000 * n}. Time Elapsed: {20.5 * n:.3f} s. Mean Reward: 0.5. Training."
+        for n in range(1, 41)
+        for each in range(behaviors)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.env_steps")
+    if behaviors == 1:
+        assert value(session, "sustained") == pytest.approx(5000 / 20.5)
+    else:
+        assert reason(session, "sustained") == "no_records"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    Learning iteration {step}/150\n\n    Computation: 4096 steps/s (collection: 1.250s, learning 0.500s)",
+        "fps step: 9000 fps step and policy inference: 8000 fps total: 4096 epoch: {step}/150 frames: 65536",
+    ],
+)
+def test_speeds_of_robots_are_those_of_the_whole_iteration(line: str, tmp_path: Path) -> None:
+    lines = [line.format(step=step) for step in range(150)]
+    assert value(session_of(lines, tmp_path, "frameworks.env_steps"), "sustained") == pytest.approx(4096)

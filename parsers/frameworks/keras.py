@@ -45,19 +45,20 @@ _BEGINS = (
 
 def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
-    rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
+    rows, epochs, totals, in_samples, epoch, total, samples = [], [], [], False, np.nan, np.nan, np.nan
     fresh, anew, before, begins = [], True, np.nan, list[float]()
     for row, (begun, given, bar) in enumerate(
         zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
     ):
         epoch, samples = (begun if begun == begun else epoch), (given if given == given else samples)
         if begun == begun:
-            first = columns["_first"][row]
+            first, total = columns["_first"][row], columns["total_epochs"][row]
             # A resumed run begins once more with an epoch that was not finished, or was.
             anew, before = begun != before + 1, begun
         if bar == bar and epoch == epoch:
             rows.append(row)
             epochs.append(epoch)
+            totals.append(total)
             fresh.append(anew)
             begins.append(first if first < bar else np.nan)
             in_samples |= bool(bar == samples)
@@ -65,7 +66,7 @@ def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
     kept = np.array(rows, dtype=np.intp)
     found = {"loss": columns["loss"][kept]} if "loss" in columns else {}
     found["accuracy"] = _either(columns, "accuracy", "_acc")[kept]
-    found["total_epochs"] = np.full(len(kept), np.nanmax(columns["total_epochs"], initial=0))
+    found["total_epochs"] = np.array(totals)
     count = "samples" if in_samples or _of_samples(np.array(begins), columns["_left"][kept]) else "steps"
     return kept, found | {
         "epoch": np.array(epochs),
@@ -241,6 +242,9 @@ _COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
 #: What YOLOv3 in Keras prints when it begins, and again when it unfreezes the network and goes on with smaller batches.
 _STAGE = rb"^Train on [0-9]++ samples, val on [0-9]++ samples, with batch size "
 
+#: What Mask R-CNN prints when it goes on with more layers, or with the epochs of an earlier program.
+_GOES_ON = rb"^Starting at epoch [1-9][0-9]*+\. LR="
+
 #: The devices that a strategy names or counts.
 DEVICES = (
     Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
@@ -266,7 +270,7 @@ FORMAT = Format(
     over=("frameworks.keras_losses",),
     # Processes without tags begin an epoch one after the other.
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++(?:[ \t\r]*+\nEpoch 1/[0-9]++(?=\s)){0,64}+" + _BEGINS
-    + rb"|" + _STAGE,
+    + rb"|" + _STAGE + rb"|" + _GOES_ON,
     before_start=rb'^Model: "|^Configurations:[ \t]*+$|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(
         *_of_processes(rb"\A(?!" + _SEVERAL + rb")", "job"),

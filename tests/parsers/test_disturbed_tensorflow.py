@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from test_dialects import ALL, ONE, bar, facts_of, figure, reason, session_of, value
 
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
 from parsers.engine.read import read
 from parsers.engine.session import Session
@@ -651,6 +652,23 @@ def test_mask_rcnn_in_keras_states_its_batch(tmp_path: Path) -> None:
     ]
     lines += epochs(*["100/100 [====] - 125s 1s/step - loss: 1.5 - rpn_class_loss: 0.5 - val_loss: 2.5"] * 6, of=6)
     assert value(session_of(lines, tmp_path, "frameworks.keras"), "sustained") == pytest.approx(3.2)
+    # It goes on with all layers, which take twice as long.
+    lines += ["Starting at epoch 6. LR=0.0001", "", "Checkpoint Path: out/mask_rcnn.h5", "Selecting layers to train"]
+    lines += epochs(*["100/100 [====] - 250s 2s/step - loss: 1.25 - val_loss: 2.5"] * 6, first=7, of=12)
+    first, second = read_sessions(lines, tmp_path)
+    assert value(first, "sustained") == pytest.approx(3.2)
+    assert value(second, "sustained", devices=2, batch_size=2) == pytest.approx(1.6)
+
+
+def test_keras_fits_twice_and_counts_on(tmp_path: Path) -> None:
+    """Some layers take 10 s, all of them 20 s; a program that was killed goes on with the same number of epochs."""
+    quick, slow = (f"200/200 [====] - {each}s {each * 5}ms/step - loss: 0.5" for each in (10, 20))
+    begun = epochs(*[quick] * 6, of=6)
+    found = second_run(session_of([*begun, *epochs(*[slow] * 6, first=6, of=11)], tmp_path, "frameworks.keras"))
+    assert found
+    assert (found[0], found[1].code) == (len(begun) + 2, "total_changed")
+    resumed = epochs(*[quick] * 6), epochs(*[quick] * 3, first=7)
+    assert second_run(session_of([*resumed[0], *resumed[1]], tmp_path, "frameworks.keras")) is None
 
 
 @pytest.mark.parametrize("before", [100, "100/100 [====] - ETA: 0s - d_loss: 0.5000 - g_loss: 1.2500\n100"])
@@ -777,6 +795,27 @@ def test_other_programs_with_a_speedometer(tmp_path: Path) -> None:
     found = measured(session_of(lines, tmp_path, "frameworks.mxnet_fit"), ONE | {"nodes": 1}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(200)
+
+
+@pytest.mark.parametrize("tag", ["[1,0]<stdout>:", ""])
+def test_resnet_of_nvidia_in_a_table_of_numbers(tag: str, tmp_path: Path) -> None:
+    """Two programs are started into one file, with 2,048 and 1,024 images per step, and print means."""
+    lines = []
+    for batch, size in ((2048, 8), (1024, 4)):
+        lines += [
+            "PY3.6.4 (default)",
+            "[GCC 7.2.0]TF1.12.0",
+            f"Horovod size: {size}",
+            "  Step Epoch Speed   Loss  FinLoss   LR",
+        ]
+        for step in (1, *range(10, 310, 10)):
+            speed = batch / (8 if step == 1 else 0.4)
+            lines.append(f"{step:6} {step * batch / 1281167:5.1f} {speed:7.1f} {7 - step / 400:6.3f}  8.125 0.12500")
+        lines.append("Finished in 130.25")
+    sessions = read_sessions([tag + line for line in lines], tmp_path)
+    assert [each.format.id for each in sessions] == ["frameworks.nvcnn"] * 2
+    assert [facts_of(each)["devices"] for each in sessions] == [8, 4]
+    assert [value(each, "sustained") for each in sessions] == pytest.approx([5120, 2560])
 
 
 def read_sessions(lines: Sequence[str], folder: Path) -> list[Session]:

@@ -55,6 +55,8 @@ _WRITTEN = (
 )
 #: What soon tells that no `ESC` got lost: a pattern is looked for several times as fast as several words.
 _LOST = re.compile(rb"\[(?:0m|[0-2]?+[AK])")
+#: What soon tells that there is a bar of tqdm.
+_BAR = re.compile(rb"%\|")
 #: Where a state of tqdm's bar follows another on its line: the carriage return between them got lost. What begins with a
 #: literal is found five times as fast.
 _LOST_RETURN = re.compile(
@@ -315,7 +317,7 @@ def unstyled(text: bytes) -> bytes:
         text = _LOST_MOVES.sub(b"", b"\n".join(map(_uncoloured, text.split(b"\n"))))
     if b"\x08" in text:
         text = _backspaced(text)
-    if b"%|" in text:
+    if _BAR.search(text):
         text = _LOST_RETURN.sub(rb"\g<0>\r", text)
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
 

@@ -1,9 +1,10 @@
 """Reinforcement learning in environments: Stable-Baselines3, ML-Agents, RSL-RL (legged_gym, Isaac Lab) and rl_games.
 
 What counts are steps of all environments, of the whole loop: acting and learning. Stable-Baselines3 prints them since
-the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation by
-its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all. RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole
-number, and `fps step` of rl_games leaves the learning out.
+the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation
+by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all.
+RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number, and `fps step`
+of rl_games leaves the learning out.
 """
 
 from __future__ import annotations

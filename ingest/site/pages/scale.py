@@ -29,8 +29,8 @@ class MeasuredScale:
 
 #: Measured on two cores of an AMD EPYC of family 26, model 2, on logs made from public ones, of 87 kB on average.
 MEASURED = (
-    MeasuredScale(1_000, 6.1, 0.3, 2.1, 11.3, 269, 4.5),
-    MeasuredScale(10_000, 56.7, 0.4, 6.3, 20.1, 367, 2.8),
+    MeasuredScale(1_000, 6.6, 0.3, 2.1, 11.1, 275, 4.5),
+    MeasuredScale(10_000, 66.3, 0.4, 6.1, 21.9, 380, 2.8),
     MeasuredScale(100_000, 666.1, 1.2, 40.3, 84.8, 992, 21.1),
 )
 #: Seconds of one core for a gigabyte of a long log, and bytes of memory per object that a store lists.

@@ -21,8 +21,10 @@ def _of_one(columns: Columns) -> Postprocessed:
     return rows, {name: each[rows] for name, each in columns.items()}
 
 
+#: What another program prints between two lines of a table.
+_NEXT = rb"[ \t]*+\r?+\n(?:(?![ \t]*+\|)[^\r\n]{0,400}+\r?+\n){0,2}+[ \t]*+"
 _STABLE_BASELINES = Reading(
-    rb"(?:\| ++iterations ++\| <step> ++\|[ \t]*+\r?+\n[ \t]*+)?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|[ \t]*+\r?+\n[ \t]*+\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
+    rb"(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
     unit="items/s",
     pauses=(Pause("evaluation", rb"Eval num_timesteps=", b"Eval num_timesteps=20000, episode_reward=150.25 +/- 12.50"),),
 )  # fmt: skip

@@ -16,6 +16,10 @@ _ARGUMENTS = rb"^Namespace\("
 _OURS = _ARGUMENTS + rb"(?=" + up_to(rb"\bdisp_interval=", rb"Namespace\(") + rb")"
 
 
+#: What another program prints between the lines of a record.
+_FOREIGN = rb"(?:(?!\s*+(?:loss: |fg/bg=|time cost: )|\[session )[^\r\n]{0,400}+\r?\n){0,3}+"
+
+
 def _with_steps(columns: Columns) -> Postprocessed:
     """Return all records with the steps since the one before, of which the first of an epoch covers one."""
     step = columns["step"]
@@ -39,8 +43,8 @@ FORMAT = Format(
     before_start=rb"^Called with args:[ \t]*+$",
     readings=(
         Reading(
-            rb"\[session [0-9]++\]\[epoch *+<epoch>\]\[iter *+<step>/ *+<total_steps>\] *+\r?\n?\s*+loss: <loss>(?:,[^\r\n]*+)?+\r?\n"
-            rb"\s*+(?:fg/bg=\([0-9/, ]*+\), ?+)?+time cost: <duration>(?=\s)",
+            rb"\[session [0-9]++\]\[epoch *+<epoch>\]\[iter *+<step>/ *+<total_steps>\] *+\r?\n?" + _FOREIGN + rb"\s*+loss: <loss>(?:,[^\r\n]*+)?+\r?\n"
+            + _FOREIGN + rb"\s*+(?:fg/bg=\([0-9/, ]*+\), ?+)?+time cost: <duration>(?=\s)",
             unit="images/s",
             epoch_timer=True,
             postprocess=_with_steps,

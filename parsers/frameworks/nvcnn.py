@@ -23,7 +23,7 @@ FORMAT = Format(
     end=rb"^(?:Images/sec: [0-9]|Finished in  ?+[0-9])",
     readings=(
         Reading(
-            rb"(?m)^ *+<step> ++[0-9]++(?:\.[0-9])?+ ++" + _SPEED + rb" ++<loss> ++(?:" + NUMBER + rb" ++)?+[0-9]++\.[0-9]{5}(?=\s)",
+            rb"(?m)^ *+<step> ++[0-9]++(?:\.[0-9])?+ ++" + _SPEED + rb" ++<loss> ++(?:" + NUMBER + rb" ++(?=[0-9]))?+[0-9]++\.[0-9]{5}(?=\s)",
             unit="images/s",
         ),
         Reading(

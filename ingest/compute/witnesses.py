@@ -83,8 +83,9 @@ _STRETCH = 40
 _ELSEWHERE = 2.0
 #: Summaries are rounded to three decimals, of which slow steps of large models leave a digit or two.
 _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
-#: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
-_HOLDS_MORE = 0.5
+#: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time. Half
+#: the speed contradicts: where devices or accumulation are counted wrongly, two of them are the most common.
+_HOLDS_MORE = (1 + TOLERANCE["summary"] / 100) / 2
 #: Older trainers print epochs in hundredths.
 _HUNDREDTH = 0.01
 #: A run was resumed if so many of its intervals lie before the first line.

@@ -169,7 +169,15 @@ def test_an_update_takes_one_batch_at_least(batch: int, verdict: str, tmp_path: 
 
 @pytest.mark.parametrize(
     ("printed", "verdict"),
-    [(32.0, "agrees"), (31.0, "agrees"), (30.45, "silent"), (20.0, "silent"), (96.0, "disagrees"), (3.0, "disagrees")],
+    [
+        (32.0, "agrees"),
+        (31.0, "agrees"),
+        (30.45, "silent"),
+        (20.0, "silent"),
+        (16.3, "disagrees"),
+        (96.0, "disagrees"),
+        (3.0, "disagrees"),
+    ],
 )
 def test_a_summary_may_count_more_time_but_no_faster_steps(printed: float, verdict: str, tmp_path: Path) -> None:
     lines = [

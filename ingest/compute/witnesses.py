@@ -93,6 +93,7 @@ _LATE = 1.5
 _LEAST_SHARE = 0.05
 #: Facts that count the samples of all devices together.
 _OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
+_OF_TOKENS = frozenset({"tokens_per_step"})
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
@@ -580,14 +581,17 @@ def _batch_arithmetic(session: Session, case: Facts) -> Witness:
     Of devices that share samples, a trainer states the batch size of their group as that of a device.
     """
     stated = session.facts
-    names = ("batch_size_of_job", "batch_size", "devices", "accumulation")
+    job_of = "batch_size_of_job" if "batch_size_of_job" in stated else "tokens_per_step"
+    names = (job_of, "batch_size", "devices", "accumulation", *(["sequence_length"] if job_of in _OF_TOKENS else []))
     if not all(name in stated for name in names):
         raise no_figure("no_seconds_on_line")
-    job, each, devices, steps = (int(stated[name].value) for name in names)
-    if any(case.get(name, 1) != 1 for name in CUTS) or shares_samples(job, each, devices, steps):
+    job, each, devices, steps, *length = (int(stated[name].value) for name in names)
+    samples = job // math.prod(length)
+    if any(case.get(name, 1) != 1 for name in CUTS) or shares_samples(samples, each, devices, steps):
         raise no_figure("no_seconds_on_line")
-    line = stated["batch_size_of_job"].line
-    return _judged("arithmetic", each * devices * steps, job, "samples", f"{each} × {devices} × {steps}", (line, line))
+    line, told = stated[job_of].line, " × ".join(map(str, (each, devices, steps, *length)))
+    value = each * devices * steps * math.prod(length)
+    return _judged("arithmetic", value, job, "samples", told, (line, line))
 
 
 def _summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witness:

@@ -109,8 +109,8 @@ FORMAT = Format(
         *(
             Reading(pattern, unit="tokens/s", span="epoch", postprocess=_mostly_trained)
             for pattern in (
-                _EPOCH + rb"ups (?P<_ups>[0-9.]++) \| wpb (?P<_wpb>[0-9.]++) \| (?:[^\r\nn]++|n(?!um_updates ))*+num_updates (?P<_updates>[0-9]++) \| "
-                rb"(?:[^\r\nt]++|t(?!rain_wall ))*+train_wall " + _TRAINED + rb"(?=\s)",
+                _EPOCH + rb"ups (?P<_ups>[0-9.]++) \| wpb (?P<_wpb>[0-9.]++) \| (?:[^\r\nnt]++|n(?!um_updates )|t(?!rain(?: \| |\]\[INFO\])))*+num_updates (?P<_updates>[0-9]++) \| "
+                rb"(?:[^\r\nt]++|t(?!rain(?:_wall | \| |\]\[INFO\])))*+train_wall " + _TRAINED + rb"(?=\s)",
                 _EPOCH_JSON + value(rb"train_ups", rb"(?P<_ups>[0-9.]++)") + value(rb"train_wpb", rb"(?P<_wpb>[0-9.]++)")
                 + value(rb"train_num_updates", rb"(?P<_updates>[0-9]++)") + value(rb"train_train_wall", _TRAINED),
             )

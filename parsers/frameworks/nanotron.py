@@ -17,6 +17,10 @@ def _short(column: bytes) -> bytes:
     return rb"(?P<%s>" % column + SHORT_NUMBER + rb")"
 
 
+#: In tokens, but for the first releases, which print numbers whole.
+_BATCH = rb"(?: tokens_per_sec_per_gpu: [^|\r\n]++\| global_batch_size: " + _short(b"batch") + rb"(?<=[KMBT]) \|)?+"
+
+
 def _devices(printed: bytes) -> int:
     """Return how many devices a layout has: `dp=4, pp=1, tp=2, context_parallel_size=2` is 16.
 
@@ -39,7 +43,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\biteration: <step> / <total_steps> \| consumed_(?:token|sample)s: ++[0-9.]++[KMBGT]?+ \| (?:elapsed_)?+time_per_iteration_ms: " + _short(b"step_seconds")
-            + rb" \| tokens_per_sec: " + _short(b"throughput") + rb" \|" + up_to(rb" lm_loss: ", _STEP) + rb"<loss> \|"
+            + rb" \| tokens_per_sec: " + _short(b"throughput") + rb" \|" + _BATCH + up_to(rb" lm_loss: ", _STEP) + rb"<loss> \|"
             + rb"(?:" + up_to(rb" model_tflops_per_gpu: ", _STEP) + rb"(?P<flops>" + NUMBER + rb") \|)?+",
             unit="tokens/s",
             span="step",

@@ -118,3 +118,135 @@ def test_the_seconds_since_the_start_contradict_the_speed_of_old_releases_of_fai
         ]
         session = session_of(lines, tmp_path, "frameworks.fairseq_old")
         assert code(session) == "clock" if wps == 40000 else value(session) == pytest.approx(20000)
+
+
+# Megatron-LM
+
+
+def of_megatron(step: int, consumed: float, seconds: float, batch: int, more: str) -> str:
+    return (
+        f" iteration {step:8d}/  500000 | consumed samples: {consumed:12.0f} | "
+        f"elapsed time per iteration (s): {seconds:.2f} | learning rate: 1.500E-04 | "
+        f"global batch size: {batch:5d} | lm loss: 7.375E+00 |{more}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "counted", "speed", "expected"),
+    [
+        (2.0, 128, 64.0, 64.0),
+        (4.0, 128, 64.0, "arithmetic"),
+        (2.0, 256, 64.0, "counters"),
+        (2.0, 64, 64.0, "counters"),
+        (2.0, 128, 16.0, "arithmetic"),
+    ],
+)
+def test_megatron_tells_its_speed_three_times(
+    seconds: float, counted: int, speed: float, expected: float | str, tmp_path: Path
+) -> None:
+    lines = [
+        of_megatron(10 * n, 10 * n * counted, seconds, 128, f" samples per second: {speed:.3f} | TFLOPs: 51.25 |")
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "dlperf.megatron")
+    assert (value(session) if isinstance(expected, float) else code(session)) == expected
+
+
+def test_a_batch_of_megatron_may_grow_between_two_lines(tmp_path: Path) -> None:
+    # From 32 to 320 by 32 every seventh iteration; a line per ten iterations, which take 64 samples a second.
+    batches = [32 * min(10, 1 + n // 7) for n in range(300)]
+    lines = []
+    for n in range(10, 301, 10):
+        seconds, batch = sum(batches[n - 10 : n]) / 64 / 10, batches[n - 1]
+        more = f" samples per second: {batch / seconds:.3f} |"
+        lines.append(of_megatron(n, sum(batches[:n]), seconds, batch, more))
+    assert value(session_of(lines, tmp_path, "dlperf.megatron")) == pytest.approx(64, rel=2e-3)
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_tokens_of_a_device_contradict_the_seconds_of_megatron(lie: int, tmp_path: Path) -> None:
+    # 128 sequences of 2,048 tokens in 2 s, on 16 devices.
+    head = ["---------------- arguments ----------------", "  seq_length ...... 2048", "  world_size ...... 16"]
+    more = f" tokens per GPU (tokens/s/GPU): {8192 * lie}.0/{8192 * lie}.0 |"
+    lines = [of_megatron(10 * n, 1280 * n, 2.0, 128, more) for n in range(1, 31)]
+    session = session_of([*head, *lines], tmp_path, "dlperf.megatron")
+    assert code(session) == "arithmetic" if lie == 2 else value(session) == 64
+
+
+# nanotron, OLMo, Composer, MaxText and NeMo
+
+
+@pytest.mark.parametrize(("speed", "expected"), [("105K", 105_000), ("210K", "arithmetic"), ("52.5K", "arithmetic")])
+def test_the_batch_of_nanotron_contradicts_its_speed(speed: str, expected: float | str, tmp_path: Path) -> None:
+    # 131,072 tokens in 1.25 s.
+    lines = [
+        f"iteration: {n} / 1000 | consumed_tokens: {n * 131:.3g}K | time_per_iteration_ms: 1.25K | "
+        f"tokens_per_sec: {speed} | tokens_per_sec_per_gpu: 13.1K | global_batch_size: 131K | lm_loss: 9.12 | "
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.nanotron")
+    assert code(session) == expected if isinstance(expected, str) else value(session) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("core", [True, False])
+@pytest.mark.parametrize(("devices", "speed"), [(64, 1), (128, 1), (32, 1), (64, 2)])
+def test_all_tokens_of_olmo_contradict_a_wrong_number_of_devices(
+    devices: int, speed: int, core: bool, tmp_path: Path
+) -> None:
+    # 4,194,304 tokens in 2 s on 64 devices.
+    names = ("TPS", "total tokens", "BPS") if core else ("tokens_per_second", "total_tokens", "batches_per_second")
+    lines = [f"World size: {devices}"]
+    for n in range(1, 31):
+        lines += [f"[step={n}/1000,epoch=1]", "    train/CE loss=9.250", f"    throughput/{names[1]}={4194304 * n:,}"]
+        lines += [f"    throughput/device/{names[0]}={32768 * speed:,}", f"    throughput/device/{names[2]}=0.5000"]
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    assert value(session) == 2097152 if (devices, speed) == (64, 1) else code(session) == "arithmetic"
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_batches_of_composer_contradict_its_tokens(lie: int, tmp_path: Path) -> None:
+    # 100,000 tokens a batch, some of which are padding that is not counted, and two batches a second.
+    lines = []
+    for n in range(10, 310, 10):
+        lines += [f"[batch={n}/4800]:", f"\t Train time/batch: {n - 1}", f"\t Train time/token: {(n - 1) * 100_000}"]
+        lines += ["\t Train throughput/batches_per_sec: 2.0000"]
+        lines += [f"\t Train throughput/tokens_per_sec: {200_000 * lie}.0000", "\t Train time/total: 0.1"]
+    session = session_of(["max_seq_len: 2048", "global_train_batch_size: 64", *lines], tmp_path, "frameworks.composer")
+    assert code(session) == "arithmetic" if lie == 2 else value(session) == 200_000
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_bar_of_nemo_counts_other_samples_than_the_configuration_says(lie: int, tmp_path: Path) -> None:
+    # 512 samples in 8 s.
+    bars = [
+        f"Epoch 0: :  {n}%|##        | {n}/100 [{8 * n // 60:02d}:{8 * n % 60:02d}<02:17, v_num=0, "
+        f"reduced_train_loss=9.25, global_step={n - 1}.00, consumed_samples={512 * n}.0, train_step_timing in s=8.000]"
+        for n in range(1, 31)
+    ]
+    session = session_of([f"  global_batch_size: {512 * lie}", *bars], tmp_path, "frameworks.nemo")
+    assert code(session) == "counters" if lie == 2 else value(session) == 64
+
+
+@pytest.mark.parametrize("lie", [8, 4, 16])
+def test_the_batch_of_all_devices_contradicts_their_number_in_maxtext(lie: int, tmp_path: Path) -> None:
+    # 4 sequences of 2,048 tokens each in 2 s, on 8 devices.
+    told = {"per_device_batch_size": "4.0", "max_target_length": 2048, "global_batch_size_to_train_on": 32}
+    told["gradient_accumulation_steps"] = 1
+    head = [*(f"Config param {name}: {each}" for name, each in told.items()), f"Num_devices: {lie}, shape (1, {lie})"]
+    lines = [
+        f"completed step: {n}, seconds: 2.000, TFLOP/s/device: 134.924, Tokens/s/device: 4096.000, loss: 9.5"
+        for n in range(30)
+    ]
+    session = session_of([*head, *lines], tmp_path, "frameworks.maxtext")
+    assert value(session) == 32768 if lie == 8 else code(session) == "arithmetic"
+
+
+@pytest.mark.parametrize(("steps", "processes"), [(4, 8), (2, 8), (4, 12)])
+def test_what_the_tokens_of_an_iteration_break_down_to(steps: int, processes: int, tmp_path: Path) -> None:
+    head = [
+        f"tokens per iteration will be: {4 * 8 * 16 * 256:,}",
+        f"breaks down as: {steps} grad accum steps * {processes} processes * 16 batch size * 256 max seq len",
+    ]
+    lines = [f"{n} | loss 3.2500 | lr 5.000000e-04 | 500.00ms | mfu 40.12%" for n in range(30)]
+    session = session_of([*head, *lines], tmp_path, "frameworks.nanogpt")
+    assert value(session) == 262144 if (steps, processes) == (4, 8) else code(session) == "arithmetic"

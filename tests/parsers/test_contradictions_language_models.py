@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, session_of
 
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import Measurement, measured
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
@@ -250,3 +251,18 @@ def test_what_the_tokens_of_an_iteration_break_down_to(steps: int, processes: in
     lines = [f"{n} | loss 3.2500 | lr 5.000000e-04 | 500.00ms | mfu 40.12%" for n in range(30)]
     session = session_of([*head, *lines], tmp_path, "frameworks.nanogpt")
     assert value(session) == 262144 if (steps, processes) == (4, 8) else code(session) == "arithmetic"
+
+
+# Two programs
+
+
+def test_two_programs_that_print_seconds_since_their_start_in_turn(tmp_path: Path) -> None:
+    # A tenth of a second a step, and a little more.
+    lines = ["train_batch_tokens:524288 train_seq_len:1024 iterations:20000"]
+    for n in range(10, 410, 10):
+        lines += [
+            f"step:{n}/20000 train_loss:2.3750 train_time:{n * each}ms step_avg:{each:.2f}ms" for each in (100, 107)
+        ]
+    found = second_run(session_of(lines, tmp_path, "frameworks.modded_nanogpt"))
+    assert found is not None
+    assert found[1].code == "steps_go_back"

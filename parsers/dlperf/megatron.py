@@ -191,7 +191,9 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[Rank [0-9]++\] \(after [0-9]++ iterations\) memory \(MB\) \| allocated: \S++ \| "
-            rb"max allocated: <memory> \|"
+            rb"max allocated: <memory> \|",
+            # Of a pipeline's ranks all print it, and the last one alone the lines above: those of others may be DeepSpeed's.
+            weak=True,
         ),
     ),
     facts=(

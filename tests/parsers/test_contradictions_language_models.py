@@ -177,15 +177,20 @@ def test_the_tokens_of_a_device_contradict_the_seconds_of_megatron(lie: int, tmp
 # nanotron, OLMo, Composer, MaxText and NeMo
 
 
+@pytest.mark.parametrize("batch", ["131K", "64", "1.02K"])
 @pytest.mark.parametrize(("speed", "expected"), [("105K", 105_000), ("210K", "arithmetic"), ("52.5K", "arithmetic")])
-def test_the_batch_of_nanotron_contradicts_its_speed(speed: str, expected: float | str, tmp_path: Path) -> None:
-    # 131,072 tokens in 1.25 s.
+def test_the_batch_of_nanotron_contradicts_its_speed(
+    speed: str, expected: float | str, batch: str, tmp_path: Path
+) -> None:
+    # 131,072 tokens in 1.25 s: 64 sequences of 2,048 tokens, or 1,024 of 128.
+    length = 128 if batch == "1.02K" else 2048
+    head = [f"tokens=TokensArgs(sequence_length={length}, train_steps=1000, micro_batch_size=4)"]
     lines = [
         f"iteration: {n} / 1000 | consumed_tokens: {n * 131:.3g}K | time_per_iteration_ms: 1.25K | "
-        f"tokens_per_sec: {speed} | tokens_per_sec_per_gpu: 13.1K | global_batch_size: 131K | lm_loss: 9.12 | "
+        f"tokens_per_sec: {speed} | tokens_per_sec_per_gpu: 13.1K | global_batch_size: {batch} | lm_loss: 9.12 | "
         for n in range(1, 31)
     ]
-    session = session_of(lines, tmp_path, "frameworks.nanotron")
+    session = session_of([*head, *lines], tmp_path, "frameworks.nanotron")
     assert code(session) == expected if isinstance(expected, str) else value(session) == pytest.approx(expected)
 
 
@@ -266,3 +271,31 @@ def test_two_programs_that_print_seconds_since_their_start_in_turn(tmp_path: Pat
     found = second_run(session_of(lines, tmp_path, "frameworks.modded_nanogpt"))
     assert found is not None
     assert found[1].code == "steps_go_back"
+
+
+# DeepSpeed's pipelines
+
+
+def test_the_log_of_a_node_on_which_megatron_prints_nothing_but_its_arguments_and_memory(tmp_path: Path) -> None:
+    # 24 sequences in 12 s on 32 devices; the lines of Megatron are in the log of the last node.
+    told = {
+        "bf16": True,
+        "fp16": False,
+        "global_batch_size": 24,
+        "micro_batch_size": 1,
+        "pipeline_model_parallel_size": 8,
+    }
+    told |= {"seq_length": 2048, "tensor_model_parallel_size": 2, "world_size": 32, "zero_stage": 1}
+    lines = ["------------------------ arguments ------------------------"]
+    lines += [f"  {name} {'.' * (40 - len(name))} {each}" for name, each in told.items()]
+    for n in range(1, 31):
+        lines += [f"steps: {n} loss: 9.5000 iter time (s): 12.000 samples/sec: 2.000"]
+        lines += (
+            ["[Rank 4] (after 1 iterations) memory (MB) | allocated: 6365.5 | max allocated: 8745.75 |"]
+            if n == 1
+            else []
+        )
+    session = session_of(lines, tmp_path, "dlperf.deepspeed")
+    assert value(session) == 2
+    facts = {"devices": 32, "batch_size_of_job": 24, "precision": "bf16", "tensor_parallel": 2, "pipeline_parallel": 8}
+    assert facts_of(session).items() >= facts.items()

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
-_COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "evaluated", "clock")
+_COLUMNS = (
+    "throughput", "restated", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "evaluated", "clock",
+)  # fmt: skip
 #: What may take time inside a record besides training steps; `restart` marks the first of a program started again.
 PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
     "evaluation": 1,
@@ -574,7 +576,9 @@ def interleaved(records: SessionRecords) -> int | None:
     """
     import numpy as np
 
-    value = next((name for name in ("throughput", *TIMED) if name in records), None)
+    # Seconds since the start tell as much: lines that are printed twice repeat them.
+    timer = ["clock"] if "elapsed" in records.reading.columns else []
+    value = next((name for name in ("throughput", *TIMED, *timer) if name in records), None)
     if len(records) < 2 or "step" not in records or value is None:
         return None
     if _is_repeated(records):

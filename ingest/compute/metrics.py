@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ingest.common.numbers import shortened
 from ingest.common.toml_file import read
-from ingest.compute.frame import confirmed, increments, one_row_per_step
+from ingest.compute.frame import StepRows, confirmed, increments, one_row_per_step
 from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
 from ingest.compute.window import TOO_FEW, training, warm_up
 from parsers.contract import Reading
@@ -106,7 +106,7 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
     """Return the same from printed seconds or clocks, which need no batch size unless steps are optimiser updates."""
     for records in _steps(session):
         frame = one_row_per_step(records)
-        per_step = frame.step_seconds
+        per_step = None if _tells_more(frame) else frame.step_seconds
         if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
             frame, seconds = frame.clock_intervals()
             per_step = seconds / frame.covered if len(frame) else None
@@ -117,6 +117,12 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
             kept = training(confirmed(frame, seconds, steps))
             return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])
     return None
+
+
+def _tells_more(frame: StepRows) -> bool:
+    """Return whether speed and samples tell the seconds of a step in more digits than steps per second do."""
+    told = frame.columns.keys()
+    return "throughput" in told and not {"duration", "step_seconds"} & told and bool({"samples", "batch"} & told)
 
 
 def _from_series(session: Session, case: Facts) -> MetricFigure | None:

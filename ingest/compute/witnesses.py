@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ingest.common.toml_file import read
 from ingest.compute import rules
-from ingest.compute.frame import StepRows, increments, printed_together
+from ingest.compute.frame import TIMED, StepRows, increments, printed_together
 from ingest.compute.metrics import highest_peak, peak_of
 from ingest.compute.series import (
     TOKENS,
@@ -94,6 +94,7 @@ _LATE = 1.5
 _LEAST_SHARE = 0.05
 #: Facts that count the samples of all devices together.
 _OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
+_OF_TOKENS = frozenset({"tokens_per_step"})
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
@@ -491,21 +492,26 @@ def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float
 
 def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
-    if "throughput" in given.frame:
-        return _line_arithmetic(session, case, given.frame)
+    if _states(given.frame, "throughput", "restated"):
+        return _line_arithmetic(session, case, given)
     return _batch_arithmetic(session, case)
 
 
-def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
-    """Compare speed times seconds with the samples that the line or the case states."""
+def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> Witness:
+    """Compare speed times seconds with the samples that the line or the case states.
+
+    The line in the middle tells, or, where it agrees, those that do not, where the figure is another one without them.
+    """
     import numpy as np
 
+    frame = given.frame
     seconds = frame.step_seconds
     if seconds is None:
         raise no_figure("no_seconds_on_line")
     if frame.records.reading.span == "epoch" and not _states(frame, "samples", "steps"):
         raise no_figure("no_steps_per_epoch")
-    implied = frame["throughput"] * seconds
+    told = next(each for each in ("throughput", "restated") if _states(frame, each))
+    implied = frame[told] * seconds
     try:
         samples = _line_samples(session, case, frame)
     except NoFigureError as error:
@@ -519,14 +525,37 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
     if not known.any():
         raise no_figure("no_seconds_on_line")
-    rounded = {"throughput": frame["throughput"], "step_seconds": seconds}
-    middle = int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]])
-    line = frame.records.lines([int(frame.rows[middle])])[0]
+    timed = next(each for each in TIMED if each in frame)
+    rounds = 100 * sum(rounding(frame.records, name, frame[name]) for name in (told, timed))
+    ratios = np.where(known, implied / samples, np.nan)
+    middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
+    found = _of_line(frame, told, middle, samples, rounds)
+    wrong = np.flatnonzero(np.abs(np.log(ratios)) > math.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
+    if found.verdict == "disagrees" or not _decide(wrong, given):
+        return found
+    return _of_line(frame, told, int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))]), samples, rounds)
+
+
+def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
+    """Compare the speed of a line times its seconds with the samples of its step."""
+    assert frame.step_seconds is not None
+    speed, seconds = float(frame[told][row]), float(frame.step_seconds[row])
+    line, arithmetic = frame.records.lines([int(frame.rows[row])])[0], f"{speed:.8g} × {seconds:.6g} s"
     return _judged(
-        "arithmetic", float(samples[middle]), float(implied[middle]), "samples",
-        f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
-        100 * sum(rounding(frame.records, name, each) for name, each in rounded.items()),
+        "arithmetic", float(samples[row]), speed * seconds, "samples", arithmetic, (line, line), rounds
     )  # fmt: skip
+
+
+def _decide(wrong: Rows, given: ThroughputSeries) -> bool:
+    """Return whether the figure rests on lines that contradict themselves: without them it is another one."""
+    import numpy as np
+
+    used = rules.used_records(rules.HEADLINE, given)
+    rest = np.setdiff1d(used, wrong)
+    if len(rest) == len(used):
+        return False
+    speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in (used, rest) if len(each)]
+    return len(rest) == 0 or not _least_alike("arithmetic") <= speeds[0] / speeds[1] <= 1 / _least_alike("arithmetic")
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
@@ -553,14 +582,17 @@ def _batch_arithmetic(session: Session, case: Facts) -> Witness:
     Of devices that share samples, a trainer states the batch size of their group as that of a device.
     """
     stated = session.facts
-    names = ("batch_size_of_job", "batch_size", "devices", "accumulation")
+    job_of = "batch_size_of_job" if "batch_size_of_job" in stated else "tokens_per_step"
+    names = (job_of, "batch_size", "devices", "accumulation", *(["sequence_length"] if job_of in _OF_TOKENS else []))
     if not all(name in stated for name in names):
         raise no_figure("no_seconds_on_line")
-    job, each, devices, steps = (int(stated[name].value) for name in names)
-    if any(case.get(name, 1) != 1 for name in CUTS) or shares_samples(job, each, devices, steps):
+    job, each, devices, steps, *length = (int(stated[name].value) for name in names)
+    samples = job // math.prod(length)
+    if any(case.get(name, 1) != 1 for name in CUTS) or shares_samples(samples, each, devices, steps):
         raise no_figure("no_seconds_on_line")
-    line = stated["batch_size_of_job"].line
-    return _judged("arithmetic", each * devices * steps, job, "samples", f"{each} × {devices} × {steps}", (line, line))
+    line, told = stated[job_of].line, " × ".join(map(str, (each, devices, steps, *length)))
+    value = each * devices * steps * math.prod(length)
+    return _judged("arithmetic", value, job, "samples", told, (line, line))
 
 
 def _summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witness:

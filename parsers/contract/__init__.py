@@ -33,6 +33,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "total_epochs": "epochs that the run is to take",
         "total_steps": "what `step` counts up to: steps of the run, or of the epoch where it restarts",
         "throughput": "per second, in the reading's unit, at its scope",
+        "restated": "the same of a line whose seconds give the figure, which it may only contradict",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
         "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
         "steps_per_second": "steps per second",

@@ -30,7 +30,9 @@ from parsers.contract import (
     Sample,
     Window,
     listed,
+    up_to,
 )
+from parsers.dlperf import argument
 from parsers.frameworks import PYTORCH_JOB
 
 _TIMER = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
@@ -61,10 +63,34 @@ def _hosts(printed: bytes) -> int:
     return sum(map(listed, re.findall(rb"\[([0-9][0-9, ]*+)\]", printed)))
 
 
+_PIPELINE = rb" iter time \(s\): "
+_JOB_BATCH = rb"^ *+global_batch_size \.++ "
+#: Arguments of Megatron, whose own lines another rank prints than DeepSpeed's, perhaps into another log.
+_OF_MEGATRON = (
+    argument("devices", "world_size"),
+    # Not beside the lines that count batches.
+    Fact(
+        "batch_size_of_job",
+        _JOB_BATCH + rb"([0-9]++)(?=\s)" + up_to(_PIPELINE, rb"global_batch_size \.", rb"[\s\S]"),
+        int,
+    ),
+    argument("micro_batch", "micro_batch_size"),
+    argument("layers", "num_layers"),
+    argument("hidden", "hidden_size"),
+    argument("heads", "num_attention_heads"),
+    argument("sequence_length", "seq_length"),
+    argument("tensor_parallel", "tensor_model_parallel_size"),
+    argument("pipeline_parallel", "pipeline_model_parallel_size"),
+    argument("data_parallel", "data_parallel_size"),
+    Fact("precision", rb"^ *+bf16 \.++ (True)(?=\s)", words={b"True": "bf16"}),
+    Fact("precision", rb"^ *+fp16 \.++ (True)(?=\s)", words={b"True": "fp16"}),
+)
+
 FORMAT = Format(
     title="DeepSpeed throughput timer",
     framework="DeepSpeed",
     marker=b"amples",
+    over=("dlperf.megatron",),
     # A script that prints its command prints it before the launcher does: together they are one start.
     start=rb"(?m:^)cmd = deepspeed [^\n]*+\n(?:(?:(?!cmd = deepspeed |[^\n]*?[sS]amples/?(?:Per)?[sS]ec)[^\n]*+\n){0,60}?[^\n]*?\[runner\.py:[0-9]++:main\] cmd = )?+"
     rb"|\[runner\.py:[0-9]++:main\] cmd = ",
@@ -116,6 +142,7 @@ FORMAT = Format(
         Fact("devices", rb"--world_info=([\w=-]++)", _world),
         Fact("devices", rb"\bWORLD INFO DICT: (\{[^{}\n]++\})", _hosts),
         Fact("devices", rb"\bdist_world_size=([0-9]++)", int),
+        *_OF_MEGATRON,
         *PYTORCH_JOB,
         Fact("nodes", rb"\bnnodes=([0-9]++),", int),
         Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
@@ -128,6 +155,7 @@ FORMAT = Format(
         # Only FP16 scales its loss while it runs.
         Fact("precision", rb"\[(loss_scaler)\.py:[0-9]++:update_scale\]", words={b"loss_scaler": "fp16"}),
         Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
+        Fact("zero", rb"^ *+zero_stage \.++ ([0-9])(?=\s)"),
         Fact("zero", rb"--zero_stage[ =]([0-9])"),
         Fact("sequence_length", rb"--max_seq_len[ =]([0-9]++)", int),
         Fact("framework_version", rb"DeepSpeed info: version=([\w.+]++)"),

@@ -1,6 +1,6 @@
 """Megatron-LM and its forks (Megatron-DeepSpeed, GPT-NeoX, Megatron Core): a line per `log_interval` iterations.
 
-Only GPT-NeoX prints a throughput that is read. Otherwise it is the samples of the interval over the milliseconds (in
+Only GPT-NeoX prints a throughput that counts. Otherwise it is the samples of the interval over the milliseconds (in
 some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
 taken from `consumed samples` if printed. The loss is missing if all iterations were skipped; `1460.8/1450.4` is the
 interval's figure and the mean so far, as Primus' `(avg 510.1)` is, whose logger may print a line twice; validation
@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parsers.contract import (
     NUMBER,
@@ -28,6 +29,7 @@ from parsers.contract import (
     Reading,
     Sample,
     Window,
+    is_private,
 )
 from parsers.dlperf import argument, dotted_start
 from parsers.frameworks import PYTORCH_JOB
@@ -57,6 +59,8 @@ def _elapsed(unit: bytes) -> bytes:
 
 #: The second of two lines that hold the first iteration is slower than the later ones by this much.
 _AS_SLOW = 1.2
+#: By this share the samples that are counted may differ from those of the batches.
+_COUNTED = 0.02
 #: Arguments that stand between two others.
 _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
@@ -97,9 +101,24 @@ def _with_samples(columns: Columns) -> Postprocessed:
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     consumed = np.diff(columns["consumed"], prepend=np.nan)
     estimated = columns["batch"] * np.where(gaps > 0, gaps, usual)
-    kept = {name: column for name, column in columns.items() if name not in {"batch", "consumed"}}
-    kept["samples"] = np.where((gaps > 0) & (consumed > 0), consumed, estimated)
+    counted = (gaps > 0) & (consumed > 0)
+    kept = {name: each for name, each in columns.items() if not (name in {"batch", "consumed"} or is_private(name))}
+    kept["samples"] = np.where(counted, consumed, estimated)
+    if _is_contradicted(consumed, columns["batch"], gaps, counted):
+        kept |= {"batch": columns["batch"], "consumed": columns["consumed"]}
+    # The speed is that of the last batch, which may be larger than those before it.
+    told = columns["_of_device"] * columns["_devices"] / columns["_sequence_length"]
+    told = np.where(np.isfinite(columns["restated"]), columns["restated"], told)
+    kept["restated"] = told * kept["samples"] / estimated
     return rows, kept
+
+
+def _is_contradicted(consumed: Column, batch: Column, gaps: Column, counted: NDArray[np.bool_]) -> bool:
+    """Return whether the samples that are counted are not those of the batches, which may grow between two lines."""
+    before = np.concatenate([batch[:1], batch[:-1]])
+    least, most = (float((each(before, batch) * gaps)[counted].sum()) for each in (np.minimum, np.maximum))
+    total = float(consumed[counted].sum())
+    return bool(counted.any()) and not (1 - _COUNTED) * least <= total <= (1 + _COUNTED) * most
 
 
 #: What the interval after it includes.
@@ -131,11 +150,16 @@ _PAUSES = (*_OF_TRAINING, _TASK)
 _DATED, _UNDATED = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)\] ", rb"(?<![0-9]\] )"
 
 
+#: By them a speed in tokens of one device is one in sequences of the job.
+_OF_TOKENS = ("devices", "sequence_length")
+
+
 def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[Pause, ...] = _PAUSES) -> Reading:
     return Reading(
         before + _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
-        + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS,
-        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, postprocess=_with_samples,
+        + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS
+        + _maybe(rb" samples per second: ++", b"restated") + _maybe(rb" tokens per GPU \(tokens/s/GPU\): ++", b"_of_device"),
+        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, postprocess=_with_samples, facts=_OF_TOKENS,
     )  # fmt: skip
 
 
@@ -152,8 +176,9 @@ FORMAT = Format(
         Reading(
             rb"iteration= *+<step>/ *+<total_steps> \|" + _maybe(rb" consumed_samples= *+", b"consumed")
             + _ahead(rb" elapsed_time_per_iteration_ms=", b"step_seconds") + _ahead(rb" global_batch_size= *+", b"batch")
-            + _maybe(rb" (?:\[LM\]-?+)?+TFLOPs=", b"flops") + _maybe(rb" lm[ _]loss=", b"loss"),
-            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, postprocess=_with_samples,
+            + _maybe(rb" (?:\[LM\]-?+)?+TFLOPs=", b"flops") + _maybe(rb" lm[ _]loss=", b"loss")
+            + _maybe(rb" samples_per_second=", b"restated") + _maybe(rb" tokens_per_gpu_per_second_tgs=", b"_of_device"),
+            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES, postprocess=_with_samples, facts=_OF_TOKENS,
         ),
         Reading(
             rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
@@ -166,7 +191,9 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[Rank [0-9]++\] \(after [0-9]++ iterations\) memory \(MB\) \| allocated: \S++ \| "
-            rb"max allocated: <memory> \|"
+            rb"max allocated: <memory> \|",
+            # Of a pipeline's ranks all print it, and the last one alone the lines above: those of others may be DeepSpeed's.
+            weak=True,
         ),
     ),
     facts=(

@@ -6,15 +6,38 @@ within the epoch; runs that last so many tokens or samples count these instead, 
 metrics are indented by a tab, of which a terminal or an editor may have made blanks.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
 from parsers.frameworks import PYTORCH_JOB
 
+_HEAD = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
 
-def _block(metric: bytes) -> bytes:
+
+def _up_to(metric: bytes) -> bytes:
     """Return the pattern of a block up to a metric, whose indent is a tab or what a copy made of it."""
-    lines = up_to(rb"(?:\t ?+| {2})Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"[\s\S]")
-    counted = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
-    return counted + lines + rb"<throughput>(?=\s)"
+    return up_to(rb"(?:\t ?+| {2})Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"[\s\S]")
+
+
+def _maybe(metric: bytes, group: bytes) -> bytes:
+    return rb"(?:(?=" + _up_to(metric) + rb"(?P<%s>[0-9.]++)(?=\s))|)" % group
+
+
+_UPDATES = _maybe(rb"throughput/batches_per_sec", b"steps_per_second")
+
+
+def _with_tokens(columns: Columns) -> Postprocessed:
+    """Return the blocks with the tokens of a batch, by what is counted of both since the start."""
+    rows = np.arange(len(columns["step"]))
+    batches, tokens = columns["_batches"], columns["_tokens"]
+    known = np.flatnonzero(np.isfinite(batches) & np.isfinite(tokens))
+    done = float(np.ptp(batches[known])) if len(known) else 0.0
+    each = float(np.ptp(tokens[known])) / done if done > 0 else np.nan
+    return rows, {name: column for name, column in columns.items() if not is_private(name)} | {
+        "batch": np.full(len(rows), each)
+    }
 
 
 FORMAT = Format(
@@ -23,8 +46,14 @@ FORMAT = Format(
     marker=b" Train throughput/",
     unproven=True,
     readings=(
-        Reading(_block(rb"throughput/tokens_per_sec"), unit="tokens/s", counts="update"),
-        Reading(_block(rb"throughput/samples_per_sec"), unit="samples/s", counts="update"),
+        Reading(
+            _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/token", b"_tokens") + _UPDATES
+            + _up_to(rb"throughput/tokens_per_sec") + rb"<throughput>(?=\s)",
+            unit="tokens/s", counts="update", postprocess=_with_tokens,
+        ),
+        Reading(
+            _HEAD + _UPDATES + _up_to(rb"throughput/samples_per_sec") + rb"<throughput>(?=\s)", unit="samples/s", counts="update",
+        ),
     ),
     facts=(
         *PYTORCH_JOB,

@@ -2,7 +2,8 @@
 
 `wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. The same keys are
 printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
-validation. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
+validation: where no other lines are printed, these count if `train_wall`, the seconds within the steps, is nearly all
+of it. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
 record, which count once. Bars, and lines without a stamp, tell their time by `wall`, the seconds since the start: on TPU
 the printed speeds are wrong by up to a hundred times. The batch size of a device is given in tokens, if it is given. The
 meter begins with the first update, so that a record of that one alone prints 0. metaseq prints JSON without `update`
@@ -13,18 +14,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import FAIRSEQ, value
 
 #: Behind a stamp; without one the seconds since the start, `wall`, are the clock.
 _INNER = rb"(?<=[^\r\n])train_inner(?: \| |\]\[INFO\] - )"
-_STEP = (
-    rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups="
-    + NUMBER
-    + rb", wpb=<batch>,"
-)
+_STEP = rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=<steps_per_second>, wpb=<batch>,"
 _WALL = rb"(?:(?:[^\r\nw|]++|w(?!all=)|(?<=_)w)*+(?<= )wall=<elapsed>(?=[\s,\]]))?+"
-_EPOCH = rb"(?:\| train \| |\[train\]\[INFO\] - )"
+_EPOCH = (
+    rb"(?:\| train \| |\[train\]\[INFO\] - )epoch <epoch> \| loss <loss> \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
+    rb"wps <throughput> \| "
+)
+_EPOCH_JSON = rb'\{"epoch": <epoch>, ' + value(rb"train_loss", rb"<loss>") + value(rb"train_wps", rb"<throughput>")
+#: Seconds within the steps of the epoch, without the wait for data and the validation.
+_TRAINED = rb"(?P<_trained>[0-9.]++)"
 
 #: What `wps` of the record after it includes, since its clock runs on.
 _PAUSES = (
@@ -50,6 +53,23 @@ def _measured(columns: Columns) -> Postprocessed:
     return rows, {name: column[rows] for name, column in columns.items()}
 
 
+#: An epoch of which the steps take less than this share holds something else; the seconds are whole ones.
+_MOSTLY = 0.95
+
+
+def _mostly_trained(columns: Columns) -> Postprocessed:
+    """Return epochs with their tokens, and which of them hold a validation: their speed counts all since the one before."""
+    updates, epochs = columns["_updates"], columns["epoch"]
+    done = np.diff(updates, prepend=np.nan)
+    usual = np.median(done[done > 0]) if (done > 0).any() else np.nan
+    done = np.where(done > 0, done, np.where(epochs == 1, updates, usual))
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        trained = columns["_trained"] * columns["_ups"] / done
+        found = {name: columns[name] for name in ("epoch", "loss", "throughput")}
+        found["evaluated"] = np.where(np.abs(trained - 1) < 1 - _MOSTLY, 0.0, 1.0)
+        return np.arange(len(done)), found | {"samples": done * columns["_wpb"]}
+
+
 FORMAT = Format(
     title="fairseq",
     framework="PyTorch",
@@ -67,7 +87,7 @@ FORMAT = Format(
         ),
         Reading(
             rb'\{(?:(?<=train_inner \| \{)|(?="epoch": [0-9]++, "update": ))"epoch": <epoch>, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
-            + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
+            + value(rb"wps", rb"<throughput>") + value(rb"ups", rb"<steps_per_second>", needed=False) + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
@@ -75,7 +95,7 @@ FORMAT = Format(
         ),
         Reading(
             rb"(?<![^\r\n])epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
-            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
+            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=<steps_per_second>, wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
             # A bar has no clock but the seconds since the program started.
             rb"num_updates=<step>(?=[,\]])(?:(?:[^\r\n\]w]++|w(?!all=)|(?<=_)w)*+wall=(?P<elapsed>[0-9.]++)(?=[,\]]))?+",
             unit="tokens/s",
@@ -86,17 +106,16 @@ FORMAT = Format(
             postprocess=_measured,
             repeated=True,
         ),
-        Reading(
-            _EPOCH + rb"epoch <epoch> \| loss <loss> \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
-            rb"wps <throughput> \| ",
-            unit="tokens/s",
-            span="epoch",
+        *(
+            Reading(pattern, unit="tokens/s", span="epoch", postprocess=_mostly_trained)
+            for pattern in (
+                _EPOCH + rb"ups (?P<_ups>[0-9.]++) \| wpb (?P<_wpb>[0-9.]++) \| (?:[^\r\nnt]++|n(?!um_updates )|t(?!rain(?: \| |\]\[INFO\])))*+num_updates (?P<_updates>[0-9]++) \| "
+                rb"(?:[^\r\nt]++|t(?!rain(?:_wall | \| |\]\[INFO\])))*+train_wall " + _TRAINED + rb"(?=\s)",
+                _EPOCH_JSON + value(rb"train_ups", rb"(?P<_ups>[0-9.]++)") + value(rb"train_wpb", rb"(?P<_wpb>[0-9.]++)")
+                + value(rb"train_num_updates", rb"(?P<_updates>[0-9]++)") + value(rb"train_train_wall", _TRAINED),
+            )
         ),
-        Reading(
-            rb'\{"epoch": <epoch>, ' + value(rb"train_loss", rb"<loss>") + value(rb"train_wps", rb"<throughput>"),
-            unit="tokens/s",
-            span="epoch",
-        ),
+        *(Reading(pattern, unit="tokens/s", span="epoch", pauses=_PAUSES) for pattern in (_EPOCH, _EPOCH_JSON)),
     ),
     facts=FAIRSEQ,
     samples=(
@@ -128,6 +147,11 @@ FORMAT = Format(
         Sample(
             b'2026-11-20 09:10:00 | INFO | train | {"epoch": 3, "train_loss": "6.25", "train_ppl": "30.5", "train_wps": "31000", '
             b'"train_ups": "9.2", "train_num_updates": "7870"}',
+            epoch=3, loss=6.25, throughput=31000,
+        ),
+        Sample(
+            b'2026-11-20 09:10:00 | INFO | train | {"epoch": 3, "train_loss": "6.25", "train_wps": "31000", "train_ups": "9.2", "train_wpb": "3369.6", '
+            b'"train_num_updates": "7870", "train_train_wall": "410", "train_wall": "850"}',
             epoch=3, loss=6.25, throughput=31000,
         ),
         Sample(

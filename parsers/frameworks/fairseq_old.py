@@ -38,6 +38,9 @@ _PAUSES = (
     ),
 )
 
+#: Whole seconds since the start, with all that takes time.
+_WALL = rb"(?:(?:[^\r\nw|]++|w(?!all=)|(?<=_)w)*+(?<= )wall=<elapsed>(?=[\s,\]]))?+"
+
 FORMAT = Format(
     title="fairseq (before 0.9)",
     framework="PyTorch",
@@ -48,7 +51,7 @@ FORMAT = Format(
         Reading(
             rb"(?<!\w )\| epoch <epoch>(?::| (?= ))(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+<step> ?/ ?[0-9]++ "
             rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=<loss>(?: \([0-9.]++\))?+, (?:[^\r\nw|]++|w(?!ps=))*+"
-            rb"wps=<throughput>, (?:ups=" + NUMBER + rb", )?+wpb=<batch>,",
+            rb"wps=<throughput>, (?:ups=" + NUMBER + rb", )?+wpb=<batch>," + _WALL,
             unit="tokens/s",
             cumulative_since=1,
             pauses=_PAUSES,
@@ -56,7 +59,7 @@ FORMAT = Format(
         ),
         Reading(
             rb'\{"epoch": <epoch>, "update": (?P<_epochs_done>[0-9.]++), (?=[^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
-            + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
+            + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>") + value(rb"wall", rb"<elapsed>", needed=False),
             unit="tokens/s",
             cumulative_since=1,
             pauses=_PAUSES,

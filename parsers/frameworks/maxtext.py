@@ -78,6 +78,7 @@ FORMAT = Format(
         Fact("model", _PARAM % rb"model_name" + rb"(?!default$)([\w.-]++)$"),
         Fact("total_steps", _PARAM % rb"steps" + rb"([0-9]++)$", int),
         Fact("batch_size", _PARAM % rb"per_device_batch_size" + rb"([0-9]++)(?:\.0)?$", int),
+        Fact("batch_size_of_job", _PARAM % rb"global_batch_size_to_train_on" + rb"([0-9]++)$", int),
         Fact("accumulation", _PARAM % rb"gradient_accumulation_steps" + rb"([0-9]++)$", int),
         Fact("sequence_length", _PARAM % rb"max_target_length" + rb"([0-9]++)$", int),
         Fact("devices", rb"\bNum_devices: ([0-9]++), shape ", int),

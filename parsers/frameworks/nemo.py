@@ -38,7 +38,12 @@ _JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss
 _TEXT = rb"(?:(?!consumed_samples : |train_step_timing in s : |DLL \d)[^\r\n])*+"
 _BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\[])*+"
 _TIMED = (
-    _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+" + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])"
+    _BAR
+    + rb"(?:consumed_samples=(?:(?P<_consumed>[0-9]++\.[0-9]*+)(?=,))?+[^,\r\n\]]*+"
+    + _BAR
+    + rb")?+"
+    + _TIMING
+    + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])"
 )
 _PIPE = (
     rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
@@ -77,6 +82,14 @@ def _of_intervals(columns: Columns) -> Postprocessed:
     kept |= {"step_seconds": kept["step_seconds"] * interval / gaps, "steps": gaps, "batch": batch}
     rows = rows[~fewer]
     return rows, {name: each[rows] for name, each in kept.items()}
+
+
+def _with_counter(columns: Columns) -> Postprocessed:
+    """Return the states of a bar, with the samples that it counts where none of them is rounded."""
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
+    if np.isfinite(columns["_consumed"]).all():
+        kept["consumed"] = columns["_consumed"]
+    return np.arange(len(columns["step"])), kept
 
 
 def _per_step(printed: bytes) -> int:
@@ -142,6 +155,7 @@ FORMAT = Format(
             + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _TIMED,
             unit="samples/s",
             repeated=True,
+            postprocess=_with_counter,
         ),
         # From the ten thousandth step on its number is rounded, and the bar's own is the step.
         Reading(
@@ -149,6 +163,7 @@ FORMAT = Format(
             rb"[^\r\n\]\[]{0,300}?[, ]reduced_train_loss=<loss>" + _BAR + rb"global_step=[0-9.]++e\+[0-9]++(?=,)" + _TIMED,
             unit="samples/s",
             repeated=True,
+            postprocess=_with_counter,
         ),
         Reading(rb"TFLOPs per sec per GPU=(?P<flops>[0-9.]++)(?=\s)", weak=True),
     ),

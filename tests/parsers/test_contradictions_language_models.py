@@ -1,0 +1,301 @@
+"""Logs of language models whose numbers contradict each other: what follows is no figure, or that of the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, session_of
+
+from ingest.compute.second_run import second_run
+from ingest.compute.witnesses import Measurement, measured
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+
+def judged(session: Session) -> Measurement:
+    return measured(session, facts_of(session))
+
+
+def code(session: Session) -> str:
+    """Return why there is no figure, or the witness that contradicts it."""
+    found = judged(session).headline
+    assert isinstance(found, NoFigure), found
+    return str(found.reason.args.get("witness", found.reason.code))
+
+
+def value(session: Session) -> float:
+    found = judged(session).headline
+    assert isinstance(found, Figure), found
+    return found.value
+
+
+# Lines that contradict themselves
+
+
+@pytest.mark.parametrize("lie", [2.0, 0.5])
+def test_half_of_the_lines_may_contradict_themselves(lie: float, tmp_path: Path) -> None:
+    # 16,384 tokens in half a second; every second line, or all since the middle, tells another speed.
+    def lines(wrong: Callable[[int], bool]) -> list[str]:
+        speeds = [32768 * (lie if wrong(n) else 1) for n in range(40)]
+        return [f"step {n:5d} | loss: 7.125 | dt: 500.00ms | tok/sec: {each:.2f}" for n, each in enumerate(speeds)]
+
+    for wrong in (lambda n: n % 2 == 0, lambda n: n >= 20, lambda n: n % 4 == 0):
+        assert (
+            code(session_of(["total desired batch size: 16384", *lines(wrong)], tmp_path, "frameworks.nanogpt"))
+            == "arithmetic"
+        )
+
+
+def test_seconds_that_lie_beside_a_sound_speed_withhold_nothing(tmp_path: Path) -> None:
+    lines = [f"step {n:5d} | loss: 7.125 | dt: {50 if n % 8 == 0 else 500}.00ms | tok/sec: 32768.00" for n in range(40)]
+    session = session_of(["total desired batch size: 16384", *lines], tmp_path, "frameworks.nanogpt")
+    assert value(session) == pytest.approx(32768)
+
+
+# fairseq
+
+
+def of_fairseq(epoch: int, step: int, wps: float, ups: float) -> str:
+    return (
+        f"2026-11-20 | INFO | train_inner | epoch {epoch:03d}: {step:6d} / 4000 loss=7.125, "
+        f"nll_loss=5.5, wps={wps:.1f}, ups={ups:.2f}, wpb=4000.0, bsz=120.5, num_updates={step}, "
+        "lr=0.0005, train_wall=20, wall=430"
+    )
+
+
+def test_the_speed_of_fairseq_is_that_of_its_updates(tmp_path: Path) -> None:
+    # 100 updates of 4,000 tokens take 20 s.
+    for wps, ups in ((20000, 5.0), (40000, 5.0), (20000, 10.0)):
+        session = session_of([of_fairseq(1, 100 * n, wps, ups) for n in range(1, 31)], tmp_path, "frameworks.fairseq")
+        if wps == 4000 * ups:
+            assert value(session) == pytest.approx(20000)
+        else:
+            assert code(session) == "arithmetic"
+
+
+VALIDATION = {
+    "json": 'INFO | valid | {"epoch": 1, "valid_loss": "4.2", "valid_wps": "120000.5"}',
+    "text": "INFO | valid | epoch 001 | valid on 'valid' subset | loss 4.2 | wps 120000 | wpb 2500",
+}
+
+
+def epochs_of_fairseq(validation: float, trained: bool, printer: str) -> list[str]:
+    """Return epochs of 500 updates of 4,000 tokens, which take 100 s, each with its validation."""
+    lines, ups = [], 500 / (100 + validation)
+    for n in range(1, 13):
+        told = {"epoch": n, "loss": 6.25, "wps": f"{4000 * ups:.1f}", "ups": f"{ups:.2f}", "wpb": 4000, "bsz": 120.5}
+        told |= {"num_updates": 500 * n, "lr": 0.0005, **({"train_wall": 100} if trained else {}), "wall": 150 * n}
+        lines += [VALIDATION[printer]] if validation else []
+        if printer == "json":
+            stats = {name if name == "epoch" else f"train_{name}": f"{each}" for name, each in told.items()}
+            lines += ["INFO | train | " + json.dumps({**stats, "epoch": n})]
+        else:
+            stats = {name: f"{each}" for name, each in told.items()} | {"epoch": f"{n:03d}"}
+            lines += ["INFO | train | " + " | ".join(f"{name} {each}" for name, each in stats.items())]
+    return lines
+
+
+@pytest.mark.parametrize("printer", ["text", "json"])
+def test_an_epoch_of_fairseq_holds_its_validation(printer: str, tmp_path: Path) -> None:
+    def session(validation: float, trained: bool) -> Session:
+        return session_of(epochs_of_fairseq(validation, trained, printer), tmp_path, "frameworks.fairseq")
+
+    assert [code(session(50, trained)) for trained in (True, False)] == ["only_pauses"] * 2
+    assert value(session(2, True)) == pytest.approx(20000, rel=0.03)
+    assert code(session(2, False)) == "only_pauses"
+    assert [value(session(0, trained)) for trained in (True, False)] == pytest.approx([20000] * 2)
+
+
+def test_the_seconds_since_the_start_contradict_the_speed_of_old_releases_of_fairseq(tmp_path: Path) -> None:
+    # 100 batches of 4,000 tokens take 20 s.
+    for wps in (20000, 40000):
+        lines = [
+            f"| epoch 001: {100 * n:6d} / 4000 loss=7.125, nll_loss=5.5, wps={wps}, ups=5.0, wpb=4000.0, "
+            f"bsz=120.5, num_updates={100 * n}, lr=0.0005, oom=0.000, wall={10 + 20 * n}, train_wall={20 * n}"
+            for n in range(1, 31)
+        ]
+        session = session_of(lines, tmp_path, "frameworks.fairseq_old")
+        assert code(session) == "clock" if wps == 40000 else value(session) == pytest.approx(20000)
+
+
+# Megatron-LM
+
+
+def of_megatron(step: int, consumed: float, seconds: float, batch: int, more: str) -> str:
+    return (
+        f" iteration {step:8d}/  500000 | consumed samples: {consumed:12.0f} | "
+        f"elapsed time per iteration (s): {seconds:.2f} | learning rate: 1.500E-04 | "
+        f"global batch size: {batch:5d} | lm loss: 7.375E+00 |{more}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "counted", "speed", "expected"),
+    [
+        (2.0, 128, 64.0, 64.0),
+        (4.0, 128, 64.0, "arithmetic"),
+        (2.0, 256, 64.0, "counters"),
+        (2.0, 64, 64.0, "counters"),
+        (2.0, 128, 16.0, "arithmetic"),
+    ],
+)
+def test_megatron_tells_its_speed_three_times(
+    seconds: float, counted: int, speed: float, expected: float | str, tmp_path: Path
+) -> None:
+    lines = [
+        of_megatron(10 * n, 10 * n * counted, seconds, 128, f" samples per second: {speed:.3f} | TFLOPs: 51.25 |")
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "dlperf.megatron")
+    assert (value(session) if isinstance(expected, float) else code(session)) == expected
+
+
+def test_a_batch_of_megatron_may_grow_between_two_lines(tmp_path: Path) -> None:
+    # From 32 to 320 by 32 every seventh iteration; a line per ten iterations, which take 64 samples a second.
+    batches = [32 * min(10, 1 + n // 7) for n in range(300)]
+    lines = []
+    for n in range(10, 301, 10):
+        seconds, batch = sum(batches[n - 10 : n]) / 64 / 10, batches[n - 1]
+        more = f" samples per second: {batch / seconds:.3f} |"
+        lines.append(of_megatron(n, sum(batches[:n]), seconds, batch, more))
+    assert value(session_of(lines, tmp_path, "dlperf.megatron")) == pytest.approx(64, rel=2e-3)
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_tokens_of_a_device_contradict_the_seconds_of_megatron(lie: int, tmp_path: Path) -> None:
+    # 128 sequences of 2,048 tokens in 2 s, on 16 devices.
+    head = ["---------------- arguments ----------------", "  seq_length ...... 2048", "  world_size ...... 16"]
+    more = f" tokens per GPU (tokens/s/GPU): {8192 * lie}.0/{8192 * lie}.0 |"
+    lines = [of_megatron(10 * n, 1280 * n, 2.0, 128, more) for n in range(1, 31)]
+    session = session_of([*head, *lines], tmp_path, "dlperf.megatron")
+    assert code(session) == "arithmetic" if lie == 2 else value(session) == 64
+
+
+# nanotron, OLMo, Composer, MaxText and NeMo
+
+
+@pytest.mark.parametrize("batch", ["131K", "64", "1.02K"])
+@pytest.mark.parametrize(("speed", "expected"), [("105K", 105_000), ("210K", "arithmetic"), ("52.5K", "arithmetic")])
+def test_the_batch_of_nanotron_contradicts_its_speed(
+    speed: str, expected: float | str, batch: str, tmp_path: Path
+) -> None:
+    # 131,072 tokens in 1.25 s: 64 sequences of 2,048 tokens, or 1,024 of 128.
+    length = 128 if batch == "1.02K" else 2048
+    head = [f"tokens=TokensArgs(sequence_length={length}, train_steps=1000, micro_batch_size=4)"]
+    lines = [
+        f"iteration: {n} / 1000 | consumed_tokens: {n * 131:.3g}K | time_per_iteration_ms: 1.25K | "
+        f"tokens_per_sec: {speed} | tokens_per_sec_per_gpu: 13.1K | global_batch_size: {batch} | lm_loss: 9.12 | "
+        for n in range(1, 31)
+    ]
+    session = session_of([*head, *lines], tmp_path, "frameworks.nanotron")
+    assert code(session) == expected if isinstance(expected, str) else value(session) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("core", [True, False])
+@pytest.mark.parametrize(("devices", "speed"), [(64, 1), (128, 1), (32, 1), (64, 2)])
+def test_all_tokens_of_olmo_contradict_a_wrong_number_of_devices(
+    devices: int, speed: int, core: bool, tmp_path: Path
+) -> None:
+    # 4,194,304 tokens in 2 s on 64 devices.
+    names = ("TPS", "total tokens", "BPS") if core else ("tokens_per_second", "total_tokens", "batches_per_second")
+    lines = [f"World size: {devices}"]
+    for n in range(1, 31):
+        lines += [f"[step={n}/1000,epoch=1]", "    train/CE loss=9.250", f"    throughput/{names[1]}={4194304 * n:,}"]
+        lines += [f"    throughput/device/{names[0]}={32768 * speed:,}", f"    throughput/device/{names[2]}=0.5000"]
+    session = session_of(lines, tmp_path, "frameworks.olmo_core")
+    assert value(session) == 2097152 if (devices, speed) == (64, 1) else code(session) == "arithmetic"
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_batches_of_composer_contradict_its_tokens(lie: int, tmp_path: Path) -> None:
+    # 100,000 tokens a batch, some of which are padding that is not counted, and two batches a second.
+    lines = []
+    for n in range(10, 310, 10):
+        lines += [f"[batch={n}/4800]:", f"\t Train time/batch: {n - 1}", f"\t Train time/token: {(n - 1) * 100_000}"]
+        lines += ["\t Train throughput/batches_per_sec: 2.0000"]
+        lines += [f"\t Train throughput/tokens_per_sec: {200_000 * lie}.0000", "\t Train time/total: 0.1"]
+    session = session_of(["max_seq_len: 2048", "global_train_batch_size: 64", *lines], tmp_path, "frameworks.composer")
+    assert code(session) == "arithmetic" if lie == 2 else value(session) == 200_000
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_bar_of_nemo_counts_other_samples_than_the_configuration_says(lie: int, tmp_path: Path) -> None:
+    # 512 samples in 8 s.
+    bars = [
+        f"Epoch 0: :  {n}%|##        | {n}/100 [{8 * n // 60:02d}:{8 * n % 60:02d}<02:17, v_num=0, "
+        f"reduced_train_loss=9.25, global_step={n - 1}.00, consumed_samples={512 * n}.0, train_step_timing in s=8.000]"
+        for n in range(1, 31)
+    ]
+    session = session_of([f"  global_batch_size: {512 * lie}", *bars], tmp_path, "frameworks.nemo")
+    assert code(session) == "counters" if lie == 2 else value(session) == 64
+
+
+@pytest.mark.parametrize("lie", [8, 4, 16])
+def test_the_batch_of_all_devices_contradicts_their_number_in_maxtext(lie: int, tmp_path: Path) -> None:
+    # 4 sequences of 2,048 tokens each in 2 s, on 8 devices.
+    told = {"per_device_batch_size": "4.0", "max_target_length": 2048, "global_batch_size_to_train_on": 32}
+    told["gradient_accumulation_steps"] = 1
+    head = [*(f"Config param {name}: {each}" for name, each in told.items()), f"Num_devices: {lie}, shape (1, {lie})"]
+    lines = [
+        f"completed step: {n}, seconds: 2.000, TFLOP/s/device: 134.924, Tokens/s/device: 4096.000, loss: 9.5"
+        for n in range(30)
+    ]
+    session = session_of([*head, *lines], tmp_path, "frameworks.maxtext")
+    assert value(session) == 32768 if lie == 8 else code(session) == "arithmetic"
+
+
+@pytest.mark.parametrize(("steps", "processes"), [(4, 8), (2, 8), (4, 12)])
+def test_what_the_tokens_of_an_iteration_break_down_to(steps: int, processes: int, tmp_path: Path) -> None:
+    head = [
+        f"tokens per iteration will be: {4 * 8 * 16 * 256:,}",
+        f"breaks down as: {steps} grad accum steps * {processes} processes * 16 batch size * 256 max seq len",
+    ]
+    lines = [f"{n} | loss 3.2500 | lr 5.000000e-04 | 500.00ms | mfu 40.12%" for n in range(30)]
+    session = session_of([*head, *lines], tmp_path, "frameworks.nanogpt")
+    assert value(session) == 262144 if (steps, processes) == (4, 8) else code(session) == "arithmetic"
+
+
+# Two programs
+
+
+def test_two_programs_that_print_seconds_since_their_start_in_turn(tmp_path: Path) -> None:
+    # A tenth of a second a step, and a little more.
+    lines = ["train_batch_tokens:524288 train_seq_len:1024 iterations:20000"]
+    for n in range(10, 410, 10):
+        lines += [
+            f"step:{n}/20000 train_loss:2.3750 train_time:{n * each}ms step_avg:{each:.2f}ms" for each in (100, 107)
+        ]
+    found = second_run(session_of(lines, tmp_path, "frameworks.modded_nanogpt"))
+    assert found is not None
+    assert found[1].code == "steps_go_back"
+
+
+# DeepSpeed's pipelines
+
+
+def test_the_log_of_a_node_on_which_megatron_prints_nothing_but_its_arguments_and_memory(tmp_path: Path) -> None:
+    # 24 sequences in 12 s on 32 devices; the lines of Megatron are in the log of the last node.
+    told = {
+        "bf16": True,
+        "fp16": False,
+        "global_batch_size": 24,
+        "micro_batch_size": 1,
+        "pipeline_model_parallel_size": 8,
+    }
+    told |= {"seq_length": 2048, "tensor_model_parallel_size": 2, "world_size": 32, "zero_stage": 1}
+    lines = ["------------------------ arguments ------------------------"]
+    lines += [f"  {name} {'.' * (40 - len(name))} {each}" for name, each in told.items()]
+    for n in range(1, 31):
+        lines += [f"steps: {n} loss: 9.5000 iter time (s): 12.000 samples/sec: 2.000"]
+        lines += (
+            ["[Rank 4] (after 1 iterations) memory (MB) | allocated: 6365.5 | max allocated: 8745.75 |"]
+            if n == 1
+            else []
+        )
+    session = session_of(lines, tmp_path, "dlperf.deepspeed")
+    assert value(session) == 2
+    facts = {"devices": 32, "batch_size_of_job": 24, "precision": "bf16", "tensor_parallel": 2, "pipeline_parallel": 8}
+    assert facts_of(session).items() >= facts.items()

@@ -87,6 +87,8 @@ _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 _HOLDS_MORE = 0.5
 #: Older trainers print epochs in hundredths.
 _HUNDREDTH = 0.01
+#: Records take as long as each other if by the clock more than this share of them does.
+_MOST_ALIKE = 0.8
 #: A run was resumed if so many of its intervals lie before the first line.
 _LATE = 1.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
@@ -330,6 +332,12 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     )  # fmt: skip
     if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
+    if found.verdict == "agrees" and (some := _of_some(every, unit, rounds)):
+        ratio, resolution = some
+        return _judged(
+            "clock", headline.value / ratio, headline.value, headline.unit,
+            f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
+        )  # fmt: skip
     return replace(found, reason=outside) if found.verdict == "agrees" else found
 
 
@@ -376,6 +384,28 @@ def _without_pauses(given: _Intervals, unit: float) -> _Intervals:
     """Return the intervals without those that must hold something else, where these are the fewer."""
     inside = given.took <= _ELSEWHERE * given.claimed + 2 * unit
     return given.at(inside) if 2 * inside.sum() > len(given.rows) else given
+
+
+def _of_some(given: _Intervals, unit: float, rounds: float) -> tuple[float, float] | None:
+    """Return clock over claimed seconds, and the resolution in percent, where some records contradict the clock.
+
+    No pause explains that records claim more than has passed, nor that one claims less than the others though by the
+    clock it took as long as they did. None where there are no such records, or the clock is too coarse for them.
+    """
+    import numpy as np
+
+    usual = median(given.took)
+    if not usual > 0:
+        return None
+    tolerance = TOLERANCE["clock"] / 100
+    ratio, resolution = _in_all(given, unit, rounds)
+    if 1 / ratio > 1 + tolerance + resolution / 100:
+        return ratio, resolution
+    alike = given.at(np.abs(given.took / usual - 1) <= tolerance)
+    if not len(alike.rows) > _MOST_ALIKE * len(given.rows):
+        return None
+    ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)
+    return (ratio, resolution) if resolution <= _COARSEST and ratio > 1 + tolerance + resolution / 100 else None
 
 
 def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
@@ -491,12 +521,16 @@ def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float
 def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
     if "throughput" in given.frame:
-        return _line_arithmetic(session, case, given.frame)
+        return _line_arithmetic(session, case, given.frame, rules.used_records(rules.HEADLINE, given))
     return _batch_arithmetic(session, case)
 
 
-def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
-    """Compare speed times seconds with the samples that the line or the case states."""
+def _line_arithmetic(session: Session, case: Facts, frame: StepRows, used: Rows) -> Witness:
+    """Compare speed times seconds with the samples that the line or the case states.
+
+    What is compared is the median line, or the one that is furthest from it, where the lines in use do not agree as a
+    whole: a few that have lost a digit leave the median as it is, and not the figure.
+    """
     import numpy as np
 
     seconds = frame.step_seconds
@@ -519,13 +553,23 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     if not known.any():
         raise no_figure("no_seconds_on_line")
     rounded = {"throughput": frame["throughput"], "step_seconds": seconds}
-    middle = int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]])
-    line = frame.records.lines([int(frame.rows[middle])])[0]
-    return _judged(
-        "arithmetic", float(samples[middle]), float(implied[middle]), "samples",
-        f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
-        100 * sum(rounding(frame.records, name, each) for name, each in rounded.items()),
-    )  # fmt: skip
+    resolution = 100 * sum(rounding(frame.records, name, each) for name, each in rounded.items())
+
+    def of_line(row: int) -> Witness:
+        line = frame.records.lines([int(frame.rows[row])])[0]
+        return _judged(
+            "arithmetic", float(samples[row]), float(implied[row]), "samples",
+            f"{frame['throughput'][row]:.8g} × {seconds[row]:.6g} s", (line, line), resolution,
+        )  # fmt: skip
+
+    ratios = implied / samples
+    found = of_line(int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]]))
+    used = used[known[used]]
+    # The seconds that are printed over those that the speeds take.
+    whole = float((seconds * frame.covered)[used].sum() / (samples * frame.covered / frame["throughput"])[used].sum())
+    if found.verdict == "disagrees" or not 100 * (max(whole, 1 / whole) - 1) > TOLERANCE["arithmetic"] + resolution:
+        return found
+    return of_line(int(used[np.argmax(ratios[used] if whole > 1 else -ratios[used])]))
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:

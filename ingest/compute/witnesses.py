@@ -628,7 +628,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return _epochs(session, case, given) or _whole_run(session, given)
+        return _epochs(session, case, given, headline) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
@@ -642,16 +642,26 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
+    lines = reported.first_line, reported.last_line
+    if reported.value < _least_alike("summary") * (slowest := _over_the_run(session, given)):
+        # Nor can it count more time than the run took.
+        return _judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
     if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
-    lines = reported.first_line, reported.last_line
     resolution = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
     found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
     return replace(found, verdict="agrees") if within else found
+
+
+def _over_the_run(session: Session, given: ThroughputSeries) -> float:
+    """Return the samples of the records over the seconds of the whole run; 0 where the log does not tell these."""
+    of_run = (each for each in session.records if each.reading.span == "run" and len(each) and "seconds" in each)
+    seconds = next((float(each["seconds"][-1]) for each in of_run), math.nan)
+    return float(given.samples.sum() / seconds) if given.timed and seconds > 0 else 0.0
 
 
 def _trap_of_summary(session: Session) -> Trap | None:
@@ -788,7 +798,7 @@ def _since_the_start(given: ThroughputSeries) -> float:
     return float(given.samples.sum() / given.covered.sum() * steps[-1] / stamps[-1])
 
 
-def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness | None:
     """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
     import numpy as np
 
@@ -798,6 +808,8 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
         if "throughput" in records and records.reading.unit == given.records.reading.unit:
             multiplier, scope = scoped(records.reading, case)
             told = multiplier / float(np.mean(1 / records["throughput"]))
+            if scope == given.scope and records.reading.exact:
+                return _exact_speeds(records, multiplier, headline)
             if scope == given.scope:
                 # An epoch's time may hold what takes time between its records, or not.
                 held = (np.ones(len(given), dtype=np.bool_), given.pauses == 0)
@@ -813,6 +825,18 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
             return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
     return None
+
+
+def _exact_speeds(records: SessionRecords, multiplier: int, headline: Figure) -> Witness:
+    """Compare epochs whose speed is that of all their steps, and of nothing else, with the figure of these lines."""
+    import numpy as np
+
+    lines = np.array(records.lines(list(range(len(records)))))
+    inside = np.flatnonzero((lines >= headline.first_line) & (lines <= headline.last_line))
+    rows = inside if len(inside) else np.arange(len(records))
+    told = multiplier / float(np.mean(1 / records["throughput"][rows]))
+    named = int(lines[rows[0]]), int(lines[rows[-1]])
+    return _judged("summary", told, headline.value, headline.unit, f"{len(rows)} / Σ (1 / x)", named)
 
 
 def _exact_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Column) -> Witness | None:

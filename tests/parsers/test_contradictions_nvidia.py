@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from test_dialects import facts_of, session_of
+from test_disturbed_mlperf import mllog, run_of, samples_to_train
 
 from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
@@ -85,3 +86,75 @@ def test_time_between_some_lines_contradicts_nothing(tmp_path: Path) -> None:
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(1024)
+
+
+def in_blocks(
+    count: Callable[[str, int], float], speed: float = 64.0, mean: float | None = None, pause: float = 5.0
+) -> Iterator[str]:
+    """Yield ten blocks of 640 samples in 10 s with an evaluation behind each.
+
+    Args:
+        count: what an event of some key tells of the samples that are counted there.
+        speed: what is printed of a block.
+        mean: the seconds of a step of 64 samples that a callback prints instead.
+        pause: seconds of an evaluation.
+    """
+    for block in range(10):
+        at, done = (10 + pause) * block, 640 * (block + 1)
+        yield mllog(at, "block_start", samples_count=count("block_start", done - 640))
+        if mean:
+            yield mllog(at + 10, "tracked_stats", {"train_step_time": mean}, samples_count=done)
+        else:
+            yield mllog(at + 10, "tracked_stats", {"throughput": speed}, step=done)
+        for key, after in (("block_stop", 10.0), ("eval_start", 10.0), ("eval_stop", 10 + pause)):
+            yield mllog(at + after, key, samples_count=count(key, done))
+
+
+def mlperf(lines: Iterator[str], folder: Path, end: float = 150) -> Session:
+    return session_of(run_of("made_up", 64, list(lines), end), folder, "frameworks.mlperf")
+
+
+def test_mlperf_counts_that_the_logged_speeds_contradict(tmp_path: Path) -> None:
+    assert not blamed(mlperf(in_blocks(lambda _, done: done), tmp_path))
+    # All that counts samples counts twice as many: 128 per second, where 64 are logged again and again.
+    session = mlperf(in_blocks(lambda _, done: 2 * done), tmp_path)
+    assert blamed(session) == "arithmetic"
+    # Speeds that hold the evaluations are lower, and no contradiction: 640 samples in 15 s.
+    assert not blamed(mlperf(in_blocks(lambda _, done: done, 640 / 15), tmp_path))
+    # Lower than that they cannot be.
+    assert blamed(mlperf(in_blocks(lambda _, done: done, 32.0), tmp_path)) == "arithmetic"
+
+
+@pytest.mark.parametrize("factor", [0.8, 1.25])
+def test_mlperf_counts_that_the_mean_over_a_block_contradicts(factor: float, tmp_path: Path) -> None:
+    # 64 samples per second by a timer that holds the steps of a block and nothing else.
+    assert not blamed(mlperf(in_blocks(lambda _, done: done, mean=1.0), tmp_path))
+    assert blamed(mlperf(in_blocks(lambda _, done: factor * done, mean=1.0), tmp_path)) == "summary"
+
+
+def test_mlperf_evaluation_that_tells_other_samples_than_the_block_before_it(tmp_path: Path) -> None:
+    # From the sixth block on evaluations count twice; what they are held against is the block that ended just before.
+    def twice(key: str, done: int) -> float:
+        return done * (2 if key.startswith("eval") and done > 3200 else 1)
+
+    session = mlperf(in_blocks(twice), tmp_path)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64)
+    assert samples_to_train(session) is None
+    assert samples_to_train(mlperf(in_blocks(lambda _, done: done), tmp_path)) == 6400
+
+
+def test_mlperf_speed_of_the_run_below_what_its_length_allows(tmp_path: Path) -> None:
+    # DLRM: parts of an epoch of 64,000 samples, a tenth in 10 s and an evaluation of 5 s; one speed at the end.
+    def run(logged: float, part: float = 0.1) -> Session:
+        lines = [mllog(0, "train_samples", 64000), mllog(0, "epoch_start", epoch_num=0)]
+        for each in range(1, 9):
+            lines += [mllog(15 * each - 5, "eval_start", epoch_num=part * each)]
+            lines += [mllog(15 * each, "eval_stop", epoch_num=part * each)]
+        lines.append(mllog(120, "tracked_stats", {"throughput": logged}, step=1))
+        return mlperf(iter(lines), tmp_path, 120)
+
+    # With the evaluations 51,200 samples in 120 s.
+    assert not blamed(run(51200 / 120))
+    assert blamed(run(51200 / 120, part=0.11)) == "summary"

@@ -65,7 +65,7 @@ def metrics(
             "power": _printed_median(session, "power"),
             "energy": _printed_median(session, "energy"),
             **_flops(session, case, headline),
-            **_to_target(session),
+            **_to_target(session, headline),
             "loss": _last(session, "loss"),
             "accuracy": _last(session, "accuracy"),
         }
@@ -236,7 +236,7 @@ def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | 
     return MetricFigure(_digits(value), METRICS["flops"].unit, "formula", first, last, arithmetic)
 
 
-def _to_target(session: Session) -> dict[str, MetricFigure]:
+def _to_target(session: Session, headline: Figure | NoFigure) -> dict[str, MetricFigure]:
     """Return minutes and samples until the target was reached, or why there are none, of a run that trains to one."""
     run = next((each for each in session.records if "target_seconds" in each and len(each)), None)
     if run is None:
@@ -252,7 +252,10 @@ def _to_target(session: Session) -> dict[str, MetricFigure]:
         return {"time_to_train": MetricFigure(None, METRICS["time_to_train"].unit, reason=reason)}
     # Not rounded: a score is the mean of these, and published with all its digits.
     found = {"time_to_train": _of_run(run, "time_to_train", seconds / 60, f"{seconds:.10g} s / 60")}
-    if counted:
+    if counted and isinstance(headline, NoFigure) and headline.reason.code == "withheld":
+        # What contradicts the speed may be wrong because of its samples.
+        found["samples_to_train"] = MetricFigure(None, METRICS["samples_to_train"].unit, reason=headline.reason)
+    elif counted:
         found["samples_to_train"] = _of_run(
             counted, "samples_to_train", _digits(float(counted["target_samples"][-1])), ""
         )

@@ -88,6 +88,8 @@ _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 _HOLDS_MORE = (1 + TOLERANCE["summary"] / 100) / 2
 #: Older trainers print epochs in hundredths.
 _HUNDREDTH = 0.01
+#: Records take as long as each other if by the clock more than this share of them does.
+_MOST_ALIKE = 0.8
 #: A run was resumed if so many of its intervals lie before the first line.
 _LATE = 1.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
@@ -332,6 +334,12 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     )  # fmt: skip
     if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
+    if found.verdict == "agrees" and (some := _of_some(every, unit, rounds)):
+        ratio, resolution = some
+        return _judged(
+            "clock", headline.value / ratio, headline.value, headline.unit,
+            f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
+        )  # fmt: skip
     return replace(found, reason=outside) if found.verdict == "agrees" else found
 
 
@@ -378,6 +386,28 @@ def _without_pauses(given: _Intervals, unit: float) -> _Intervals:
     """Return the intervals without those that must hold something else, where these are the fewer."""
     inside = given.took <= _ELSEWHERE * given.claimed + 2 * unit
     return given.at(inside) if 2 * inside.sum() > len(given.rows) else given
+
+
+def _of_some(given: _Intervals, unit: float, rounds: float) -> tuple[float, float] | None:
+    """Return clock over claimed seconds, and the resolution in percent, where some records contradict the clock.
+
+    No pause explains that records claim more than has passed, nor that one claims less than the others though by the
+    clock it took as long as they did. None where there are no such records, or the clock is too coarse for them.
+    """
+    import numpy as np
+
+    usual = median(given.took)
+    if not usual > 0:
+        return None
+    tolerance = TOLERANCE["clock"] / 100
+    ratio, resolution = _in_all(given, unit, rounds)
+    if 1 / ratio > 1 + tolerance + resolution / 100:
+        return ratio, resolution
+    alike = given.at(np.abs(given.took / usual - 1) <= tolerance)
+    if not len(alike.rows) > _MOST_ALIKE * len(given.rows):
+        return None
+    ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)
+    return (ratio, resolution) if resolution <= _COARSEST and ratio > 1 + tolerance + resolution / 100 else None
 
 
 def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
@@ -617,7 +647,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return _epochs(session, case, given) or _whole_run(session, given)
+        return _epochs(session, case, given, headline) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
@@ -631,16 +661,26 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
+    lines = reported.first_line, reported.last_line
+    if reported.value < _least_alike("summary") * (slowest := _over_the_run(session, given)):
+        # Nor can it count more time than the run took.
+        return _judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
     if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
-    lines = reported.first_line, reported.last_line
     resolution = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
     found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
     return replace(found, verdict="agrees") if within else found
+
+
+def _over_the_run(session: Session, given: ThroughputSeries) -> float:
+    """Return the samples of the records over the seconds of the whole run; 0 where the log does not tell these."""
+    of_run = (each for each in session.records if each.reading.span == "run" and len(each) and "seconds" in each)
+    seconds = next((float(each["seconds"][-1]) for each in of_run), math.nan)
+    return float(given.samples.sum() / seconds) if given.timed and seconds > 0 else 0.0
 
 
 def _trap_of_summary(session: Session) -> Trap | None:
@@ -777,7 +817,7 @@ def _since_the_start(given: ThroughputSeries) -> float:
     return float(given.samples.sum() / given.covered.sum() * steps[-1] / stamps[-1])
 
 
-def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness | None:
     """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
     import numpy as np
 
@@ -787,6 +827,8 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
         if "throughput" in records and records.reading.unit == given.records.reading.unit:
             multiplier, scope = scoped(records.reading, case)
             told = multiplier / float(np.mean(1 / records["throughput"]))
+            if scope == given.scope and records.reading.exact:
+                return _exact_speeds(records, multiplier, headline)
             if scope == given.scope:
                 # An epoch's time may hold what takes time between its records, or not.
                 held = (np.ones(len(given), dtype=np.bool_), given.pauses == 0)
@@ -802,6 +844,18 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
             return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
     return None
+
+
+def _exact_speeds(records: SessionRecords, multiplier: int, headline: Figure) -> Witness:
+    """Compare epochs whose speed is that of all their steps, and of nothing else, with the figure of these lines."""
+    import numpy as np
+
+    lines = np.array(records.lines(list(range(len(records)))))
+    inside = np.flatnonzero((lines >= headline.first_line) & (lines <= headline.last_line))
+    rows = inside if len(inside) else np.arange(len(records))
+    told = multiplier / float(np.mean(1 / records["throughput"][rows]))
+    named = int(lines[rows[0]]), int(lines[rows[-1]])
+    return _judged("summary", told, headline.value, headline.unit, f"{len(rows)} / Σ (1 / x)", named)
 
 
 def _exact_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Column) -> Witness | None:

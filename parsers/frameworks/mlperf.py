@@ -33,7 +33,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise, takewhile
-from math import isfinite, nan
+from math import isfinite, isnan, nan
 
 import numpy as np
 
@@ -75,6 +75,8 @@ _RUN: Mapping[str, bytes] = {
     "_run_stop": rb"run_stop" + _ENDS + rb"(?=" + _LATER + rb"\n)",
 }  # fmt: skip
 _RUN_ENDS = _RUN.keys() - {"_run_start"}
+#: What ends a stretch of training.
+_ENDINGS = frozenset({"_block_stop", "_epoch_stop"})
 #: What is logged before training begins.
 _BEGINNINGS = frozenset(
     {"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch", "_staging_start", "_staging_stop"}
@@ -458,7 +460,7 @@ def _positions(events: Sequence[_Event], data_set: float, batch: float) -> tuple
     # Beside numbers that say more, what is counted may be the data that evaluations see.
     if counted and not (in_samples and max(numbers) > max(counted)):
         of_step = _batch_of_blocks(events, batch)
-        return [_counted(each, of_step) for each in events], True
+        return _agreed(events, [_counted(each, of_step) for each in events], batch), True
     if in_samples:
         return [_number_of_samples(each, batch) for each in events], True
     if any(number % 1 for number in numbers):
@@ -522,6 +524,30 @@ def _counted(event: _Event, batch: float) -> float:
     if isfinite(event.step) and isfinite(batch) and event.kind.startswith(("_block", "_eval", "_judged", *_RUN)):
         return event.step * batch
     return event.samples
+
+
+def _agreed(events: Sequence[_Event], samples: Sequence[float], batch: float) -> list[float]:
+    """Return the samples until each event, NaN where the end of a block and the evaluation after it tell other ones.
+
+    A batch may be told before it is trained. Evaluations that always tell the same tell the size of their data.
+    """
+    evaluated = {number for each, number in zip(events, samples, strict=True) if _of_evaluation(each, number)}
+    if len(evaluated) < 2:
+        return list(samples)
+    found, most = list(samples), batch if isfinite(batch) else 0.0
+    told = [at for at, each in enumerate(events) if isfinite(samples[at]) and each.kind != "_judged"]
+    for before, after in pairwise(told):
+        ended = events[before].kind in _ENDINGS and events[after].time - events[before].time <= _NEXT
+        if not (ended or events[before].kind == "_eval_start") or not _of_evaluation(events[after], samples[after]):
+            continue
+        if isnan(found[before]) or abs(samples[after] - samples[before]) > max(most, _EXACT * samples[after]):
+            found[before] = found[after] = nan
+    return found
+
+
+def _of_evaluation(event: _Event, samples: float) -> bool:
+    """Return whether an event begins or ends an evaluation and tells samples."""
+    return event.kind in ("_eval_start", "_eval_stop") and isfinite(samples)
 
 
 def _first(events: Sequence[_Event]) -> float:
@@ -671,7 +697,7 @@ def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts
     known = [(each, place, *told[place]) for each, place in zip(printed, places, strict=True) if place in told]
     ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
     of_speed, of_event = counts.units(ratio)
-    if ratio * of_speed / of_event < 1 - _AGREES:
+    if ratio * of_speed / of_event < 1 - _AGREES and _holds_evaluations(known, printed, of_speed / of_event):
         return []
     return [
         (
@@ -685,6 +711,22 @@ def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts
         )
         for each, place, samples, seconds in known
     ]
+
+
+def _holds_evaluations(
+    known: Sequence[tuple[_Event, float, float, float]], printed: Sequence[_Event], factor: float
+) -> bool:
+    """Return whether logged speeds count the time of all that lies between them, so that they are not below that.
+
+    Those that are lower still contradict the events, by which nobody trained as slowly.
+    """
+    before = dict(pairwise(sorted(printed, key=lambda each: -each.time)))
+    told = [
+        factor * each.throughput * (each.time - before[each].time) / samples
+        for each, _, samples, _ in known
+        if each in before and each.time > before[each].time
+    ]
+    return not told or float(np.median(told)) >= 1 - _AGREES
 
 
 def _may_be(printed: Sequence[_Event], course: _Course) -> bool:
@@ -803,7 +845,7 @@ def _target_samples(columns: Columns) -> Postprocessed:
     if not known or not _told_to_the_end(inside, samples, known, within):
         return _table([])
     before, until = _before_training(inside, samples), max(told[at] for at in known)
-    if until <= before:
+    if until <= before or _contradicts(until, inside, samples, batch):
         return _table([])
     # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
     resumed = before if before > batch and not isfinite(_stated(columns, "resumed_from")) else 0.0
@@ -815,6 +857,19 @@ def _told_to_the_end(inside: Sequence[_Event], samples: Sequence[float], known: 
     trained, lost = _trained(inside), _lost(inside, samples)
     after = trained[-1] - trained[known[-1]]
     return after <= _AGREES * trained[-1] and lost[-1] == lost[known[-1]] and (within or not lost[known[0]])
+
+
+def _contradicts(until: float, inside: Sequence[_Event], samples: Sequence[float], batch: float) -> bool:
+    """Return whether the last end of a block or of an evaluation tells fewer samples, or tells others than the next event."""
+    varied = len({each.samples for each in inside if _of_evaluation(each, each.samples)}) > 1
+    ends = [
+        number
+        for each, number in zip(inside, samples, strict=True)
+        if isfinite(each.samples) and (each.kind in _ENDINGS or (varied and _of_evaluation(each, each.samples)))
+    ]
+    if len(set(ends)) < 2:
+        return False
+    return any(map(isnan, ends)) or until - ends[-1] > max(_EXACT * until, batch if isfinite(batch) else 0.0)
 
 
 def _evaluated_last(inside: Sequence[_Event]) -> bool:
@@ -871,7 +926,7 @@ def _stretches(unit: str, where: bytes, counted: str = "samples") -> Reading:
 def _means(unit: str, where: bytes, counted: str = "samples") -> Reading:
     """Return the reading of the means over blocks, which the clock between the events is held against."""
     return Reading(
-        _STAMP + rb"[0-9]++" + _KEY + _BLOCK_MEAN, unit=unit, span="epoch", weak=True, marker=b"train_step_time",
+        _STAMP + rb"[0-9]++" + _KEY + _BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True, marker=b"train_step_time",
         where=where, postprocess=partial(_block_means, unit=counted), facts=_FACTS,
     )  # fmt: skip
 

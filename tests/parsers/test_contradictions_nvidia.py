@@ -1,0 +1,160 @@
+"""Numbers of NVIDIA's printers and of MLPerf's logs that contradict each other within one log.
+
+Lines are made up after theirs; figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, session_of
+from test_disturbed_mlperf import mllog, run_of, samples_to_train
+
+from ingest.compute.witnesses import measured
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+
+def blamed(session: Session) -> str:
+    """Return the witness that withholds the figure, or `` where there is one."""
+    found = measured(session, facts_of(session)).headline
+    if isinstance(found, Figure):
+        return ""
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "withheld", found
+    return str(found.reason.args["witness"])
+
+
+def transformer_xl(speed: Callable[[int], str]) -> Iterator[str]:
+    """Yield 50 lines of 10 steps of 12,288 tokens in 0.25 s; `speed` prints the speed of a line."""
+    yield "Namespace(batch_size=64, d_model=512, fp16=False, gpu0_bsz=-1, max_step=500, tgt_len=192)"
+    for line in range(1, 51):
+        yield (
+            f"| epoch   1 step {10 * line:>8} | batches {10 * line:>6} / 9000 | lr 1.000e-02 | ms/batch 250.0 | "
+            f"tok/s {speed(line):>7} | loss  6.50 | ppl    665.14"
+        )
+
+
+@pytest.mark.parametrize("wrong", ["4915", "9152", "98304"])
+def test_a_few_speeds_that_the_seconds_beside_them_contradict(wrong: str, tmp_path: Path) -> None:
+    # 12,288 tokens in 0.25 s are 49,152 per second; a speed that has lost a digit weighs as much as ten lines.
+    assert not blamed(session_of(list(transformer_xl(lambda _: "49152")), tmp_path, "ngc.pytorch_transformer_xl"))
+    lines = list(transformer_xl(lambda line: wrong if line % 5 == 2 else "49152"))
+    session = session_of(lines, tmp_path, "ngc.pytorch_transformer_xl")
+    assert blamed(session) == "arithmetic"
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, NoFigure)
+    # A line that says so is named: that of step 120 is the thirteenth.
+    named = lines[int(found.reason.args["line"]) - 1]
+    assert wrong in named
+
+
+def convnets(speed: Callable[[int], float], seconds: Callable[[int], float] = lambda _: 0.25) -> Iterator[str]:
+    """Yield 600 lines of an iteration of 256 images; `speed` and `seconds` of each line."""
+    yield "DLL 2026-11-20 10:00:00.500000 - PARAMETER arch : resnet50  batch_size : 32  world_size : 8 "
+    clock = dt.datetime(2026, 11, 20, 10, 0, 1, 250)
+    for line in range(1, 601):
+        clock += dt.timedelta(seconds=seconds(line))
+        yield (
+            f"DLL {clock.isoformat(' ', 'microseconds')} - Epoch: 0 Iteration: {line}  train.loss : 6.5 None "
+            f"train.compute_ips : {1.01 * speed(line):.2f} images/s train.total_ips : {speed(line):.2f} images/s"
+        )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda line: 24.0 if line % 5 == 2 else 1024.0,
+        lambda line: 512.0 if line > 400 else 1024.0,
+        lambda line: 2048.0 if line % 3 == 1 else 1024.0,
+    ],
+)
+def test_speeds_of_some_lines_that_the_clocks_contradict(wrong: Callable[[int], float], tmp_path: Path) -> None:
+    # 256 images in 0.25 s by the clocks of all lines; the median of the lines agrees with them.
+    assert not blamed(session_of(list(convnets(lambda _: 1024.0)), tmp_path, "ngc.pytorch_resnet50"))
+    assert blamed(session_of(list(convnets(wrong)), tmp_path, "ngc.pytorch_resnet50")) == "clock"
+
+
+def test_time_between_some_lines_contradicts_nothing(tmp_path: Path) -> None:
+    # What no record covers, such as an evaluation, is longer than the other intervals.
+    session = session_of(
+        list(convnets(lambda _: 1024.0, lambda line: 1.25 if line % 5 == 2 else 0.25)), tmp_path, "ngc.pytorch_resnet50"
+    )
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(1024)
+
+
+def in_blocks(
+    count: Callable[[str, int], float], speed: float = 64.0, mean: float | None = None, pause: float = 5.0
+) -> Iterator[str]:
+    """Yield ten blocks of 640 samples in 10 s with an evaluation behind each.
+
+    Args:
+        count: what an event of some key tells of the samples that are counted there.
+        speed: what is printed of a block.
+        mean: the seconds of a step of 64 samples that a callback prints instead.
+        pause: seconds of an evaluation.
+    """
+    for block in range(10):
+        at, done = (10 + pause) * block, 640 * (block + 1)
+        yield mllog(at, "block_start", samples_count=count("block_start", done - 640))
+        if mean:
+            yield mllog(at + 10, "tracked_stats", {"train_step_time": mean}, samples_count=done)
+        else:
+            yield mllog(at + 10, "tracked_stats", {"throughput": speed}, step=done)
+        for key, after in (("block_stop", 10.0), ("eval_start", 10.0), ("eval_stop", 10 + pause)):
+            yield mllog(at + after, key, samples_count=count(key, done))
+
+
+def mlperf(lines: Iterator[str], folder: Path, end: float = 150) -> Session:
+    return session_of(run_of("made_up", 64, list(lines), end), folder, "frameworks.mlperf")
+
+
+def test_mlperf_counts_that_the_logged_speeds_contradict(tmp_path: Path) -> None:
+    assert not blamed(mlperf(in_blocks(lambda _, done: done), tmp_path))
+    # All that counts samples counts twice as many: 128 per second, where 64 are logged again and again.
+    session = mlperf(in_blocks(lambda _, done: 2 * done), tmp_path)
+    assert blamed(session) == "arithmetic"
+    # Speeds that hold the evaluations are lower, and no contradiction: 640 samples in 15 s.
+    assert not blamed(mlperf(in_blocks(lambda _, done: done, 640 / 15), tmp_path))
+    # Lower than that they cannot be.
+    assert blamed(mlperf(in_blocks(lambda _, done: done, 32.0), tmp_path)) == "arithmetic"
+
+
+@pytest.mark.parametrize("factor", [0.8, 1.25])
+def test_mlperf_counts_that_the_mean_over_a_block_contradicts(factor: float, tmp_path: Path) -> None:
+    # 64 samples per second by a timer that holds the steps of a block and nothing else.
+    assert not blamed(mlperf(in_blocks(lambda _, done: done, mean=1.0), tmp_path))
+    assert blamed(mlperf(in_blocks(lambda _, done: factor * done, mean=1.0), tmp_path)) == "summary"
+
+
+def test_mlperf_evaluation_that_tells_other_samples_than_the_block_before_it(tmp_path: Path) -> None:
+    # From the sixth block on evaluations count twice; what they are held against is the block that ended just before.
+    def twice(key: str, done: int) -> float:
+        return done * (2 if key.startswith("eval") and done > 3200 else 1)
+
+    session = mlperf(in_blocks(twice), tmp_path)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64)
+    assert samples_to_train(session) is None
+    assert samples_to_train(mlperf(in_blocks(lambda _, done: done), tmp_path)) == 6400
+
+
+def test_mlperf_speed_of_the_run_below_what_its_length_allows(tmp_path: Path) -> None:
+    # DLRM: parts of an epoch of 64,000 samples, a tenth in 10 s and an evaluation of 5 s; one speed at the end.
+    def run(logged: float, part: float = 0.1) -> Session:
+        lines = [mllog(0, "train_samples", 64000), mllog(0, "epoch_start", epoch_num=0)]
+        for each in range(1, 9):
+            lines += [mllog(15 * each - 5, "eval_start", epoch_num=part * each)]
+            lines += [mllog(15 * each, "eval_stop", epoch_num=part * each)]
+        lines.append(mllog(120, "tracked_stats", {"throughput": logged}, step=1))
+        return mlperf(iter(lines), tmp_path, 120)
+
+    # With the evaluations 51,200 samples in 120 s.
+    assert not blamed(run(51200 / 120))
+    assert blamed(run(51200 / 120, part=0.11)) == "summary"

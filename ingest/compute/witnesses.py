@@ -233,7 +233,7 @@ def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
     return {
         "witness": witness.kind, "line": witness.first_line or headline.first_line, "value": f"{witness.value:.5g}",
         "against": f"{witness.against:.5g}", "difference": f"{witness.difference or 0:+.3g}", "unit": witness.unit,
-        "arithmetic": witness.arithmetic,
+        "arithmetic": witness.arithmetic, **({"likelier": witness.reason.code} if witness.reason else {}),
     }  # fmt: skip
 
 
@@ -491,14 +491,18 @@ def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float
 def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
     if "throughput" in given.frame:
-        return _line_arithmetic(session, case, given.frame)
+        return _line_arithmetic(session, case, given, headline)
     return _batch_arithmetic(session, case)
 
 
-def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
-    """Compare speed times seconds with the samples that the line or the case states."""
+def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare speed times seconds with the samples that the line or the case states.
+
+    The usual line tells, and then the figure: lines of which one number was garbled are few, and move it all the same.
+    """
     import numpy as np
 
+    frame = given.frame
     seconds = frame.step_seconds
     if seconds is None:
         raise no_figure("no_seconds_on_line")
@@ -519,13 +523,25 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     if not known.any():
         raise no_figure("no_seconds_on_line")
     rounded = {"throughput": frame["throughput"], "step_seconds": seconds}
-    middle = int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]])
-    line = frame.records.lines([int(frame.rows[middle])])[0]
-    return _judged(
-        "arithmetic", float(samples[middle]), float(implied[middle]), "samples",
-        f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
-        100 * sum(rounding(frame.records, name, each) for name, each in rounded.items()),
-    )  # fmt: skip
+    resolution = 100 * sum(rounding(frame.records, name, each) for name, each in rounded.items())
+
+    def judged(row: int) -> Witness:
+        line = frame.records.lines([int(frame.rows[row])])[0]
+        return _judged(
+            "arithmetic", float(samples[row]), float(implied[row]), "samples",
+            f"{frame['throughput'][row]:.8g} × {seconds[row]:.6g} s", (line, line), resolution,
+        )  # fmt: skip
+
+    found = judged(int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]]))
+    rows = rules.used_records(rules.HEADLINE, given)
+    if found.verdict != "agrees" or not known[rows].all():
+        return found
+    took, held = (increments(frame, each * frame.covered)[rows].sum() for each in (seconds, samples))
+    share = given.multiplier * held / took / headline.value
+    if 100 * (max(share, 1 / share) - 1) <= TOLERANCE["arithmetic"] + resolution:
+        return found
+    worst = judged(int(rows[np.argmax(np.abs(np.log(implied[rows] / samples[rows])))]))
+    return replace(worst, reason=Reason("unlike_others"))
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:

@@ -1,0 +1,91 @@
+"""Numbers of Paddle's logs that contradict each other, and what decides between them.
+
+Lines are made up after those of the printers; figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, session_of
+
+from ingest.compute.witnesses import Measurement, measured
+from ingest.read.facts import Contradiction, merge
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+LAUNCHED = "LAUNCH INFO 2026-11-20 10:00:00,123 "
+
+
+def launcher(*, devices: int = 4, **options: str) -> list[str]:
+    """Return what `paddle.distributed.launch` prints of its options, in their order, and of its processes."""
+    told = {"devices": ",".join(map(str, range(devices))), "ips": "None", "master": "None", "nnodes": "1"} | options
+    head = [f"{LAUNCHED}-----------  Configuration  ----------------------"]
+    lines = [f"{LAUNCHED}{name}: {each}" for name, each in sorted(told.items())]
+    return [*head, *lines, f"{LAUNCHED}Run Pod: xkcdab, replicas {devices}, status ready"]
+
+
+def clas(*, cost: float = 0.25, batch: int = 48) -> list[str]:
+    """Return an epoch of PaddleClas in lines of 10 iterations."""
+    return [
+        f"[2026/11/20 10:{n // 60:02d}:{n % 60:02d}] ppcls INFO: [Train][Epoch 1/1][Iter: {10 * n}/400]lr: 0.1, "
+        f"loss: 2.30000, batch_cost: {cost:.5f}s, reader_cost: 0.00100, ips: {batch / cost:.5f} samples/s, eta: 0:00:14"
+        for n in range(1, 40)
+    ]
+
+
+def conflict(session: Session) -> list[tuple[str, int, int]]:
+    found: tuple[Contradiction, ...] = merge({}, session.facts, None, "", {}, session.format.id).contradictions
+    return [(each.fact, each.first.value, each.second.value) for each in found]
+
+
+def withheld(found: Measurement) -> str:
+    assert isinstance(found.headline, NoFigure), found.headline
+    assert found.headline.reason.code == "withheld"
+    return str(found.headline.reason.args["witness"])
+
+
+@pytest.mark.parametrize(
+    ("options", "nodes"),
+    [
+        ({}, 1),
+        # Hosts that are listed make the job, although their number is not told; a master takes no notice of them.
+        ({"ips": "10.0.0.1,10.0.0.2,10.0.0.3"}, 3),
+        ({"ips": "10.0.0.1"}, 1),
+        ({"ips": "10.0.0.1,10.0.0.2,10.0.0.3", "master": "10.0.0.1:6070", "nnodes": "2"}, 2),
+    ],
+)
+def test_hosts_that_the_launcher_lists_are_the_machines(options: dict[str, str], nodes: int, tmp_path: Path) -> None:
+    session = session_of([*launcher(**options), *clas()], tmp_path, "paddle.clas_dygraph")
+    facts = merge({}, session.facts, None, "", {})
+    assert (facts.value("nodes"), facts.value("devices")) == (nodes, 4 * nodes)
+    assert conflict(session) == []
+
+
+def test_more_ranks_than_the_machines_have_contradict_them(tmp_path: Path) -> None:
+    ranks = "I1120 init nccl context nranks: 8 local rank: 0"
+    session = session_of([*launcher(), ranks, *clas()], tmp_path, "paddle.clas_dygraph")
+    assert conflict(session) == [("devices", 8, 4)]
+    session = session_of([*launcher(ips="10.0.0.1,10.0.0.2"), ranks, *clas()], tmp_path, "paddle.clas_dygraph")
+    assert conflict(session) == []
+
+
+def test_a_few_speeds_that_lost_a_digit_contradict_the_seconds_of_their_lines(tmp_path: Path) -> None:
+    head = ["[2026-11-20 10:00:00,123] [    INFO] -   global_batch_size : 64", "  max_seq_len : 1024", "nranks : 8"]
+    steps = [
+        f"[2026-11-20 10:{n // 12:02d}:{5 * n % 60:02d},123] [    INFO] - [train] epoch: [0/1], batch: [{10 * n}/500], "
+        "loss: 9.500000000, avg_batch_cost: 0.50000 sec, speed: 2.00 step/s, ips_total: 131072 tokens/s, "
+        "ips: 16384 tokens/s, learning rate: 1.00000e-05, found_inf: 0"
+        for n in range(1, 51)
+    ]
+    session = session_of([*head, *steps], tmp_path, "paddle.fleetx")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(131072)
+    lost = [each.replace("131072", "13107") if n % 20 == 15 else each for n, each in enumerate(steps)]
+    session = session_of([*head, *lost], tmp_path, "paddle.fleetx")
+    found_lost = measured(session, facts_of(session))
+    assert withheld(found_lost) == "arithmetic"
+    assert isinstance(found_lost.headline, NoFigure)
+    assert found_lost.headline.reason.args["likelier"] == "unlike_others"

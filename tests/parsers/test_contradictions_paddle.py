@@ -89,3 +89,45 @@ def test_a_few_speeds_that_lost_a_digit_contradict_the_seconds_of_their_lines(tm
     assert withheld(found_lost) == "arithmetic"
     assert isinstance(found_lost.headline, NoFigure)
     assert found_lost.headline.reason.args["likelier"] == "unlike_others"
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1, ""), (2, "arithmetic"), (0.5, "arithmetic")])
+def test_the_end_of_an_epoch_of_paddlevideo_agrees_with_its_lines(factor: float, verdict: str, tmp_path: Path) -> None:
+    # 60 batches of 16 clips in 30 s, on each of 4 devices; the last line of an epoch is that of batch 50.
+    lines = [*launcher(), "[11/20 10:00:00] DATASET : ", "[11/20 10:00:00]     batch_size : 16"]
+    for epoch in range(1, 7):
+        lines += [
+            f"[11/20 10:{epoch:02d}:{n // 2:02d}] epoch:[  {epoch}/6  ] train step:{n:<4} loss: 4.00000 lr: 0.010000 "
+            "batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 32.00000 instance/sec."
+            for n in range(0, 60, 10)
+        ]
+        lines.append(
+            f"[11/20 10:{epoch:02d}:31] END epoch:{epoch}   train loss_avg: 4.50000 avg_batch_cost: 0.50000 sec, "
+            f"avg_reader_cost: 0.01000 sec, batch_cost_sum: 30.0 sec, avg_ips: {32 * factor:.5f} instance/sec."
+        )
+    session = session_of(lines, tmp_path, "paddle.video")
+    found = measured(session, facts_of(session) | {"devices": 4})
+    if verdict:
+        assert withheld(found) == verdict
+    else:
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(4 * 32)
+
+
+@pytest.mark.parametrize(("stated", "verdict"), [(4, ""), (2, "arithmetic"), (None, "")])
+def test_the_batch_of_paddle3d_is_that_of_its_configuration(stated: int | None, verdict: str, tmp_path: Path) -> None:
+    # 4 images in 0.5 s; the timer starts behind the first iteration.
+    head = ["-Environment Information-", "platform: ", "Linux", *([f"batch_size: {stated}"] if stated else [])]
+    steps = [
+        f"2026-11-20 10:{n // 12:02d}:{5 * n % 60:02d},000 -     INFO - [TRAIN] epoch=1/80, iter={10 * n}/9000 , "
+        f"total_loss=1.250000, lr=0.001000, batch_cost: {0.5 * (10 * n - 1) / (10 * n):.6f} sec, ips: 8.000000 images/s "
+        "| ETA 01:02:03"
+        for n in range(1, 51)
+    ]
+    session = session_of([*head, *steps], tmp_path, "paddle.paddle3d")
+    found = measured(session, facts_of(session) | {"devices": 2})
+    if verdict:
+        assert withheld(found) == verdict
+    else:
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(2 * 8, rel=1e-4)

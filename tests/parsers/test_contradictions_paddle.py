@@ -120,7 +120,7 @@ def test_the_batch_of_paddle3d_is_that_of_its_configuration(stated: int | None, 
     head = ["-Environment Information-", "platform: ", "Linux", *([f"batch_size: {stated}"] if stated else [])]
     steps = [
         f"2026-11-20 10:{n // 12:02d}:{5 * n % 60:02d},000 -     INFO - [TRAIN] epoch=1/80, iter={10 * n}/9000 , "
-        f"total_loss=1.250000, lr=0.001000, batch_cost: {0.5 * (10 * n - 1) / (10 * n):.6f} sec, ips: 8.000000 images/s "
+        f"total_loss=1.250000, batch_cost: {0.5 * (10 * n - 1) / (10 * n):.6f} sec, ips: 8.000000 images/s "
         "| ETA 01:02:03"
         for n in range(1, 51)
     ]

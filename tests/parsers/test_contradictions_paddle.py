@@ -91,6 +91,24 @@ def test_a_few_speeds_that_lost_a_digit_contradict_the_seconds_of_their_lines(tm
     assert found_lost.headline.reason.args["likelier"] == "unlike_others"
 
 
+@pytest.mark.parametrize(
+    ("printed", "stated", "likelier"), [(0.5, 48, "other_seconds"), (0.25, 96, None), (0.25, 24, None)]
+)
+def test_the_clock_tells_whether_seconds_are_wrong(
+    printed: float, stated: int, likelier: str | None, tmp_path: Path
+) -> None:
+    # 10 batches of 48 images in 10 s by the clock, and by the speed.
+    head = [f"[2026/11/20 09:59:00] ppcls INFO: {each}" for each in ("Train : ", f"    batch_size : {stated}")]
+    lines = [*head, *(each.replace("batch_cost: 1.0", f"batch_cost: {4 * printed:.1f}") for each in clas(cost=1.0))]
+    for n, each in enumerate(lines[2:], 1):
+        lines[n + 1] = f"[2026/11/20 10:{n // 6:02d}:{10 * n % 60:02d}]{each[each.index(']') :][1:]}"
+    session = session_of(lines, tmp_path, "paddle.clas_dygraph")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    assert withheld(found) == "arithmetic"
+    assert isinstance(found.headline, NoFigure)
+    assert found.headline.reason.args.get("likelier") == likelier
+
+
 @pytest.mark.parametrize(("factor", "verdict"), [(1, ""), (2, "arithmetic"), (0.5, "arithmetic")])
 def test_the_end_of_an_epoch_of_paddlevideo_agrees_with_its_lines(factor: float, verdict: str, tmp_path: Path) -> None:
     # 60 batches of 16 clips in 30 s, on each of 4 devices; the last line of an epoch is that of batch 50.

@@ -296,8 +296,9 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
     median over stretches that are long enough for the clock's resolution. Nor does a stall count that fewer than half
     of the stretches hold, if no record covers it. Nothing tells one from the other, so that the reason of a clock that
-    does not disagree says how much time there is of both. Where the printer is known to leave time out, and no stretch
-    is long enough, all intervals are compared together.
+    does not disagree says how much time there is of both. That less time passed than the records claim counts, however
+    few claim it. Where the printer is known to leave time out, and no stretch is long enough, all intervals are
+    compared together.
     """
     import numpy as np
 
@@ -331,6 +332,8 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         )
     if given.records.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
         raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
+    if given.records.reading.span == "interval" and ratio > (fewer := _too_few_seconds(every, unit, rounds)):
+        ratio, resolution = fewer, _in_all(every, unit, rounds)[1]
     first, last = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
     found = _judged(
         "clock", headline.value / ratio, headline.value, headline.unit,
@@ -482,6 +485,16 @@ def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
         return whole / float(given.claimed.sum()), whole / given.pieces
     clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
     return median(clock / told), median(clock) / max(1.0, given.pieces / count)
+
+
+def _too_few_seconds(given: _Intervals, unit: float, rounds: float) -> float:
+    """Return clock over claimed seconds of all intervals if less time passed than is claimed, else infinity.
+
+    No pause explains that, so that the fewer of the stretches tell it too.
+    """
+    ratio, resolution = _in_all(given, unit, rounds)
+    short = resolution <= _COARSEST and ratio < 1 / (1 + (TOLERANCE["clock"] + resolution) / 100)
+    return ratio if short else math.inf
 
 
 def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float]:

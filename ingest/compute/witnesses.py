@@ -29,6 +29,7 @@ from ingest.compute.series import (
     ThroughputSeries,
     computed_series,
     no_figure,
+    of_short_epochs,
     rounding,
     samples_per_step,
     scoped,
@@ -580,7 +581,8 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
     multiplier, scope = scoped(reading, case)
     if scope != "job":
         raise no_figure("no_devices")
-    return np.full(len(frame), samples_per_step(session, reading, case) / multiplier)
+    whole = {name: each for name, each in case.items() if name != "data_set_size"}  # Printers count whole batches.
+    return np.full(len(frame), samples_per_step(session, reading, whole) / multiplier)
 
 
 def _batch_arithmetic(session: Session, case: Facts) -> Witness:
@@ -889,7 +891,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
 
     frame = given.frame
     if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session) or _planned(session, given)
+        return _data_set(case, session, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
@@ -929,8 +931,11 @@ def _planned(session: Session, given: ThroughputSeries) -> Witness:
     return replace(found, verdict="agrees")
 
 
-def _data_set(case: Facts, session: Session) -> Witness | None:
-    """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step."""
+def _data_set(case: Facts, session: Session, given: ThroughputSeries) -> Witness | None:
+    """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step.
+
+    A printer of speeds counts the rest that ends a short epoch as a whole batch.
+    """
     names = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job")
     if not all(case.get(name) for name in names):
         return None
@@ -938,14 +943,12 @@ def _data_set(case: Facts, session: Session) -> Witness | None:
     if (epochs - 1) * samples < steps * batch < (epochs - TOLERANCE["counters"] / 100) * samples:
         return None  # A limit of the steps ends the run within its last epoch.
     line = session.facts["total_steps"].line if "total_steps" in session.facts else 0
+    mean = of_short_epochs(case, batch)
+    counted, resolution = (
+        (batch, 0.0) if mean < batch and given.column == "throughput" else (mean, 100 * epochs / steps)
+    )
     return _judged(
-        "counters",
-        samples * epochs,
-        steps * batch,
-        "samples",
-        f"{steps:g} × {batch:g}",
-        (line, line),
-        100 * epochs / steps,
+        "counters", samples * epochs, steps * counted, "samples", f"{steps:g} × {counted:g}", (line, line), resolution
     )
 
 

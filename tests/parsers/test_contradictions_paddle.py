@@ -167,3 +167,46 @@ def test_the_batch_of_paddle3d_is_that_of_its_configuration(stated: int | None, 
     else:
         assert isinstance(found.headline, Figure)
         assert found.headline.value == pytest.approx(2 * 8, rel=1e-4)
+
+
+def trainer(examples: int, *, logger: str) -> list[str]:
+    """Return 40 epochs over some examples, in updates of 64 that take a second each, as a trainer prints them."""
+    total = 40 * -(-examples // 64)
+    arguments = {
+        "Num examples": examples, "Num Epochs": 40, "Instantaneous batch size per device": 8,
+        "Total train batch size (w. parallel, distributed & accumulation)": 64, "Gradient Accumulation steps": 2,
+        "Total optimization steps": total,
+    }  # fmt: skip
+    head = ["***** Running training *****", *(f"  {name} = {each}" for name, each in arguments.items())]
+    return [logger.format(0, 0) + each for each in head]
+
+
+@pytest.mark.parametrize(("examples", "value"), [(640, 64.0), (640 - 10, 64.0), (80, 40.0), (45, 45.0)])
+def test_the_rest_that_ends_a_short_epoch_is_no_batch(examples: int, value: float, tmp_path: Path) -> None:
+    # 80 examples are one update of 64 and one of 16.
+    logger = "[2026-11-20 10:{:02d}:{:02d},000] [    INFO] - "
+    steps = 40 * -(-examples // 64)
+    lines = [
+        logger.format(n // 60, n % 60) + f"loss: 1.5, learning_rate: 1e-05, global_step: {n}, interval_runtime: 5.0, "
+        f"interval_samples_per_second: 64.0, interval_steps_per_second: 1.0, epoch: {40 * n / steps:.2f}"
+        for n in range(5, steps + 1, 5)
+    ]
+    devices = logger.format(0, 0) + f"{'world_size':30}: 4"
+    session = session_of([devices, *trainer(examples, logger=logger), *lines], tmp_path, "paddle.nlp_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("examples", "value"), [(640, 64.0), (80, 40.0)])
+def test_nor_is_it_one_of_a_trainer_of_seconds(examples: int, value: float, tmp_path: Path) -> None:
+    steps = 40 * -(-examples // 64)
+    lines = []
+    for n in range(5, steps + 1, 5):
+        done, left = (f"{each // 60:02d}:{each % 60:02d}" for each in (n, steps - n))
+        lines += [f"{100 * n // steps:3d}%|##        | {n}/{steps} [{done}<{left},  1.00s/it]"]
+        lines += [f"{{'loss': 0.5, 'learning_rate': 5e-06, 'epoch': {40 * n / steps:.2f}}}"]
+    session = session_of([*trainer(examples, logger=""), *lines], tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session) | {"devices": 4}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(value)

@@ -5,6 +5,7 @@ Lines are made up after those of the printers; figures are worked out by hand.
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -210,3 +211,22 @@ def test_nor_is_it_one_of_a_trainer_of_seconds(examples: int, value: float, tmp_
     found = measured(session, facts_of(session) | {"devices": 4}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("pictures", "verdict"), [(0.0, "agrees"), (1.5, "corrects"), (10.0, "disagrees")])
+def test_paddlegan_writes_pictures_outside_its_batch_cost(pictures: float, verdict: str, tmp_path: Path) -> None:
+    # 10 iterations of 8 images in 10 s, on each of 2 devices, and a picture behind each line.
+    begun = dt.datetime(2026, 11, 20, 10)
+    head = "[11/20 10:00:00] ppgan INFO: Configs: {'dataset': {'train': {'name': 'A', 'batch_size': 8}, 'test': {}}}"
+    cost = "lr: 1.0e-04 loss: 0.125 batch_cost: 1.00000 sec reader_cost: 0.01000 sec ips: 8.00000 images/s eta: 0:23:20"
+    clocks = [begun + dt.timedelta(seconds=n * (10 + pictures)) for n in range(1, 101)]
+    lines = [
+        f"[{each:%m/%d %H:%M:%S}] ppgan.engine.trainer INFO: Iter: {10 * n}/2000 {cost}"
+        for n, each in enumerate(clocks, 1)
+    ]
+    session = session_of([head, *lines], tmp_path, "paddle.gan")
+    found = measured(session, facts_of(session) | {"devices": 2})
+    assert [each.verdict for each in found.witnesses if each.kind == "clock"] == [verdict]
+    if verdict != "disagrees":
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(2 * 80 / (10 + pictures), rel=0.01)

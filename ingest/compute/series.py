@@ -35,6 +35,8 @@ TOKENS = frozenset(name for name, unit in UNITS.items() if unit.counts == "part"
 UNCOUNTED = frozenset(name for name, unit in UNITS.items() if unit.counts == "unknown")
 #: Rounding of printed figures that needs no second look.
 _FINE = 1e-4
+#: Batches of which epochs hold so many fewer samples are not counted as whole ones.
+_REST_SHOWS = 1.05
 #: The fact by which a figure of this scope is multiplied to get that of the job.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
@@ -167,7 +169,7 @@ def sequences_per_step(session: Session, reading: Reading, case: Facts) -> float
         NoFigureError: devices, batch size or accumulation are not known.
     """
     if job := case.get("batch_size_of_job"):
-        return float(job)
+        return of_short_epochs(case, float(job))
     if (devices := case.get("devices")) is None:
         raise no_figure("no_devices")
     # A trainer's batch is that of the devices that share its samples.
@@ -181,6 +183,17 @@ def sequences_per_step(session: Session, reading: Reading, case: Facts) -> float
     if accumulation := case.get("accumulation"):
         return float(batch * devices * accumulation)
     return _from_whole_run(session, batch * devices)
+
+
+def of_short_epochs(case: Facts, batch_of_job: float) -> float:
+    """Return the samples of a step, as a mean where epochs are so short that the rests that end them show."""
+    names = ("data_set_size", "total_epochs", "total_steps")
+    if not all(case.get(name) for name in names):
+        return batch_of_job
+    samples, epochs, steps = (float(case[name]) for name in names)
+    rounded_up = steps == epochs * math.ceil(samples / batch_of_job)
+    mean = samples * epochs / steps
+    return mean if rounded_up and batch_of_job > _REST_SHOWS * mean else batch_of_job
 
 
 def _from_whole_run(session: Session, batch_of_job: int) -> float:

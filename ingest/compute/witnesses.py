@@ -29,6 +29,7 @@ from ingest.compute.series import (
     ThroughputSeries,
     computed_series,
     no_figure,
+    of_short_epochs,
     rounding,
     samples_per_step,
     scoped,
@@ -215,10 +216,18 @@ def _held(
     with np.errstate(all="ignore"):
         witnesses = tuple(spoken)
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
+        if wrong.kind == "arithmetic" and not wrong.reason and _clock_confirms(witnesses, given):
+            wrong = replace(wrong, reason=Reason("other_seconds"))
         found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
         found[rule] = _corrected(headline, right)
     return Measurement(found, witnesses, given, rule)
+
+
+def _clock_confirms(witnesses: Iterable[Witness], given: Callable[[], ThroughputSeries]) -> bool:
+    """Return whether the clock agrees with the printed speeds and the stated samples, whatever seconds are printed."""
+    agrees = any(each.kind == "clock" and each.verdict == "agrees" for each in witnesses)
+    return agrees and given().column == "throughput" and "duration" not in given().frame
 
 
 def _cause(witness: Witness) -> int:
@@ -237,7 +246,7 @@ def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
     return {
         "witness": witness.kind, "line": witness.first_line or headline.first_line, "value": f"{witness.value:.5g}",
         "against": f"{witness.against:.5g}", "difference": f"{witness.difference or 0:+.3g}", "unit": witness.unit,
-        "arithmetic": witness.arithmetic,
+        "arithmetic": witness.arithmetic, **({"likelier": witness.reason.code} if witness.reason else {}),
     }  # fmt: skip
 
 
@@ -292,8 +301,9 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
     median over stretches that are long enough for the clock's resolution. Nor does a stall count that fewer than half
     of the stretches hold, if no record covers it. Nothing tells one from the other, so that the reason of a clock that
-    does not disagree says how much time there is of both. Where the printer is known to leave time out, and no stretch
-    is long enough, all intervals are compared together.
+    does not disagree says how much time there is of both. That less time passed than the records claim counts, however
+    few claim it. Where the printer is known to leave time out, and no stretch is long enough, all intervals are
+    compared together.
     """
     import numpy as np
 
@@ -327,6 +337,8 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         )
     if given.records.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
         raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
+    if given.records.reading.span == "interval" and ratio > (fewer := _too_few_seconds(every, unit, rounds)):
+        ratio, resolution = fewer, _in_all(every, unit, rounds)[1]
     first, last = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
     found = _judged(
         "clock", headline.value / ratio, headline.value, headline.unit,
@@ -508,6 +520,16 @@ def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
     return median(clock / told), median(clock) / max(1.0, given.pieces / count)
 
 
+def _too_few_seconds(given: _Intervals, unit: float, rounds: float) -> float:
+    """Return clock over claimed seconds of all intervals if less time passed than is claimed, else infinity.
+
+    No pause explains that, so that the fewer of the stretches tell it too.
+    """
+    ratio, resolution = _in_all(given, unit, rounds)
+    short = resolution <= _COARSEST and ratio < 1 / (1 + (TOLERANCE["clock"] + resolution) / 100)
+    return ratio if short else math.inf
+
+
 def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float]:
     """Return clock over claimed seconds of all intervals together, and the least that this tells, in percent.
 
@@ -563,7 +585,8 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     wrong = np.flatnonzero(np.abs(np.log(ratios)) > math.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
     if found.verdict == "disagrees" or not _decide(wrong, given):
         return found
-    return _of_line(frame, told, int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))]), samples, rounds)
+    worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
+    return replace(_of_line(frame, told, worst, samples, rounds), reason=Reason("unlike_others"))
 
 
 def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
@@ -603,7 +626,8 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
     multiplier, scope = scoped(reading, case)
     if scope != "job":
         raise no_figure("no_devices")
-    return np.full(len(frame), samples_per_step(session, reading, case) / multiplier)
+    whole = {name: each for name, each in case.items() if name != "data_set_size"}  # Printers count whole batches.
+    return np.full(len(frame), samples_per_step(session, reading, whole) / multiplier)
 
 
 def _batch_arithmetic(session: Session, case: Facts) -> Witness:
@@ -939,7 +963,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
 
     frame = given.frame
     if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session) or _planned(session, given)
+        return _data_set(case, session, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
@@ -979,8 +1003,11 @@ def _planned(session: Session, given: ThroughputSeries) -> Witness:
     return replace(found, verdict="agrees")
 
 
-def _data_set(case: Facts, session: Session) -> Witness | None:
-    """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step."""
+def _data_set(case: Facts, session: Session, given: ThroughputSeries) -> Witness | None:
+    """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step.
+
+    A printer of speeds counts the rest that ends a short epoch as a whole batch.
+    """
     names = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job")
     if not all(case.get(name) for name in names):
         return None
@@ -988,14 +1015,12 @@ def _data_set(case: Facts, session: Session) -> Witness | None:
     if (epochs - 1) * samples < steps * batch < (epochs - TOLERANCE["counters"] / 100) * samples:
         return None  # A limit of the steps ends the run within its last epoch.
     line = session.facts["total_steps"].line if "total_steps" in session.facts else 0
+    mean = of_short_epochs(case, batch)
+    counted, resolution = (
+        (batch, 0.0) if mean < batch and given.column == "throughput" else (mean, 100 * epochs / steps)
+    )
     return _judged(
-        "counters",
-        samples * epochs,
-        steps * batch,
-        "samples",
-        f"{steps:g} × {batch:g}",
-        (line, line),
-        100 * epochs / steps,
+        "counters", samples * epochs, steps * counted, "samples", f"{steps:g} × {counted:g}", (line, line), resolution
     )
 
 

@@ -119,10 +119,21 @@ def merge(
     merged |= {
         name: FactValue(value, "format", "format") for name, value in implied.items() if value and name not in merged
     }
-    contradictions += _batches(merged)
+    contradictions += [*_machines(merged), *_batches(merged)]
     stated_options = run_json.get("options")
     named = frozenset(stated_options) if isinstance(stated_options, dict) else frozenset()
     return Merged(merged, tuple(contradictions), OPTIONS | named)
+
+
+def _machines(merged: Mapping[str, FactValue]) -> list[Contradiction]:
+    """Compare the devices of the job with those of all its machines, where one source states all three."""
+    nodes, devices, each = (merged.get(name) for name in ("nodes", "devices", "devices_per_node"))
+    if not nodes or not devices or not each or devices.value == nodes.value * each.value:
+        return []
+    if not devices.source == nodes.source == each.source:
+        return []
+    product = computed(nodes.value * each.value, nodes=nodes, devices_per_node=each)
+    return [Contradiction("devices", devices, product)]
 
 
 def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:

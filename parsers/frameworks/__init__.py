@@ -58,6 +58,9 @@ _WITHOUT_NODES = rb"(?:(?!--nnodes|--nproc[-_]per[-_]node)(?:[^\n]|(?<=\\)\n)){0
 TORCHRUN = (
     Fact("devices_per_node", rb"--nproc[-_]per[-_]node[= ](\d++)", int),
     Fact("nodes", rb"--nnodes[= ](\d++)(?![\d:])", int),
+    # What the command leaves out the launcher takes from the environment.
+    Fact("devices_per_node", rb"\bPET_NPROC_PER_NODE=[\"']?(\d++)\b", int),
+    Fact("nodes", rb"\bPET_NNODES=[\"']?(\d++)\b(?!:\d)", int),
     Fact(
         "nodes",
         _LAUNCHER + _WITHOUT_NODES + rb"(--nproc[-_]per[-_]node)[= ]\d" + _WITHOUT_NODES + rb"(?![^\n]|(?<=\\)\n)",

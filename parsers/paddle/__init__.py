@@ -14,6 +14,12 @@ LAUNCHER = (
     Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
     Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
     Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
+    # Hosts that are listed make the job where no master is named; `nnodes` then says 1 all the same.
+    Fact(
+        "nodes",
+        rb"^LAUNCH INFO [\d :,-]++ips: ([^\s,]++(?:,[^\s,]++)++)[ \t\r]*+$(?=(?:\n(?!LAUNCH INFO [\d :,-]++master: )[^\n]*+){0,20}+\n[^\n]*? master: None\b)",
+        listed,
+    ),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)(?![\d:])", int),  # not `2:4`, the bounds of an elastic job
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),

@@ -1,7 +1,8 @@
 """PaddleGAN (`tools/main.py`): a record per `log_config.interval` iterations, with the images per second of one device.
 
 `batch_cost` holds the wait for data, and `ips` the images of one device over it; both are means since the last line.
-Pictures that are saved, validations and checkpoints lie outside. Some releases count one image per iteration in `ips`,
+Validations and checkpoints lie outside, and so do the pictures of `visiual_interval`, of which each record may hold one:
+there the timestamps are right. Some releases count one image per iteration in `ips`,
 whatever the batch: where the configuration says otherwise, or nothing, only the seconds are read. The last iteration of
 an epoch is printed as its iteration 0.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap, up_to
 from parsers.paddle import LAUNCHER
 
 _BEGINS = rb"INFO: (?:Epoch: |Iter: )"
@@ -18,6 +19,8 @@ _PAUSES = (
     Pause("evaluation", rb"INFO: Test iter: ", b"[11/20 13:14:40] ppgan.engine.trainer INFO: Test iter: [0/100]", inside="none"),
     Pause("evaluation", rb"INFO: Metric ", b"[11/20 13:14:40] ppgan.engine.trainer INFO: Metric psnr: 25.5000", inside="none"),
 )  # fmt: skip
+#: A picture of each kind is written behind the last step of an interval.
+_PICTURES = Trap("clock", "outside_batch_cost", most=1.5)
 #: A product of two printed figures is one within this.
 _ONE = 0.01
 
@@ -56,6 +59,7 @@ FORMAT = Format(
             postprocess=_of_batches,
             facts=("batch_size",),
             pauses=_PAUSES,
+            trap=_PICTURES,
         ),
     ),
     facts=(

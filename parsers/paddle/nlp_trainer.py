@@ -9,6 +9,8 @@ planned, also of a run that stopped early.
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
 has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
 
+The speed counts the rest that ends an epoch as a whole batch: of epochs of a few steps the seconds alone are read.
+
 `trainer_state.json` holds the same numbers, but says nothing of checkpoints.
 
 ERNIEKit, and the pre-training of ERNIE 4.5, print the same as `global_runtime` and `global_samples_per_second`. Their
@@ -38,6 +40,8 @@ _ROW = (
     + rb'"loss": <loss>,' + _NEXT + _OTHERS + rb'"step": <step>(?=\s)'
 )  # fmt: skip
 
+#: What tells of how many samples the epochs are, and their steps; batches of so many more than there are hold rests.
+_OF_EPOCHS, _REST_SHOWS = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job"), 1.05
 #: Samples that a line counts are those of so many updates within this share, beyond its rounding.
 _SAME = 0.01
 #: Twice what the last printed digit rounds, in the release that prints the fewest.
@@ -48,10 +52,17 @@ def _of_job(columns: Columns) -> Postprocessed:
     """Return all records, without the speeds of a release that counts one update of one device in an interval."""
     of_ernie = np.isfinite(columns["_ernie_seconds"])
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        dropped = {"throughput"} if not of_ernie.any() and _counts_one_update(columns) else set()
+        miscounts = not of_ernie.any() and _counts_one_update(columns)
+        dropped = {"throughput"} if miscounts or _counts_rests_as_batches(columns) else set()
     made = {name: column for name, column in columns.items() if not is_private(name) and name not in dropped}
     made["duration"] = np.where(of_ernie, columns["_ernie_seconds"], columns["duration"])
     return np.arange(len(columns["step"])), made
+
+
+def _counts_rests_as_batches(columns: Columns) -> bool:
+    """Return whether epochs are so short that the rests that end them show, which the speed counts as whole batches."""
+    samples, epochs, steps, batch = (columns[f"_{name}"][:1] for name in _OF_EPOCHS)
+    return bool((steps * batch > _REST_SHOWS * samples * epochs).any())
 
 
 def _of_file(columns: Columns) -> Postprocessed:
@@ -84,6 +95,7 @@ def _counts_one_update(columns: Columns) -> bool:
     return in_parts or any(float(f"{each:.3e}") != each for each in rates)
 
 
+_FACTS = ("batch_size", "accumulation", "tensor_parallel", "pipeline_parallel", *_OF_EPOCHS)
 _PAUSES = (
     Pause(
         "evaluation",
@@ -121,7 +133,7 @@ FORMAT = Format(
             factors={"memory": 1024},
             pauses=_PAUSES,
             postprocess=_of_job,
-            facts=("batch_size", "accumulation", "batch_size_of_job", "tensor_parallel", "pipeline_parallel"),
+            facts=_FACTS,
         ),
         Reading(
             _ROW,
@@ -129,7 +141,7 @@ FORMAT = Format(
             counts="update",
             pauses=_PAUSES[:1],
             postprocess=_of_file,
-            facts=("batch_size", "accumulation", "batch_size_of_job", "tensor_parallel", "pipeline_parallel"),
+            facts=_FACTS,
         ),
         Reading(
             _LINE + rb"(?:(?!interval_samples_per_second: |interval_tokens_per_second_per_device: )\w++: [^\s,]++, )*+"

@@ -2,15 +2,15 @@
 
 The timer starts behind the first iteration, but its seconds are divided by all; it runs on during evaluations and
 checkpoints. A resumed run goes on with its iterations, not with its timer. Both are undone here. The batch is
-`ips` over those seconds. The first releases print no speed: there the times of the lines are read, and the batch of the
-configuration.
+`ips` over those seconds, with which that of the configuration must agree. The first releases print no speed: there the
+times of the lines are read, and the batch of the configuration.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private, up_to
 from parsers.paddle import LAUNCHER
 
 _BEGINS = rb"\[TRAIN\] epoch="
@@ -23,16 +23,17 @@ _PAUSES = (
 
 def _since_last(columns: Columns) -> Postprocessed:
     """Return what each record adds: its steps, their seconds and samples per step."""
-    made = {name: column for name, column in columns.items() if name not in ("_mean", "_ips", "_resumed_from")}
-    step, resumed = columns["step"], columns["_resumed_from"]
+    made = {name: column for name, column in columns.items() if not is_private(name)}
+    step, resumed, stated = columns["step"], columns["_resumed_from"], columns["_batch_size"]
     seen = step - (resumed[0] if len(resumed) and np.isfinite(resumed[0]) else 0)
     elapsed = columns["_mean"] * seen
     again = np.diff(seen, prepend=np.inf) <= 0  # The first record, and where the program was started again.
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         made["steps"] = np.where(again, seen - 1, np.diff(seen, prepend=0))
         made["step_seconds"] = np.where(again, elapsed, np.diff(elapsed, prepend=0)) / made["steps"]
-        made["batch"] = np.round(columns["_ips"] * elapsed / (seen - 1))
-        made["throughput"] = made["batch"] / made["step_seconds"]
+        batch = np.round(columns["_ips"] * elapsed / (seen - 1))
+        made["throughput"] = batch / made["step_seconds"]
+        made["batch"] = np.full(len(step), stated[0]) if np.isfinite(stated).any() else batch
     rows = np.flatnonzero(seen > 1)
     return rows, {name: column[rows] for name, column in made.items()}
 
@@ -51,7 +52,7 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             postprocess=_since_last,
-            facts=("resumed_from",),
+            facts=("resumed_from", "batch_size"),
             pauses=_PAUSES,
         ),
         Reading(

@@ -146,6 +146,9 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ),
     ("frameworks.nanogpt", "torchrun --standalone --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 1}),
     ("frameworks.nanogpt", "torchrun --nproc_per_node=8 \\\n  --nnodes=$N train.py", {"devices_per_node": 8}),
+    # What the command leaves out stands in the environment.
+    ("frameworks.nanogpt", "+ export PET_NNODES=2\n+ torchrun --nproc_per_node=8 train.py", {"nodes": 2}),
+    ("frameworks.nanogpt", "PET_NPROC_PER_NODE=4 PET_NNODES='3' torchrun a.py", {"devices_per_node": 4, "nodes": 3}),
     ("frameworks.paddle_detection", "W1120 collective.cc:1] nranks: 4", {"devices": 4}),
     ("paddle.clas_dygraph", "number of gpu is 1", {"devices": 1}),
     (

@@ -1,0 +1,232 @@
+"""Numbers of Paddle's logs that contradict each other, and what decides between them.
+
+Lines are made up after those of the printers; figures are worked out by hand.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, session_of
+
+from ingest.compute.witnesses import Measurement, measured
+from ingest.read.facts import Contradiction, merge
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+LAUNCHED = "LAUNCH INFO 2026-11-20 10:00:00,123 "
+
+
+def launcher(*, devices: int = 4, **options: str) -> list[str]:
+    """Return what `paddle.distributed.launch` prints of its options, in their order, and of its processes."""
+    told = {"devices": ",".join(map(str, range(devices))), "ips": "None", "master": "None", "nnodes": "1"} | options
+    head = [f"{LAUNCHED}-----------  Configuration  ----------------------"]
+    lines = [f"{LAUNCHED}{name}: {each}" for name, each in sorted(told.items())]
+    return [*head, *lines, f"{LAUNCHED}Run Pod: xkcdab, replicas {devices}, status ready"]
+
+
+def clas(*, cost: float = 0.25, batch: int = 48) -> list[str]:
+    """Return an epoch of PaddleClas in lines of 10 iterations."""
+    return [
+        f"[2026/11/20 10:{n // 60:02d}:{n % 60:02d}] ppcls INFO: [Train][Epoch 1/1][Iter: {10 * n}/400]lr: 0.1, "
+        f"loss: 2.30000, batch_cost: {cost:.5f}s, reader_cost: 0.00100, ips: {batch / cost:.5f} samples/s, eta: 0:00:14"
+        for n in range(1, 40)
+    ]
+
+
+def conflict(session: Session) -> list[tuple[str, int, int]]:
+    found: tuple[Contradiction, ...] = merge({}, session.facts, None, "", {}, session.format.id).contradictions
+    return [(each.fact, each.first.value, each.second.value) for each in found]
+
+
+def withheld(found: Measurement) -> str:
+    assert isinstance(found.headline, NoFigure), found.headline
+    assert found.headline.reason.code == "withheld"
+    return str(found.headline.reason.args["witness"])
+
+
+@pytest.mark.parametrize(
+    ("options", "nodes"),
+    [
+        ({}, 1),
+        # Hosts that are listed make the job, although their number is not told; a master takes no notice of them.
+        ({"ips": "10.0.0.1,10.0.0.2,10.0.0.3"}, 3),
+        ({"ips": "10.0.0.1"}, 1),
+        ({"ips": "10.0.0.1,10.0.0.2,10.0.0.3", "master": "10.0.0.1:6070", "nnodes": "2"}, 2),
+    ],
+)
+def test_hosts_that_the_launcher_lists_are_the_machines(options: dict[str, str], nodes: int, tmp_path: Path) -> None:
+    session = session_of([*launcher(**options), *clas()], tmp_path, "paddle.clas_dygraph")
+    facts = merge({}, session.facts, None, "", {})
+    assert (facts.value("nodes"), facts.value("devices")) == (nodes, 4 * nodes)
+    assert conflict(session) == []
+
+
+def test_more_ranks_than_the_machines_have_contradict_them(tmp_path: Path) -> None:
+    ranks = "I1120 init nccl context nranks: 8 local rank: 0"
+    session = session_of([*launcher(), ranks, *clas()], tmp_path, "paddle.clas_dygraph")
+    assert conflict(session) == [("devices", 8, 4)]
+    session = session_of([*launcher(ips="10.0.0.1,10.0.0.2"), ranks, *clas()], tmp_path, "paddle.clas_dygraph")
+    assert conflict(session) == []
+
+
+def test_a_few_speeds_that_lost_a_digit_contradict_the_seconds_of_their_lines(tmp_path: Path) -> None:
+    head = ["[2026-11-20 10:00:00,123] [    INFO] -   global_batch_size : 64", "  max_seq_len : 1024", "nranks : 8"]
+    steps = [
+        f"[2026-11-20 10:{n // 12:02d}:{5 * n % 60:02d},123] [    INFO] - [train] epoch: [0/1], batch: [{10 * n}/500], "
+        "loss: 9.500000000, avg_batch_cost: 0.50000 sec, speed: 2.00 step/s, ips_total: 131072 tokens/s, "
+        "ips: 16384 tokens/s, learning rate: 1.00000e-05, found_inf: 0"
+        for n in range(1, 51)
+    ]
+    session = session_of([*head, *steps], tmp_path, "paddle.fleetx")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(131072)
+    lost = [each.replace("131072", "13107") if n % 20 == 15 else each for n, each in enumerate(steps)]
+    session = session_of([*head, *lost], tmp_path, "paddle.fleetx")
+    found_lost = measured(session, facts_of(session))
+    assert withheld(found_lost) == "arithmetic"
+    assert isinstance(found_lost.headline, NoFigure)
+    assert found_lost.headline.reason.args["likelier"] == "unlike_others"
+
+
+@pytest.mark.parametrize(
+    ("printed", "stated", "likelier"), [(0.5, 48, "other_seconds"), (0.25, 96, None), (0.25, 24, None)]
+)
+def test_the_clock_tells_whether_seconds_are_wrong(
+    printed: float, stated: int, likelier: str | None, tmp_path: Path
+) -> None:
+    # 10 batches of 48 images in 10 s by the clock, and by the speed.
+    head = [f"[2026/11/20 09:59:00] ppcls INFO: {each}" for each in ("Train : ", f"    batch_size : {stated}")]
+    lines = [*head, *(each.replace("batch_cost: 1.0", f"batch_cost: {4 * printed:.1f}") for each in clas(cost=1.0))]
+    for n, each in enumerate(lines[2:], 1):
+        lines[n + 1] = f"[2026/11/20 10:{n // 6:02d}:{10 * n % 60:02d}]{each[each.index(']') :][1:]}"
+    session = session_of(lines, tmp_path, "paddle.clas_dygraph")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    assert withheld(found) == "arithmetic"
+    assert isinstance(found.headline, NoFigure)
+    assert found.headline.reason.args.get("likelier") == likelier
+
+
+@pytest.mark.parametrize(("wrong", "verdict"), [(0.5, "clock"), (2.0, None)])
+def test_fewer_lines_than_half_claim_more_time_than_passed(wrong: float, verdict: str | None, tmp_path: Path) -> None:
+    # 20 iterations of 8 images in 60 s; two of five lines claim another time. Of less the log may hold a wait.
+    lines = ["W1120 init nccl context nranks: 2 local rank: 0"]
+    for n in range(1, 41):
+        cost = 3.0 / wrong if n % 5 in (1, 3) else 3.0
+        lines.append(
+            f"[11/20 {10 + n // 60}:{n % 60:02d}:00] ppdet.engine INFO: Epoch: [0] [{20 * n:4d}/1320] lr: 0.1 "
+            f"loss: 1.5 eta: 1:02:03 batch_cost: {cost:.4f} data_cost: 0.0003 ips: {8 / cost:.4f} images/s"
+        )
+    session = session_of(lines, tmp_path, "frameworks.paddle_detection")
+    found = measured(session, facts_of(session))
+    if verdict:
+        assert withheld(found) == verdict
+    else:
+        assert isinstance(found.headline, Figure)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1, ""), (2, "arithmetic"), (0.5, "arithmetic")])
+def test_the_end_of_an_epoch_of_paddlevideo_agrees_with_its_lines(factor: float, verdict: str, tmp_path: Path) -> None:
+    # 60 batches of 16 clips in 30 s, on each of 4 devices; the last line of an epoch is that of batch 50.
+    lines = [*launcher(), "[11/20 10:00:00] DATASET : ", "[11/20 10:00:00]     batch_size : 16"]
+    for epoch in range(1, 7):
+        lines += [
+            f"[11/20 10:{epoch:02d}:{n // 2:02d}] epoch:[  {epoch}/6  ] train step:{n:<4} loss: 4.00000 lr: 0.010000 "
+            "batch_cost: 0.50000 sec, reader_cost: 0.01000 sec, ips: 32.00000 instance/sec."
+            for n in range(0, 60, 10)
+        ]
+        lines.append(
+            f"[11/20 10:{epoch:02d}:31] END epoch:{epoch}   train loss_avg: 4.50000 avg_batch_cost: 0.50000 sec, "
+            f"avg_reader_cost: 0.01000 sec, batch_cost_sum: 30.0 sec, avg_ips: {32 * factor:.5f} instance/sec."
+        )
+    session = session_of(lines, tmp_path, "paddle.video")
+    found = measured(session, facts_of(session) | {"devices": 4})
+    if verdict:
+        assert withheld(found) == verdict
+    else:
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(4 * 32)
+
+
+@pytest.mark.parametrize(("stated", "verdict"), [(4, ""), (2, "arithmetic"), (None, "")])
+def test_the_batch_of_paddle3d_is_that_of_its_configuration(stated: int | None, verdict: str, tmp_path: Path) -> None:
+    # 4 images in 0.5 s; the timer starts behind the first iteration.
+    head = ["-Environment Information-", "platform: ", "Linux", *([f"batch_size: {stated}"] if stated else [])]
+    steps = [
+        f"2026-11-20 10:{n // 12:02d}:{5 * n % 60:02d},000 -     INFO - [TRAIN] epoch=1/80, iter={10 * n}/9000 , "
+        f"total_loss=1.250000, batch_cost: {0.5 * (10 * n - 1) / (10 * n):.6f} sec, ips: 8.000000 images/s "
+        "| ETA 01:02:03"
+        for n in range(1, 51)
+    ]
+    session = session_of([*head, *steps], tmp_path, "paddle.paddle3d")
+    found = measured(session, facts_of(session) | {"devices": 2})
+    if verdict:
+        assert withheld(found) == verdict
+    else:
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(2 * 8, rel=1e-4)
+
+
+def trainer(examples: int, *, logger: str) -> list[str]:
+    """Return 40 epochs over some examples, in updates of 64 that take a second each, as a trainer prints them."""
+    total = 40 * -(-examples // 64)
+    arguments = {
+        "Num examples": examples, "Num Epochs": 40, "Instantaneous batch size per device": 8,
+        "Total train batch size (w. parallel, distributed & accumulation)": 64, "Gradient Accumulation steps": 2,
+        "Total optimization steps": total,
+    }  # fmt: skip
+    head = ["***** Running training *****", *(f"  {name} = {each}" for name, each in arguments.items())]
+    return [logger.format(0, 0) + each for each in head]
+
+
+@pytest.mark.parametrize(("examples", "value"), [(640, 64.0), (640 - 10, 64.0), (80, 40.0), (45, 45.0)])
+def test_the_rest_that_ends_a_short_epoch_is_no_batch(examples: int, value: float, tmp_path: Path) -> None:
+    # 80 examples are one update of 64 and one of 16.
+    logger = "[2026-11-20 10:{:02d}:{:02d},000] [    INFO] - "
+    steps = 40 * -(-examples // 64)
+    lines = [
+        logger.format(n // 60, n % 60) + f"loss: 1.5, learning_rate: 1e-05, global_step: {n}, interval_runtime: 5.0, "
+        f"interval_samples_per_second: 64.0, interval_steps_per_second: 1.0, epoch: {40 * n / steps:.2f}"
+        for n in range(5, steps + 1, 5)
+    ]
+    devices = logger.format(0, 0) + f"{'world_size':30}: 4"
+    session = session_of([devices, *trainer(examples, logger=logger), *lines], tmp_path, "paddle.nlp_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("examples", "value"), [(640, 64.0), (80, 40.0)])
+def test_nor_is_it_one_of_a_trainer_of_seconds(examples: int, value: float, tmp_path: Path) -> None:
+    steps = 40 * -(-examples // 64)
+    lines = []
+    for n in range(5, steps + 1, 5):
+        done, left = (f"{each // 60:02d}:{each % 60:02d}" for each in (n, steps - n))
+        lines += [f"{100 * n // steps:3d}%|##        | {n}/{steps} [{done}<{left},  1.00s/it]"]
+        lines += [f"{{'loss': 0.5, 'learning_rate': 5e-06, 'epoch': {40 * n / steps:.2f}}}"]
+    session = session_of([*trainer(examples, logger=""), *lines], tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session) | {"devices": 4}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("pictures", "verdict"), [(0.0, "agrees"), (1.5, "corrects"), (10.0, "disagrees")])
+def test_paddlegan_writes_pictures_outside_its_batch_cost(pictures: float, verdict: str, tmp_path: Path) -> None:
+    # 10 iterations of 8 images in 10 s, on each of 2 devices, and a picture behind each line.
+    begun = dt.datetime(2026, 11, 20, 10)
+    head = "[11/20 10:00:00] ppgan INFO: Configs: {'dataset': {'train': {'name': 'A', 'batch_size': 8}, 'test': {}}}"
+    cost = "lr: 1.0e-04 loss: 0.125 batch_cost: 1.00000 sec reader_cost: 0.01000 sec ips: 8.00000 images/s eta: 0:23:20"
+    clocks = [begun + dt.timedelta(seconds=n * (10 + pictures)) for n in range(1, 101)]
+    lines = [
+        f"[{each:%m/%d %H:%M:%S}] ppgan.engine.trainer INFO: Iter: {10 * n}/2000 {cost}"
+        for n, each in enumerate(clocks, 1)
+    ]
+    session = session_of([head, *lines], tmp_path, "paddle.gan")
+    found = measured(session, facts_of(session) | {"devices": 2})
+    assert [each.verdict for each in found.witnesses if each.kind == "clock"] == [verdict]
+    if verdict != "disagrees":
+        assert isinstance(found.headline, Figure)
+        assert found.headline.value == pytest.approx(2 * 80 / (10 + pictures), rel=0.01)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -129,7 +129,8 @@ class Measurement:
         """Why the seconds of the records are no time per step, if a witness contradicts them."""
         told, wrong = self.headline, self.of_steps
         if isinstance(told, NoFigure) and told.reason.code == "withheld":
-            return told.reason if told.reason.args["witness"] in _OF_SECONDS else None
+            of_seconds = told.reason.args["witness"] in _OF_SECONDS or tells_seconds_twice(told.reason.args)
+            return told.reason if of_seconds else None
         if wrong is None or wrong.verdict != "disagrees":
             return None
         difference = f"{wrong.difference or 0:+.3g}"
@@ -161,6 +162,11 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     return _held(found, rules.HEADLINE, spoken, given)
 
 
+def tells_seconds_twice(args: Mapping[str, Any]) -> bool:
+    """Return whether a figure is withheld since its lines tell two different seconds of a step."""
+    return bool(args["witness"] == "arithmetic" and args["unit"] == "s")
+
+
 def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoFigure) -> Measurement:
     """Hold the seconds per step against the clock where the samples of a step are unknown: as if it were one."""
     import numpy as np
@@ -173,6 +179,8 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
         told = rules.figure(rules.HEADLINE, session, of_one)
         if isinstance(told, NoFigure):
             return found
+        if (twice := _told_twice(given())) and twice.verdict == "disagrees":
+            return dataclasses.replace(found, of_steps=twice)
         return dataclasses.replace(found, of_steps=_witness("clock", session, of_one, given(), told))
 
 
@@ -210,6 +218,7 @@ def _held(
     assert isinstance(headline, Figure)
     with np.errstate(all="ignore"):
         witnesses = tuple(spoken)
+    witnesses = _without_wrong_numbers(witnesses)
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
         found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
@@ -217,9 +226,26 @@ def _held(
     return Measurement(found, witnesses, given, rule)
 
 
+def _without_wrong_numbers(witnesses: tuple[Witness, ...]) -> tuple[Witness, ...]:
+    """Return the witnesses, silent of seconds that are told twice where others decide that the records are right."""
+    if not any(each.verdict in {"agrees", "corrects"} and each.kind in _OF_SECONDS for each in witnesses):
+        return witnesses
+    return tuple(
+        Witness(each.kind, "silent", reason=Reason("told_otherwise", {"difference": f"{each.difference or 0:+.3g}"}))
+        if each.verdict == "disagrees" and _is_of_seconds_told_twice(each)
+        else each
+        for each in witnesses
+    )
+
+
+def _is_of_seconds_told_twice(witness: Witness) -> bool:
+    return witness.kind == "arithmetic" and witness.unit == "s"
+
+
 def _cause(witness: Witness) -> int:
     """Return the rank of a witness: where a batch size is wrong, clock and summary disagree as a consequence."""
-    return ("arithmetic", "counters", "physics", "clock", "framework", "summary").index(witness.kind)
+    ranks = ("arithmetic", "counters", "physics", "clock", "framework", "summary")
+    return len(ranks) if _is_of_seconds_told_twice(witness) else ranks.index(witness.kind)
 
 
 def _corrected(headline: Figure, witness: Witness) -> Figure:
@@ -489,10 +515,38 @@ def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float
 
 
 def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
-    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
-    if "throughput" in given.frame:
+    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated.
+
+    Where the lines tell the seconds of a step twice, what states the samples decides; without it the two are compared.
+    """
+    twice = _told_twice(given)
+    wrong = twice if twice and twice.verdict == "disagrees" else None
+    if "throughput" not in given.frame:
+        return wrong or _batch_arithmetic(session, case)
+    try:
         return _line_arithmetic(session, case, given.frame)
-    return _batch_arithmetic(session, case)
+    except NoFigureError:
+        if not wrong:
+            raise
+        return wrong
+
+
+def _told_twice(given: ThroughputSeries) -> Witness | None:
+    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these."""
+    import numpy as np
+
+    frame = given.frame
+    told = frame.step_seconds
+    if told is None or "seconds_otherwise" not in frame:
+        return None
+    otherwise = frame["seconds_otherwise"]
+    rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (frame.covered > 0))
+    if not len(rows):
+        return None
+    steps = float(frame.covered[rows].sum())
+    value, against = (float((each * frame.covered)[rows].sum()) for each in (otherwise, told))
+    first, last = frame.records.lines([int(frame.rows[rows[0]]), int(frame.rows[rows[-1]])])
+    return _judged("arithmetic", value / steps, against / steps, "s", f"{value:.8g} s / {steps:g}", (first, last))
 
 
 def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:

@@ -35,6 +35,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "throughput": "per second, in the reading's unit, at its scope",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
         "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
+        "seconds_otherwise": "seconds of one step as other numbers of the lines tell them, such as the time that is left; held against the records",
         "steps_per_second": "steps per second",
         "duration": "seconds that the whole record covers, as a number or as `1:02:03`",
         "steps": "steps that the record covers",

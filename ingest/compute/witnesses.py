@@ -85,6 +85,10 @@ _ELSEWHERE = 2.0
 _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 #: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
 _HOLDS_MORE = 0.5
+#: The same of a summary that counts the steps alone, and at most what is done between them or behind the last line.
+_HOLDS_LITTLE = 0.75
+#: Rates of the same steps over other intervals differ by less.
+_OTHER = 1.2
 #: Older trainers print epochs in hundredths.
 _HUNDREDTH = 0.01
 #: A run was resumed if so many of its intervals lie before the first line.
@@ -331,6 +335,9 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     if not between.took.any():
         raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
+    if ratio >= 1 and _tells_all_steps(given, every):
+        # Records that claim more seconds in all than passed are wrong, however many of them are not.
+        ratio = min(ratio, max(float(every.took.sum() / every.claimed.sum()), 1 / _PLAIN))
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
@@ -357,6 +364,13 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
     return replace(found, reason=outside) if found.verdict == "agrees" else found
+
+
+def _tells_all_steps(given: ThroughputSeries, intervals: _Intervals) -> bool:
+    """Return whether records hold all steps of these intervals: one of a few stands for the others, slow or not."""
+    import numpy as np
+
+    return bool((np.diff(given.steps, prepend=np.nan)[intervals.rows] <= given.covered[intervals.rows]).all())
 
 
 @dataclass(frozen=True)
@@ -638,7 +652,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return _epochs(session, case, given) or _whole_run(session, given)
+        return _epochs(session, case, given) or _other_rate(session, case, given) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
@@ -652,7 +666,9 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
-    if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
+    of_run = (each.reading for each in session.records if each.reading.span == "run" and len(each))
+    least = _HOLDS_LITTLE if any(each.exact for each in of_run) else _HOLDS_MORE
+    if least <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
@@ -821,7 +837,30 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
             # A program that was started again begins with an epoch that was told of; processes tell of one in turn.
             told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
-            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
+            lines = len(given) / max(1, len(np.unique(given.epochs)))
+            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records, 1 / lines)
+    return None
+
+
+def _other_rate(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare steps per second that lines of another kind print with those of the records; None unless they disagree.
+
+    They run over other intervals, of which some hold more, such as a checkpoint.
+    """
+    import numpy as np
+
+    if not given.timed or given.records.reading.span not in {"step", "interval"}:
+        return None
+    own = median(given.covered / given.seconds)
+    for records in session.records:
+        if records.table is given.records.table or "steps_per_second" not in records or len(records) < _FEW:
+            continue
+        if records.reading.span == "interval" and np.isfinite(records["steps_per_second"]).all():
+            told = median(records["steps_per_second"])
+            lines = records.lines([0, len(records) - 1])
+            arithmetic, bound = f"{own:.6g}", 100 * (_OTHER - 1)
+            found = _judged("summary", told, own, "steps/s", arithmetic, (lines[0], lines[-1]), bound)
+            return found if found.verdict == "disagrees" else None
     return None
 
 
@@ -851,10 +890,22 @@ def _exact_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Col
     return _judged("summary", value, told, "s", "Σ s", (first, last))
 
 
-def _compared(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
-    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do."""
+def _compared(
+    value: float, told: float, unit: str, arithmetic: str, records: SessionRecords, behind: float = 0.0
+) -> Witness:
+    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do.
+
+    Args:
+        value: what the lines of epochs tell.
+        told: what the records tell.
+        unit: of both.
+        arithmetic: how the value comes about.
+        records: the lines of epochs.
+        behind: the share of the records by which steps behind the last of them may have taken longer.
+    """
     holds = told / value if unit == "s" else value / told
-    if _HOLDS_MORE <= holds < _least_alike("summary"):
+    least = _HOLDS_LITTLE / (1 + behind) if records.reading.exact else _HOLDS_MORE
+    if least <= holds < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     first, last = records.lines([0, len(records) - 1])
     return _judged("summary", value, told, unit, arithmetic, (first, last))
@@ -867,10 +918,13 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
     for records in session.records:
         if records.reading.span == "run" and len(records) and "seconds" in records:
             whole, told = float(records["seconds"][-1]), float(np.nansum(_claimed(given)))
-            if _LEAST_SHARE * whole <= told < whole * _least_alike("summary"):
+            # Of epochs many may be missing in the log.
+            least = 0.0 if given.records.reading.span == "epoch" else _LEAST_SHARE
+            if least * whole <= told < whole * _least_alike("summary"):
                 raise no_figure("summary_holds_more", percent=f"{100 * (1 - told / whole):.3g}")
             line = records.lines([len(records) - 1])[0]
-            return _judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line))
+            resolution = 100 * rounding(records, "seconds", records["seconds"])
+            return _judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line), resolution)
     raise no_figure("no_reported_figure")
 
 
@@ -906,7 +960,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
 
     frame = given.frame
     if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session) or _planned(session, given)
+        return _data_set(case, session) or _epoch(session, case, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
@@ -944,6 +998,23 @@ def _planned(session: Session, given: ThroughputSeries) -> Witness:
     told = f"{counted.done} / {counted.total}"
     found = _judged("counters", counted.total, counted.done, f"{counted.unit}s", told, (line, line))
     return replace(found, verdict="agrees")
+
+
+def _epoch(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare the steps of whole epochs with what one over the data set needs, which rounds; None unless they disagree.
+
+    An epoch may be told to leave something out, so that one that agrees shows no more than a run that reached its end.
+    """
+    frame, size = given.frame, case.get("data_set_size")
+    if not size or frame.records.reading.span != "epoch" or not _states(frame, "steps") or _states(frame, "samples"):
+        return None
+    if len(frame) < 2:
+        return None  # A single one may have been left unfinished.
+    steps, per_step = median(frame.covered), _per_step(session, case, frame)
+    line = session.facts["data_set_size"].line if "data_set_size" in session.facts else 0
+    told = f"{steps:g} × {per_step:g}"
+    found = _judged("counters", size, steps * per_step, "samples", told, (line, line), 100 / steps)
+    return found if found.verdict == "disagrees" else None
 
 
 def _data_set(case: Facts, session: Session) -> Witness | None:

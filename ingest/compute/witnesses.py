@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -87,6 +87,10 @@ _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 #: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time. Half
 #: the speed contradicts: where devices or accumulation are counted wrongly, two of them are the most common.
 _HOLDS_MORE = (1 + TOLERANCE["summary"] / 100) / 2
+#: The same of a summary that counts the steps alone, and at most what is done between them or behind the last line.
+_HOLDS_LITTLE = 0.75
+#: Rates of the same steps over other intervals differ by less.
+_OTHER = 1.2
 #: Older trainers print epochs in hundredths.
 _HUNDREDTH = 0.01
 #: Records take as long as each other if by the clock more than this share of them does.
@@ -134,7 +138,8 @@ class Measurement:
         """Why the seconds of the records are no time per step, if a witness contradicts them."""
         told, wrong = self.headline, self.of_steps
         if isinstance(told, NoFigure) and told.reason.code == "withheld":
-            return told.reason if told.reason.args["witness"] in _OF_SECONDS else None
+            of_seconds = told.reason.args["witness"] in _OF_SECONDS or tells_seconds_twice(told.reason.args)
+            return told.reason if of_seconds else None
         if wrong is None or wrong.verdict != "disagrees":
             return None
         difference = f"{wrong.difference or 0:+.3g}"
@@ -166,6 +171,11 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     return _held(found, rules.HEADLINE, spoken, given)
 
 
+def tells_seconds_twice(args: Mapping[str, Any]) -> bool:
+    """Return whether a figure is withheld since its lines tell two different seconds of a step."""
+    return bool(args["witness"] == "arithmetic" and args["unit"] == "s")
+
+
 def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoFigure) -> Measurement:
     """Hold the seconds per step against the clock where the samples of a step are unknown: as if it were one."""
     import numpy as np
@@ -178,6 +188,8 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
         told = rules.figure(rules.HEADLINE, session, of_one)
         if isinstance(told, NoFigure):
             return found
+        if (twice := _told_twice(given())) and twice.verdict == "disagrees":
+            return dataclasses.replace(found, of_steps=twice)
         return dataclasses.replace(found, of_steps=_witness("clock", session, of_one, given(), told))
 
 
@@ -215,6 +227,7 @@ def _held(
     assert isinstance(headline, Figure)
     with np.errstate(all="ignore"):
         witnesses = tuple(spoken)
+    witnesses = _without_wrong_numbers(witnesses)
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
         if wrong.kind == "arithmetic" and not wrong.reason and _clock_confirms(witnesses, given):
             wrong = replace(wrong, reason=Reason("other_seconds"))
@@ -230,9 +243,26 @@ def _clock_confirms(witnesses: Iterable[Witness], given: Callable[[], Throughput
     return agrees and given().column == "throughput" and "duration" not in given().frame
 
 
+def _without_wrong_numbers(witnesses: tuple[Witness, ...]) -> tuple[Witness, ...]:
+    """Return the witnesses, silent of seconds that are told twice where others decide that the records are right."""
+    if not any(each.verdict in {"agrees", "corrects"} and each.kind in _OF_SECONDS for each in witnesses):
+        return witnesses
+    return tuple(
+        Witness(each.kind, "silent", reason=Reason("told_otherwise", {"difference": f"{each.difference or 0:+.3g}"}))
+        if each.verdict == "disagrees" and _is_of_seconds_told_twice(each)
+        else each
+        for each in witnesses
+    )
+
+
+def _is_of_seconds_told_twice(witness: Witness) -> bool:
+    return witness.kind == "arithmetic" and witness.unit == "s"
+
+
 def _cause(witness: Witness) -> int:
     """Return the rank of a witness: where a batch size is wrong, clock and summary disagree as a consequence."""
-    return ("arithmetic", "counters", "physics", "clock", "framework", "summary").index(witness.kind)
+    ranks = ("arithmetic", "counters", "physics", "clock", "framework", "summary")
+    return len(ranks) if _is_of_seconds_told_twice(witness) else ranks.index(witness.kind)
 
 
 def _corrected(headline: Figure, witness: Witness) -> Figure:
@@ -319,6 +349,9 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     if not between.took.any():
         raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
+    if ratio >= 1 and _tells_all_steps(given, every):
+        # Records that claim more seconds in all than passed are wrong, however many of them are not.
+        ratio = min(ratio, max(float(every.took.sum() / every.claimed.sum()), 1 / _PLAIN))
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
@@ -353,6 +386,13 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
             f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
         )  # fmt: skip
     return replace(found, reason=outside) if found.verdict == "agrees" else found
+
+
+def _tells_all_steps(given: ThroughputSeries, intervals: _Intervals) -> bool:
+    """Return whether records hold all steps of these intervals: one of a few stands for the others, slow or not."""
+    import numpy as np
+
+    return bool((np.diff(given.steps, prepend=np.nan)[intervals.rows] <= given.covered[intervals.rows]).all())
 
 
 @dataclass(frozen=True)
@@ -543,10 +583,38 @@ def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float
 
 
 def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
-    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
-    if _states(given.frame, "throughput", "restated"):
+    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated.
+
+    Where the lines tell the seconds of a step twice, what states the samples decides; without it the two are compared.
+    """
+    twice = _told_twice(given)
+    wrong = twice if twice and twice.verdict == "disagrees" else None
+    if not _states(given.frame, "throughput", "restated"):
+        return wrong or _batch_arithmetic(session, case)
+    try:
         return _line_arithmetic(session, case, given)
-    return _batch_arithmetic(session, case)
+    except NoFigureError:
+        if not wrong:
+            raise
+        return wrong
+
+
+def _told_twice(given: ThroughputSeries) -> Witness | None:
+    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these."""
+    import numpy as np
+
+    frame = given.frame
+    told = frame.step_seconds
+    if told is None or "seconds_otherwise" not in frame:
+        return None
+    otherwise = frame["seconds_otherwise"]
+    rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (frame.covered > 0))
+    if not len(rows):
+        return None
+    steps = float(frame.covered[rows].sum())
+    value, against = (float((each * frame.covered)[rows].sum()) for each in (otherwise, told))
+    first, last = frame.records.lines([int(frame.rows[rows[0]]), int(frame.rows[rows[-1]])])
+    return _judged("arithmetic", value / steps, against / steps, "s", f"{value:.8g} s / {steps:g}", (first, last))
 
 
 def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> Witness:
@@ -671,7 +739,9 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return _epochs(session, case, given, headline) or _whole_run(session, given)
+        return (
+            _epochs(session, case, given, headline) or _other_rate(session, case, given) or _whole_run(session, given)
+        )
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
@@ -689,7 +759,9 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if reported.value < _least_alike("summary") * (slowest := _over_the_run(session, given)):
         # Nor can it count more time than the run took.
         return _judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
-    if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
+    of_run = (each.reading for each in session.records if each.reading.span == "run" and len(each))
+    least = _HOLDS_LITTLE if any(each.exact for each in of_run) else _HOLDS_MORE
+    if least <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
@@ -866,7 +938,30 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Fi
             # A program that was started again begins with an epoch that was told of; processes tell of one in turn.
             told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
-            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
+            lines = len(given) / max(1, len(np.unique(given.epochs)))
+            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records, 1 / lines)
+    return None
+
+
+def _other_rate(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare steps per second that lines of another kind print with those of the records; None unless they disagree.
+
+    They run over other intervals, of which some hold more, such as a checkpoint.
+    """
+    import numpy as np
+
+    if not given.timed or given.records.reading.span not in {"step", "interval"}:
+        return None
+    own = median(given.covered / given.seconds)
+    for records in session.records:
+        if records.table is given.records.table or "steps_per_second" not in records or len(records) < _FEW:
+            continue
+        if records.reading.span == "interval" and np.isfinite(records["steps_per_second"]).all():
+            told = median(records["steps_per_second"])
+            lines = records.lines([0, len(records) - 1])
+            arithmetic, bound = f"{own:.6g}", 100 * (_OTHER - 1)
+            found = _judged("summary", told, own, "steps/s", arithmetic, (lines[0], lines[-1]), bound)
+            return found if found.verdict == "disagrees" else None
     return None
 
 
@@ -908,10 +1003,22 @@ def _exact_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Col
     return _judged("summary", value, told, "s", "Σ s", (first, last))
 
 
-def _compared(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
-    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do."""
+def _compared(
+    value: float, told: float, unit: str, arithmetic: str, records: SessionRecords, behind: float = 0.0
+) -> Witness:
+    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do.
+
+    Args:
+        value: what the lines of epochs tell.
+        told: what the records tell.
+        unit: of both.
+        arithmetic: how the value comes about.
+        records: the lines of epochs.
+        behind: the share of the records by which steps behind the last of them may have taken longer.
+    """
     holds = told / value if unit == "s" else value / told
-    if _HOLDS_MORE <= holds < _least_alike("summary"):
+    least = _HOLDS_LITTLE / (1 + behind) if records.reading.exact else _HOLDS_MORE
+    if least <= holds < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     first, last = records.lines([0, len(records) - 1])
     return _judged("summary", value, told, unit, arithmetic, (first, last))
@@ -924,10 +1031,13 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
     for records in session.records:
         if records.reading.span == "run" and len(records) and "seconds" in records:
             whole, told = float(records["seconds"][-1]), float(np.nansum(_claimed(given)))
-            if _LEAST_SHARE * whole <= told < whole * _least_alike("summary"):
+            # Of epochs many may be missing in the log.
+            least = 0.0 if given.records.reading.span == "epoch" else _LEAST_SHARE
+            if least * whole <= told < whole * _least_alike("summary"):
                 raise no_figure("summary_holds_more", percent=f"{100 * (1 - told / whole):.3g}")
             line = records.lines([len(records) - 1])[0]
-            return _judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line))
+            resolution = 100 * rounding(records, "seconds", records["seconds"])
+            return _judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line), resolution)
     raise no_figure("no_reported_figure")
 
 
@@ -963,7 +1073,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
 
     frame = given.frame
     if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session, given) or _planned(session, given)
+        return _data_set(case, session, given) or _epoch(session, case, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
@@ -1001,6 +1111,23 @@ def _planned(session: Session, given: ThroughputSeries) -> Witness:
     told = f"{counted.done} / {counted.total}"
     found = _judged("counters", counted.total, counted.done, f"{counted.unit}s", told, (line, line))
     return replace(found, verdict="agrees")
+
+
+def _epoch(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare the steps of whole epochs with what one over the data set needs, which rounds; None unless they disagree.
+
+    An epoch may be told to leave something out, so that one that agrees shows no more than a run that reached its end.
+    """
+    frame, size = given.frame, case.get("data_set_size")
+    if not size or frame.records.reading.span != "epoch" or not _states(frame, "steps") or _states(frame, "samples"):
+        return None
+    if len(frame) < 2:
+        return None  # A single one may have been left unfinished.
+    steps, per_step = median(frame.covered), _per_step(session, case, frame)
+    line = session.facts["data_set_size"].line if "data_set_size" in session.facts else 0
+    told = f"{steps:g} × {per_step:g}"
+    found = _judged("counters", size, steps * per_step, "samples", told, (line, line), 100 / steps)
+    return found if found.verdict == "disagrees" else None
 
 
 def _data_set(case: Facts, session: Session, given: ThroughputSeries) -> Witness | None:

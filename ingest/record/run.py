@@ -23,7 +23,7 @@ from ingest.compute.metrics import has_tf32, metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries
 from ingest.compute.telemetry_figures import iso
-from ingest.compute.witnesses import WITNESSES, measured
+from ingest.compute.witnesses import WITNESSES, measured, tells_seconds_twice
 from ingest.read import environment_json, facts, power
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import OWN, Layout
@@ -262,7 +262,7 @@ _ROUNDED = 0.005
 
 
 def _batch_of_records(session: Session) -> dict[str, FactValue]:
-    """Return the batch size of a device that nothing states, where every speed times its seconds gives the same."""
+    """Return the batch size, of a device or the job, that nothing states but all speeds times their seconds."""
     import numpy as np
 
     products = _batch_products(session)
@@ -275,16 +275,18 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
         return {}
     first, last = session.main.lines([0, len(session.main) - 1])
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
-    return {"batch_size": FactValue(batch, facts.DERIVED, f"throughput ({lines}), step_seconds ({lines})")}
+    name = "batch_size" if session.main.reading.scope == "device" else "batch_size_of_job"
+    return {name: FactValue(batch, facts.DERIVED, f"throughput ({lines}), step_seconds ({lines})")}
 
 
 def _batch_products(session: Session) -> NDArray[np.float64] | None:
-    """Return speed times seconds of each record that counts one device; None where it does not print both.
+    """Return speed times seconds of each record that counts a device or the job; None where it does not print both.
 
     Where a record prints its samples, its batch size is the most that there may be.
     """
     main = session.main
-    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or "samples" in main:
+    printed = "step_seconds" in main and "throughput" in main and "samples" not in main
+    if main.reading.scope not in {"device", "job"} or not printed:
         return None
     return main["throughput"] * main["step_seconds"]
 
@@ -323,7 +325,15 @@ def _with_energy(found: dict[str, MetricFigure], told: PathFacts) -> dict[str, M
 
 #: Problems of the throughput, with which the time to a target stands all the same.
 _OF_THROUGHPUT = frozenset(
-    {"unread", "no_speed", "no_step", "no_figure", "impossible_figure", *(f"witness_{each}" for each in WITNESSES)}
+    {
+        "unread",
+        "no_speed",
+        "no_step",
+        "no_figure",
+        "impossible_figure",
+        "witness_seconds",
+        *(f"witness_{each}" for each in WITNESSES),
+    }
 )
 
 
@@ -492,7 +502,8 @@ def of_second_run(name: str, session: Session) -> list[Problem]:
 
 def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -> Problem:
     if reason.code == "withheld":
-        return Problem(f"witness_{reason.args['witness']}", name, int(reason.args["line"]), _likelier(reason.args))
+        kind = "seconds" if tells_seconds_twice(reason.args) else reason.args["witness"]
+        return Problem(f"witness_{kind}", name, int(reason.args["line"]), _likelier(reason.args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session) and reason.code != "part_of_step":

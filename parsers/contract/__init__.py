@@ -36,6 +36,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "restated": "the same of a line whose seconds give the figure, which it may only contradict",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
         "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
+        "seconds_otherwise": "seconds of one step as other numbers of the lines tell them, such as the time that is left; held against the records",
         "steps_per_second": "steps per second",
         "duration": "seconds that the whole record covers, as a number or as `1:02:03`",
         "steps": "steps that the record covers",
@@ -198,8 +199,8 @@ class Reading:
             meanwhile, or times one step only, needs none unless its lines have clocks of their own.
         epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
         epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
-        exact: the seconds of an epoch are those of its steps and of nothing else, and `step_seconds` or the speed their mean. Records
-            that claim fewer left some out.
+        exact: the seconds of an epoch, or of the run, are those of its steps and of nothing else, and `step_seconds` or the
+            speed their mean. Records that claim fewer left some out.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         buffered: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
             are printed behind its line at once. For records of one step each.

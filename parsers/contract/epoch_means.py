@@ -13,6 +13,8 @@ from parsers.contract import Column, Columns, Postprocessed, Rows, is_private
 ROUNDS = 0.0005
 #: Share of a stretch that this may make up.
 _COARSE = 0.03
+#: Ratio up to which seconds are as good as the same.
+_ALIKE = 1.1
 #: Share of the steps of an epoch that its only line must hold.
 _NEARLY_ALL = 0.9
 
@@ -31,20 +33,25 @@ def stretches(columns: Columns) -> Postprocessed:
     )
     gaps = np.diff(steps)[np.diff(epochs) == 0]
     usual = np.median(gaps) if len(gaps) else np.inf
+    means, waits, own = (
+        np.array([np.median(column[which.ravel() == each]) for each in range(len(first))])
+        for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
+    )
     if usual <= 1 or len(steps) == 1:
-        return printed
+        counts = steps + (steps.min() == 0)
+        told = _last(epochs, means)
+        return _held(
+            printed, which.ravel(), told, _is_no_mean(counts, means, own) or _are_others(epochs, counts, means, own)
+        )
     # Steps count from 1 where the first is told, and where every tenth one or so is told from the tenth on.
     counted = np.median(steps % usual)
     counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
     if not len(gaps) and not (counts >= _NEARLY_ALL * kept["total_steps"][first]).all():
         return np.arange(0), {name: each[:0] for name, each in kept.items()}
-    means, waits, own = (
-        np.array([np.median(column[which.ravel() == each]) for each in range(len(first))])
-        for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
-    )
     ends = _ends(epochs, counts, means, own)
     if ends is None:
-        return printed
+        anew = (np.abs(means - own)[counts == 1] <= 2 * ROUNDS).all() and (counts == 1).any()
+        return _held(printed, which.ravel(), _last(epochs, means), anew or _is_no_mean(counts, means, own))
     # The first line of an epoch stands for the steps up to it, but for its own step where a log begins amid an epoch.
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
@@ -61,6 +68,32 @@ def stretches(columns: Columns) -> Postprocessed:
     found["step_seconds"] = np.where(alone & ~whole, own[ends], took)
     found["reader_seconds"] = np.where(alone, found["reader_seconds"], np.maximum(waited, 0.0))
     return rows, found
+
+
+def _held(printed: Postprocessed, which: Rows, means: Column, wrong: bool) -> Postprocessed:
+    """Return the printed records, held against the means where these cannot be means of what is printed."""
+    rows, found = printed
+    return (rows, {**found, "seconds_otherwise": means[which]}) if wrong else printed
+
+
+def _is_no_mean(counts: Column, means: Column, own: Column) -> bool:
+    """Return whether the mean of the first step that the log tells, if it is the first of all, is another than its time."""
+    return bool(counts[0] == 1 and abs(means[0] - own[0]) > 2 * ROUNDS + _COARSE * own[0])
+
+
+def _are_others(epochs: Column, counts: Column, means: Column, own: Column) -> bool:
+    """Return whether the means, of which every step is told, are those neither of an epoch nor of the run up to it."""
+    begins = np.diff(epochs, prepend=np.nan) != 0
+    if not ((counts == 1) | (np.diff(counts, prepend=np.nan) == 1))[~begins].all() or not (counts[begins] == 1).all():
+        return False
+    ends = np.append(np.flatnonzero(begins)[1:] - 1, len(own) - 1)
+    told = (means[ends] * counts[ends]).sum(), means[-1] * len(own)
+    return all(max(each / own.sum(), own.sum() / each) > _ALIKE for each in told)
+
+
+def _last(epochs: Column, means: Column) -> Column:
+    """Return the last mean of the epoch of each line."""
+    return means[np.searchsorted(epochs, epochs, side="right") - 1]
 
 
 def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Rows | None:

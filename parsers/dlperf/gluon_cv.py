@@ -38,7 +38,7 @@ def _readings(unit: str, scope: Scope, where: bytes) -> tuple[Reading, ...]:
         ),
         Reading(
             rb"\[Epoch <epoch>\] speed: <throughput> samples/sec[\t ]++time cost: <duration>(?=\s)",
-            unit=unit, scope=scope, span="epoch", weak=True, marker=b"time cost: ", where=where,
+            unit=unit, scope=scope, span="epoch", weak=True, exact=True, marker=b"time cost: ", where=where,
         ),
     )  # fmt: skip
 

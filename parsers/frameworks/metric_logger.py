@@ -25,6 +25,8 @@ _WINDOW = 20
 _CUT = 0.5
 #: Share of a stretch that this may make up.
 _COARSE = 0.02
+#: Ratio up to which sums of means that overlap are as good as the same.
+_ALIKE = 1.1
 #: How far the difference of two sums of means of four decimals rounds, per iteration.
 _ROUNDS = 0.0001
 _PRECISION = {b"True": "amp", b"False": "fp32"}
@@ -75,14 +77,33 @@ def _with_left_out(columns: Columns) -> Postprocessed:
     found = dict(found)
     with np.errstate(all="ignore"):
         left = seconds_left(columns)
-        for lines in np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1):
+        epochs = np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1)
+        for lines in epochs:
             for name in ("step_seconds", "reader_seconds"):
                 found[name][lines] = _chained(columns[name][lines], columns["step"][lines] + 1, found[name][lines])
             if (seconds := _of_others(lines, columns, left)) is not None:
                 found["step_seconds"][lines] = with_others(
                     found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
                 )
+        found["seconds_otherwise"] = np.concatenate([_by_what_is_left(each, columns, found, left) for each in epochs])
     return rows, found
+
+
+def _by_what_is_left(lines: Rows, columns: Columns, found: Columns, left: Column) -> Column:
+    """Return the seconds of the iterations of an epoch as the last `eta` that tells them well has them.
+
+    Means that overlap or round are as good as the same. Iterations that no mean holds may have taken any time more.
+    """
+    step, took = columns["step"][lines], found["step_seconds"][lines]
+    gaps = np.diff(step, prepend=-1.0)
+    told = np.flatnonzero(left[lines] * _COARSE >= _CUT)
+    if not len(told) or step[0] != 0 or (gaps <= 0).any():
+        return np.full(len(lines), np.nan)
+    last = told[-1]
+    mean = (left[lines][last] + _CUT) / (columns["total_steps"][lines][last] - step[last])
+    ratio = mean * (step[last] + 1) / (took * gaps)[: last + 1].sum()
+    more = ratio > 1 and (gaps > _WINDOW).any()
+    return took * (1.0 if more or 1 / _ALIKE < ratio < _ALIKE else ratio)
 
 
 def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:

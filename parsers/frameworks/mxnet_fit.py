@@ -56,7 +56,7 @@ FORMAT = Format(
         ),
         Reading(_NAMED_FIRST, unit="samples/s", scope="node", repeated=True),
         Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=rb"\bkv_?store='dist"),
-        Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, marker=b"Time cost="),
+        Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, exact=True, marker=b"Time cost="),
     ),
     facts=(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),

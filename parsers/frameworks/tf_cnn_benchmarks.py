@@ -46,6 +46,7 @@ FORMAT = Format(
             _LINE + rb"total (?:images|examples)/sec: <throughput>" + ENDED,
             unit="images/s",
             span="run",
+            exact=True,
         ),
     ),
     facts=(

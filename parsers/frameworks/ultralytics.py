@@ -4,12 +4,15 @@ The bar counts global batches and holds training alone; bars that begin with `Cl
 smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to whole
 seconds. The seconds of an epoch are those of the rate, kept within that second. The last batch of an epoch may be
 smaller: where the log tells the images of the data set it counts as a part, elsewhere the figure is too high by less
-than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's classifier ends with an accuracy,
+than one batch per epoch. Where the batches of an epoch do not fit these images, or the epochs take longer than the whole
+run, something is wrong. A bar ends with the size of the images; that of YOLOv5's classifier ends with an accuracy,
 holds the validation, and is not read. The batch size is that of all devices; it changes where it is chosen by the
 memory (`AutoBatch`) or reduced when memory runs out.
 """
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 from parsers.contract.coarse import whole_seconds
 from parsers.frameworks import SEVERAL
 
+#: A rate and a time that differ by this ratio in more than this share of the epochs contradict each other: a smoothed rate
+#: stands where a bar was not closed, as in the last epoch of a program that was killed.
+_FAR, _OFTEN = 1.5, 0.25
 #: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
 _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"
 
@@ -45,6 +51,9 @@ def epochs(columns: Columns) -> Postprocessed:
         seconds = np.where(tenths, elapsed, whole_seconds(elapsed))
     else:
         seconds = np.clip(by_rate, elapsed, elapsed + 1)
+        ratio = by_rate / seconds
+        if ((ratio > _FAR) | (ratio < 1 / _FAR)).sum() > _OFTEN * len(rows):
+            found["seconds_otherwise"] = by_rate / found["steps"]
     found["step_seconds"] = seconds / found["steps"]
     found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
     return rows, found
@@ -62,6 +71,12 @@ def _bar(state: bytes) -> Reading:
         postprocess=epochs,
         facts=("data_set_size", "batch_size_of_job"),
     )
+
+
+def _sound(printed: bytes) -> int:
+    """Return how many images there are but for those that cannot be read: `3 corrupt: 100%|██| 2700` leaves 2697."""
+    numbers = re.findall(rb"[0-9]++", printed)
+    return int(numbers[-1]) - int(numbers[0])
 
 
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
@@ -98,6 +113,13 @@ FORMAT = Format(
     readings=(
         _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])"),
         _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"),
+        Reading(
+            rb"(?<![^\r\n])[0-9]++ epochs completed in <seconds> hours",
+            unit="images/s",
+            span="run",
+            factors={"seconds": 3600.0},
+            marker=b" epochs completed in ",
+        ),
     ),
     facts=(
         Fact("model", rb"^((?:YOLO|yolo|gelan|rtdetr|RT-?DETR)[\w-]*+) summary: "),
@@ -118,7 +140,7 @@ FORMAT = Format(
         Fact("devices", _NAMESPACE + rb"device='((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
         Fact("devices", _NAMESPACE + rb"device='(cpu)'", lambda _: 1),
         Fact("devices", _LISTED_DEVICES, lambda printed: printed.count(b"CUDA:")),
-        Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt(?:ed)?+: )[^\r\n])*+corrupt(?:ed)?+: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
+        Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |[0-9]++ corrupt(?:ed)?+: )[^\r\n])*+([0-9]++ corrupt(?:ed)?+: 100%[^\r\n0-9]{0,400}+[0-9]++)/", _sound),
         # YOLOv5 of 2020 says so of the training before the validation.
         Fact("data_set_size", rb"\b(?:Scanning|Caching) labels [^\r\n(]{1,200}+\([0-9]++ found, (?:[0-9]++ \w++, ){1,9}+for ([0-9]++) images\): ", int),
         Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),

@@ -359,7 +359,7 @@ def test_devices_of_yolo_as_each_release_says(head: list[str], devices: int, mod
 @pytest.mark.parametrize(
     "size",
     [
-        "train: Scanning labels/train... 72 found, 0 missing, 0 empty, 1 corrupted: 100%|##| 72/72 [00:00<00:00]",
+        "train: Scanning labels/train... 72 found, 0 missing, 0 empty, 1 corrupted: 100%|##| 73/73 [00:00<00:00]",
         "Scanning labels a/train.cache (72 found, 0 missing, 2 empty, 0 duplicate, for 72 images): 72it [00:00]",
     ],
 )

@@ -1,0 +1,247 @@
+"""Logs of vision trainers whose numbers contradict each other; figures are worked out by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from test_dialects import facts_of, session_of
+from test_disturbed_vision import timm
+
+from ingest.compute.witnesses import measured
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+JOB = {"devices": 8, "batch_size": 64}
+
+
+def said(session: Session, **case: int) -> float | tuple[str, str]:
+    """Return the figure, or the witness that withholds it and the unit that it compares."""
+    found = measured(session, facts_of(session) | case).headline
+    if isinstance(found, Figure):
+        return found.value
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "withheld", found.reason
+    return str(found.reason.args["witness"]), str(found.reason.args["unit"])
+
+
+# timm
+
+
+@pytest.mark.parametrize("share", [1, 2])
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("100.00/s)", "200.00/s)"), ("(2.560s", "(1.280s"), ("(2.560s", "(5.120s")]
+)
+def test_the_means_of_timm_are_held_against_the_last_update(right: str, wrong: str, share: int, tmp_path: Path) -> None:
+    lines = [line for epoch in range(4) for line in timm(epoch, 101 * [256], 10)]
+    assert right in lines[0].replace(" ", "") or right in lines[0]
+    lines = [
+        each.replace(right, wrong).replace(f" {right}", wrong) if i % share == 0 else each
+        for i, each in enumerate(lines)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.timm")
+    assert said(session) == ("arithmetic", "s")
+
+
+def test_a_stated_batch_tells_which_pair_of_timm_is_right(tmp_path: Path) -> None:
+    head = "Learning rate (0.1) calculated from base learning rate (0.1) and effective global batch size (256) with x."
+    lines = [line for epoch in range(4) for line in timm(epoch, 101 * [256], 10)]
+    lines = [head, *(each.replace("2.560s,  100.00/s", "2.560s,  200.00/s", 1) for each in lines)]
+    session = session_of(lines, tmp_path, "frameworks.timm")
+    assert said(session) == pytest.approx(100)
+
+
+# MetricLogger
+
+
+def metric_logger(epoch: int, every: int, *, time: float = 0.5, eta: float = 0.5, total: float = 0.0) -> list[str]:
+    """Return the lines of an epoch of 1000 iterations, with the seconds that each number tells of one."""
+    lines = [
+        f"Epoch: [{epoch}]  [{i:4}/1000]  eta: {dt.timedelta(seconds=int(eta * (1000 - i)))}  lr: 0.0001  "
+        f"loss: 6.5 (6.5)  time: {time:.4f}  data: 0.0010  max mem: 8021"
+        for i in [*range(0, 1000, every), 999]
+    ]
+    told = f"Epoch: [{epoch}] Total time: {dt.timedelta(seconds=int(1000 * total))} ({total:.4f} s / it)"
+    return [*lines, told] if total else lines
+
+
+@pytest.mark.parametrize("every", [10, 20])
+@pytest.mark.parametrize("time", [0.25, 0.6, 1.0])
+def test_the_time_that_is_left_contradicts_the_means_of_a_metric_logger(
+    every: int, time: float, tmp_path: Path
+) -> None:
+    lines = [line for epoch in range(2) for line in metric_logger(epoch, every, time=time)]
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    assert said(session, **JOB) == ("arithmetic", "s")
+
+
+@pytest.mark.parametrize("every", [10, 20])
+def test_of_times_that_differ_the_total_of_an_epoch_tells_which_is_right(every: int, tmp_path: Path) -> None:
+    lines = [line for epoch in range(2) for line in metric_logger(epoch, every, eta=1.0, total=0.5)]
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    assert said(session, **JOB) == pytest.approx(1024)
+    lines = [line for epoch in range(2) for line in metric_logger(epoch, every, time=1.0, total=0.5)]
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    assert said(session, **JOB) == ("summary", "s")
+
+
+def test_stalls_that_no_mean_holds_do_not_contradict_the_time_that_is_left(tmp_path: Path) -> None:
+    lines = [line for epoch in range(2) for line in metric_logger(epoch, 50, eta=0.8)]
+    session = session_of(lines, tmp_path, "frameworks.metric_logger")
+    # Of each 50 iterations 20 take 0.5 s, and all together 40 s.
+    assert said(session, **JOB) == pytest.approx(640, rel=0.01)
+
+
+# PyTorch examples, ImageNet
+
+
+def examples(own: Sequence[float], means: Sequence[float], every: int, start: dt.datetime | None = None) -> list[str]:
+    """Return the lines of two epochs; each line tells the next of some seconds of its batch, and of some means."""
+    lines = []
+    for at, (epoch, step) in enumerate((epoch, step) for epoch in range(2) for step in range(1, 201, every)):
+        stamp = f"{start + dt.timedelta(seconds=0.5 * (200 * epoch + step)):%Y-%m-%d %H:%M:%S.%f} " if start else ""
+        lines.append(
+            f"{stamp}Epoch: [{epoch}][{step:3}/200]\tTime {own[at % len(own)]:6.3f} ({means[at % len(means)]:6.3f})\t"
+            "Data  0.001 ( 0.001)\tLoss 6.9e+00 (6.9e+00)\tAcc@1   1.56 (  1.56)"
+        )
+    return lines
+
+
+@pytest.mark.parametrize("every", [1, 10])
+@pytest.mark.parametrize(("own", "means"), [((1.0,), (0.5,)), ((0.5,), (1.0,)), ((1.0, 0.5), (1.0, 0.5))])
+def test_means_in_brackets_are_those_of_what_stands_before(
+    own: Sequence[float], means: Sequence[float], every: int, tmp_path: Path
+) -> None:
+    session = session_of(examples(own, means, every), tmp_path, "dlperf.pytorch_examples")
+    assert said(session, **JOB) == ("arithmetic", "s")
+
+
+def test_means_that_are_right_give_the_figure_whatever_single_steps_say(tmp_path: Path) -> None:
+    session = session_of(examples([0.5, 1.0], [0.5], 10), tmp_path, "dlperf.pytorch_examples")
+    assert said(session, **JOB) == pytest.approx(1024)
+
+
+def test_stamps_tell_which_seconds_are_right(tmp_path: Path) -> None:
+    begun = dt.datetime(2026, 11, 20, 10)
+    session = session_of(examples([0.5], [1.0], 10, begun), tmp_path, "dlperf.pytorch_examples")
+    assert said(session, **JOB) == pytest.approx(1024)
+    # Every second step claims twice its time: the median of the steps is right, their sum is not.
+    session = session_of(examples([1.0, 0.5, 0.5], [0.5], 1, begun), tmp_path, "dlperf.pytorch_examples")
+    assert said(session, **JOB) == ("clock", "images/s")
+
+
+# Keras
+
+
+def keras(seconds: int, milliseconds: int, steps: int = 100, *, half: bool = False) -> list[str]:
+    """Return 10 epochs of 100 steps of 120 ms; all of them, or every second one, tell something else."""
+    lines = []
+    for epoch in range(1, 11):
+        told = (seconds, milliseconds, steps) if epoch % 2 or not half else (12, 120, 100)
+        bar = "{2}/{2} [==============================] - {0}s {1}ms/step - loss: 0.5000 - accuracy: 0.7500"
+        lines += [f"Epoch {epoch}/10", bar.format(*told)]
+    return lines
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("told", [(6, 120, 100), (12, 240, 100), (12, 120, 200)])
+def test_steps_of_keras_that_last_longer_than_their_epoch(
+    told: tuple[int, int, int], half: bool, tmp_path: Path
+) -> None:
+    session = session_of(keras(*told, half=half), tmp_path, "frameworks.keras")
+    assert said(session, devices=1, batch_size=64) == ("arithmetic", "s")
+
+
+def test_epochs_of_keras_of_which_many_wait_at_once(tmp_path: Path) -> None:
+    session = session_of(keras(24, 120, half=True), tmp_path, "frameworks.keras")
+    assert said(session, devices=1, batch_size=64) == ("arithmetic", "s")
+    # All of them may wait for their first batch.
+    session = session_of(keras(24, 120), tmp_path, "frameworks.keras")
+    assert said(session, devices=1, batch_size=64) == pytest.approx(6400 / 24, rel=0.03)
+
+
+# Ultralytics
+
+
+def yolo(
+    *, steps: int = 84, seconds: int = 42, rate: float = 2.0, images: int = 2688, corrupt: int = 0, hours: float = 0.125
+) -> list[str]:
+    """Return 10 epochs of 84 batches of 32 images in 42 s."""
+    bar = "8.12G      1.234     0.5500      1.105        123        640: 100%|##########| "
+    told = f"{images - corrupt} images, 3 backgrounds, {corrupt} corrupt: 100%|##| {images}/{images} [00:00<00:00]"
+    return [
+        "Ultralytics 8.3.0 Python-3.10 torch-2.1.0 CUDA:0 (NVIDIA A100, 40000MiB)",
+        "engine/trainer: task=detect, mode=train, model=yolo11n.pt, epochs=10, batch=32, device=0, workers=8, x=1",
+        f"train: Scanning labels/train... {told}",
+        *(f"  {i:3}/10  {bar}{steps}/{steps} [00:{seconds:02}<00:00, {rate:5.2f}it/s]" for i in range(1, 11)),
+        f"10 epochs completed in {hours:.3f} hours.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ({}, 64),
+        ({"hours": 0.25}, 64),
+        # 300 images that cannot be read are no part of an epoch.
+        ({"images": 2988, "corrupt": 300}, 64),
+        ({"steps": 168, "rate": 4.0}, ("counters", "samples")),
+        ({"images": 1344}, ("counters", "samples")),
+        ({"seconds": 21}, ("arithmetic", "s")),
+        ({"rate": 4.0}, ("arithmetic", "s")),
+        ({"seconds": 59, "rate": 1.4}, ("summary", "s")),
+        ({"hours": 0.060}, ("summary", "s")),
+    ],
+)
+def test_epochs_of_yolo_fit_their_images_their_rate_and_the_run(
+    told: dict[str, float], found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    given = said(session_of(yolo(**told), tmp_path, "frameworks.ultralytics"))  # type: ignore[arg-type]
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found, rel=0.01))
+
+
+def test_an_epoch_of_yolo_that_was_not_finished_does_not_fit_its_images(tmp_path: Path) -> None:
+    lines = [
+        *yolo()[:3],
+        yolo()[3].replace("100%", " 50%").replace("84/84", "42/84").replace("00:42", "00:21"),
+        "Killed",
+    ]
+    session = session_of(lines, tmp_path, "frameworks.ultralytics")
+    found = measured(session, facts_of(session))
+    assert [each.verdict for each in found.witnesses if each.kind == "counters"] != ["disagrees"]
+
+
+# MXNet, GluonCV and TensorFlow
+
+
+@pytest.mark.parametrize("times", [0.5, 2.0])
+def test_speeds_of_gluon_cv_are_those_of_their_epoch(times: float, tmp_path: Path) -> None:
+    lines = ["INFO:root:Namespace(batch_size=64, dtype='float32', kvstore='device', lr_mode='cosine', num_gpus=4)"]
+    for epoch in range(3):
+        speed = f"Speed: {1024 * times:.6f} samples/sec\taccuracy=0.0012\tlr=0.003133"
+        lines += [f"INFO:root:Epoch[{epoch}] Batch [{49 + 50 * i}]\t{speed}" for i in range(8)]
+        lines.append(f"INFO:root:[Epoch {epoch}] speed: 1024 samples/sec\ttime cost: 105.000000")
+    assert said(session_of(lines, tmp_path, "dlperf.gluon_cv")) == ("summary", "images/s")
+
+
+@pytest.mark.parametrize("times", [0.5, 2.0])
+def test_speeds_of_tf_cnn_benchmarks_are_those_of_their_total(times: float, tmp_path: Path) -> None:
+    lines = [
+        "TensorFlow:  1.15", "Model:       resnet50", "Batch size:  256 global", "             64 per device",
+        "Devices:     ['/gpu:0', '/gpu:1', '/gpu:2', '/gpu:3']", "Variables:   replicated",
+        *(f"{10 * i}\timages/sec: {1024 * times:.1f} +/- 1.8 (jitter = 9.0)\t7.925" for i in range(1, 11)),
+        "total images/sec: 1024.00",
+    ]  # fmt: skip
+    assert said(session_of(lines, tmp_path, "frameworks.tf_cnn_benchmarks")) == ("summary", "images/s")
+
+
+@pytest.mark.parametrize(("seconds", "rate"), [(50.0, 4.0), (25.0, 8.0)])
+def test_the_seconds_of_estimator_are_held_against_its_rate(seconds: float, rate: float, tmp_path: Path) -> None:
+    lines = ["INFO:tensorflow:Using config: {'_model_dir': 'x'}", "INFO:tensorflow:Running local_init_op."]
+    for i in range(1, 21):
+        lines.append(f"INFO:tensorflow:global_step/sec: {rate:.5f}")
+        lines.append(f"INFO:tensorflow:loss = 6.5, step = {100 * i} ({seconds:.3f} sec)")
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert said(session, batch_size_of_job=256) == ("summary", "steps/s")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -370,22 +370,21 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         )
     if given.records.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
         raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
-    if given.records.reading.span == "interval" and ratio > (fewer := _too_few_seconds(every, unit, rounds)):
-        ratio, resolution = fewer, _in_all(every, unit, rounds)[1]
-    first, last = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
-    found = _judged(
-        "clock", headline.value / ratio, headline.value, headline.unit,
-        f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
-    )  # fmt: skip
+    lines = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
+    found = _by_clock(headline, ratio, resolution, lines)
     if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
     if found.verdict == "agrees" and (some := _of_some(every, unit, rounds)):
-        ratio, resolution = some
-        return _judged(
-            "clock", headline.value / ratio, headline.value, headline.unit,
-            f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
-        )  # fmt: skip
+        return _by_clock(headline, *some, lines)
     return replace(found, reason=outside) if found.verdict == "agrees" else found
+
+
+def _by_clock(headline: Figure, ratio: float, resolution: float, lines: Sequence[int]) -> Witness:
+    """Compare the headline with what the clock gives, by its seconds over those that the records claim."""
+    first, last = lines
+    arithmetic = f"{headline.value:.8g} / {ratio:.6g}"
+    value, against = headline.value / ratio, headline.value
+    return _judged("clock", value, against, headline.unit, arithmetic, (first, last), resolution)
 
 
 def _tells_all_steps(given: ThroughputSeries, intervals: _Intervals) -> bool:
@@ -558,16 +557,6 @@ def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
         return whole / float(given.claimed.sum()), whole / given.pieces
     clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
     return median(clock / told), median(clock) / max(1.0, given.pieces / count)
-
-
-def _too_few_seconds(given: _Intervals, unit: float, rounds: float) -> float:
-    """Return clock over claimed seconds of all intervals if less time passed than is claimed, else infinity.
-
-    No pause explains that, so that the fewer of the stretches tell it too.
-    """
-    ratio, resolution = _in_all(given, unit, rounds)
-    short = resolution <= _COARSEST and ratio < 1 / (1 + (TOLERANCE["clock"] + resolution) / 100)
-    return ratio if short else math.inf
 
 
 def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float]:

@@ -110,9 +110,9 @@ def test_the_clock_tells_whether_seconds_are_wrong(
     assert found.headline.reason.args.get("likelier") == likelier
 
 
-@pytest.mark.parametrize(("wrong", "verdict"), [(0.5, "clock"), (2.0, None)])
-def test_fewer_lines_than_half_claim_more_time_than_passed(wrong: float, verdict: str | None, tmp_path: Path) -> None:
-    # 20 iterations of 8 images in 60 s; two of five lines claim another time. Of less the log may hold a wait.
+@pytest.mark.parametrize("wrong", [0.5, 2.0])
+def test_fewer_lines_than_half_claim_another_time_than_passed(wrong: float, tmp_path: Path) -> None:
+    # 20 iterations of 8 images in 60 s; two of five lines claim another time.
     lines = ["W1120 init nccl context nranks: 2 local rank: 0"]
     for n in range(1, 41):
         cost = 3.0 / wrong if n % 5 in (1, 3) else 3.0
@@ -121,11 +121,7 @@ def test_fewer_lines_than_half_claim_more_time_than_passed(wrong: float, verdict
             f"loss: 1.5 eta: 1:02:03 batch_cost: {cost:.4f} data_cost: 0.0003 ips: {8 / cost:.4f} images/s"
         )
     session = session_of(lines, tmp_path, "frameworks.paddle_detection")
-    found = measured(session, facts_of(session))
-    if verdict:
-        assert withheld(found) == verdict
-    else:
-        assert isinstance(found.headline, Figure)
+    assert withheld(measured(session, facts_of(session))) == "clock"
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1, ""), (2, "arithmetic"), (0.5, "arithmetic")])

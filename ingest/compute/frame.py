@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
-_COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "evaluated", "clock")
+_COLUMNS = (
+    "throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "agreement", "evaluated",
+    "clock",
+)  # fmt: skip
 #: What may take time inside a record besides training steps; `restart` marks the first of a program started again.
 PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
     "evaluation": 1,
@@ -48,6 +51,8 @@ _OFTEN, _SHARE = 3, 0.1
 #: Lines are missing where a row is so many of the usual intervals behind the one before, and those around it at most so
 #: many, in as many places at most as people leave something out of a log.
 _LEFT_OUT, _AS_USUAL, _PLACES = 3.0, 1.5, 3
+#: A line contradicts itself if its speed is off its samples over its seconds by more than this share.
+_DIFFERS = 0.05
 #: A line that follows within this share of the usual interval, with the same step, is the same line again.
 _AGAIN = 0.1
 #: Lines that are printed together follow within these seconds.
@@ -251,7 +256,36 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
         stopped[columns["evaluated"] > 0] |= PAUSES["evaluation"]
     pauses = _pauses(records, stopped, epochs, steps)
     frame = StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
+    frame = _without_contradicting(frame)
     return frame if records.reading.span != "interval" else _without_missing(frame)
+
+
+def contradicting(frame: StepRows) -> NDArray[np.bool_]:
+    """Return which rows print a speed that their own samples and seconds contradict."""
+    import numpy as np
+
+    ratio = frame["agreement"] if "agreement" in frame else np.ones(len(frame))
+    off: NDArray[np.bool_] = (ratio > 1 + _DIFFERS) | (ratio < 1 / (1 + _DIFFERS))
+    return off
+
+
+def _without_contradicting(frame: StepRows) -> StepRows:
+    """Return the rows without those that contradict themselves, where these are the fewer: some number was damaged.
+
+    What lies between two lines then falls to the next row.
+    """
+    import numpy as np
+
+    off = contradicting(frame)
+    if not 0 < off.sum() < len(off) / 2:
+        return frame
+    kept = _at(frame, ~off, frame.apart)
+    if frame.records.reading.span != "interval":
+        return kept
+    chosen, none = np.flatnonzero(~off), np.zeros(len(off), dtype=np.bool_)
+    counted = {name: _gathered(frame[name], none, chosen) for name in ("steps", "samples") if name in frame}
+    covered = counted.get("steps", _covered(frame.records, kept.columns, kept.steps))
+    return replace(kept, columns={**kept.columns, **counted}, covered=covered, pauses=_held(frame.pauses, chosen))
 
 
 def _without_missing(frame: StepRows) -> StepRows:
@@ -264,7 +298,11 @@ def _without_missing(frame: StepRows) -> StepRows:
     missing = _missing(frame.steps)
     if not missing.any() or {"steps", "consumed"} & frame.columns.keys():
         return frame
-    kept, apart = ~missing, frame.apart | np.concatenate([[False], missing[:-1]])
+    return _at(frame, ~missing, frame.apart | np.concatenate([[False], missing[:-1]]))
+
+
+def _at(frame: StepRows, kept: NDArray[np.bool_], apart: NDArray[np.bool_]) -> StepRows:
+    """Return some of the rows."""
     columns = {name: each[kept] for name, each in frame.columns.items()}
     return replace(
         frame, rows=frame.rows[kept], epochs=frame.epochs[kept], steps=frame.steps[kept], columns=columns,

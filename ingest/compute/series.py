@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step, usual_gap
+from ingest.compute.frame import TIMED, StepRows, confirmed, contradicting, increments, one_row_per_step, usual_gap
 from ingest.read.facts import CUTS
 from parsers.contract import Reading, Scope
 from parsers.contract.statistics import median
@@ -121,10 +121,20 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
         for columns, made in ((("throughput",), _printed), (TIMED, _timed), (("clock",), _clocked)):
             if any(each in records for each in columns):
                 with np.errstate(all="ignore"):  # Overflows are detected afterwards.
-                    return made(one_row_per_step(records), session, case)
+                    return made(_consistent(one_row_per_step(records)), session, case)
     if any("training_seconds" in each and len(each) for each in session.records):
         raise no_figure("part_of_step")
     raise no_figure("no_records")
+
+
+def _consistent(frame: StepRows) -> StepRows:
+    """Return the rows; raise NoFigureError for the first of those whose own numbers contradict their speed."""
+    import numpy as np
+
+    if len(wrong := np.flatnonzero(contradicting(frame))):
+        line, ratio = frame.records.lines([int(frame.rows[wrong[0]])])[0], frame["agreement"][wrong[0]]
+        raise no_figure("lines_contradict", line=line, count=len(wrong), times=f"{ratio:.3g}")
+    return frame
 
 
 def computed_series(session: Session, case: Facts) -> Callable[[], ThroughputSeries]:

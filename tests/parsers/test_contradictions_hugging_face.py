@@ -1,0 +1,122 @@
+"""Logs of the Hugging Face family in which two numbers contradict each other, on made-up lines worked out by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from test_dialects import HF_HEAD, LOSS, facts_of, reason, session_of, smoothed, value
+
+from ingest.compute.witnesses import measured
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+
+def headline(session: Session, **case: int) -> Figure | NoFigure:
+    return measured(session, facts_of(session) | case).headline
+
+
+def llamafactory(
+    tokens: Callable[[int], float] = lambda step: 512.0 * step,
+    seconds: Callable[[int], float] = lambda step: 2.0 * step,
+) -> list[str]:
+    """Return a row per ten updates of 512 tokens in 2 s; some numbers may be printed as others."""
+    return [
+        json.dumps({
+            "current_steps": step, "total_steps": 800, "loss": 2.5, "lr": 1e-5, "epoch": step / 800, "percentage": 1.0,
+            "elapsed_time": str(dt.timedelta(seconds=int(seconds(step)))),
+            "remaining_time": "0:01:00", "throughput": 256.0, "total_tokens": int(tokens(step)),
+        })
+        for step in range(10, 801, 10)
+    ]  # fmt: skip
+
+
+def trainer(
+    tokens: Callable[[int], float] = lambda step: 512.0 * step,
+    seconds: Callable[[int], float] = lambda step: 2.0 * step,
+    before: int = 0,
+) -> list[str]:
+    """Return the same of the Trainer; so many tokens were seen before a resumption."""
+    rows = (
+        f"{{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': {step / 800:.4f}, 'num_input_tokens_seen': "
+        f"{int(tokens(step)) + before}, 'train_runtime': {seconds(step):.4f}, 'train_tokens_per_second': 256.0}}"
+        for step in range(10, 801, 10)
+    )
+    return [*HF_HEAD[:2], "  Num Epochs = 1", "  Total optimization steps = 800", *rows]
+
+
+@pytest.mark.parametrize(
+    ("lines", "printer"), [(llamafactory, "llamafactory"), (trainer, "hf_trainer")], ids=["llamafactory", "trainer"]
+)
+def test_a_few_damaged_numbers_of_rows_since_the_start_move_no_figure(
+    lines: Callable[..., list[str]], printer: str, tmp_path: Path
+) -> None:
+    for garbled in (
+        {"tokens": lambda step: 512 * step // (10 if step % 70 == 0 else 1)},
+        {"tokens": lambda step: 512 * step * (1000 if step % 70 == 0 else 1)},
+        {"seconds": lambda step: 2 * step / (10 if step % 70 == 0 else 1)},
+    ):
+        session = session_of(lines(**garbled), tmp_path, f"frameworks.{printer}")
+        assert value(session, "sustained") == pytest.approx(256, rel=0.01), garbled
+
+
+@pytest.mark.parametrize(
+    ("lines", "printer"), [(llamafactory, "llamafactory"), (trainer, "hf_trainer")], ids=["llamafactory", "trainer"]
+)
+def test_rows_since_the_start_that_contradict_their_own_speed_have_no_figure(
+    lines: Callable[..., list[str]], printer: str, tmp_path: Path
+) -> None:
+    for wrong in (
+        {"tokens": lambda step: 1024 * step},
+        {"seconds": lambda step: 4 * step},
+        {"tokens": lambda step: 512 * step * (2 if step > 400 else 1)},
+    ):
+        session = session_of(lines(**wrong), tmp_path, f"frameworks.{printer}")
+        assert reason(session, "sustained") == "lines_contradict", wrong
+
+
+def test_tokens_that_were_seen_before_a_resumption_contradict_no_speed(tmp_path: Path) -> None:
+    session = session_of(trainer(before=1_000_000), tmp_path, "frameworks.hf_trainer")
+    assert value(session, "sustained") == pytest.approx(256, rel=0.01)
+
+
+# Checkpoints at steps that nothing states
+
+
+def saved(step: int) -> float:
+    """Return the seconds at the end of a step of 2 s, with a checkpoint of 40 s behind each 80th."""
+    return 2.0 * step + 40 * ((step - 1) // 80)
+
+
+def without_speed(lines: Iterable[str]) -> list[str]:
+    """Return rows without the speed since the start, which holds the checkpoints."""
+    return [line.replace('"throughput": 256.0, ', "") for line in lines]
+
+
+@pytest.mark.parametrize("printer", ["llamafactory", "hf_trainer", "trl", "bar"])
+def test_checkpoints_behind_all_multiples_of_a_number_of_steps(printer: str, tmp_path: Path) -> None:
+    """512 tokens, or 64 samples, in 2 s. With the checkpoints they would take a fifth more."""
+    expected, form = 256.0, f"frameworks.{printer}"
+    if printer == "llamafactory":
+        lines: Sequence[str] = without_speed(llamafactory(seconds=saved))
+    elif printer == "hf_trainer":
+        lines = [
+            line.replace("_second': 256.0", f"_second': {512 * step / saved(step):.4f}")
+            for step, line in zip([1] * 4 + [*range(10, 801, 10)], trainer(seconds=saved), strict=True)
+        ]
+    elif printer == "trl":
+        lines = list(HF_HEAD[:2])
+        for step in range(10, 801, 10):
+            took = int(saved(step))
+            lines.append(
+                f"{{'loss': 2.5, 'learning_rate': 1e-05, 'num_tokens': {512.0 * step}, 'epoch': {step / 800:.4f}}}"
+            )
+            lines.append(f" 10%|#    | {step}/801 [{took // 60:02}:{took % 60:02}<06:46,  2.00s/it]")
+    else:
+        lines, expected, form = [*HF_HEAD[:2], *smoothed(801, 2.0, saved=(80, 40)), LOSS], 32.0, "frameworks.hf_trainer"
+    found = headline(session_of(lines, tmp_path, form))
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(expected, rel=0.012)

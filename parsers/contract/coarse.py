@@ -23,7 +23,7 @@ def whole_seconds(seconds: Column) -> Column:
 def within_a_second(per_second: Column, seconds: Column) -> Column:
     """Return n products with seconds that were cut to whole ones: 1 where the part that was cut off may make it so."""
     least = per_second * seconds
-    return np.clip(1.0, least, least + per_second)
+    return np.maximum(least, np.minimum(1.0, least + per_second))
 
 
 def fine_rates(least: float) -> Callable[[Columns], Postprocessed]:

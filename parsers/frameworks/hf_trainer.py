@@ -12,14 +12,15 @@ the resumption. Unsloth prints a banner of its own in place of the head, on ever
 those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
 since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens and the seconds
 since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, held
-against the speed beside them. The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
+against the speed beside them. The examples that do without the Trainer (`no_trainer`) print the same head and draw the
+same bar.
 
 A checkpoint is silent by default. It shows as a long step behind an epoch, or a multiple of `save_steps`, which a
 configuration or a command may state, or else of 500, and by warnings of what saves. Where nothing states it, long steps
 behind all multiples of some number tell it, unless the first step is as long: optimisers exist that do more work every
 few hundred steps, and begin with it. Another long step counts as training. Behind an evaluation the bar is drawn again
-at the step before it. Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of the bar count, without
-those between the two.
+at the step before it. Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of
+the bar count, without those between the two.
 """
 
 from __future__ import annotations
@@ -666,7 +667,7 @@ FORMAT = Format(
         # Since the autumn of 2025, where tokens are counted. Floats in quotes have four digits, too few for differences.
         Reading(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
-            rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': (?P<_speed>[0-9.]++)",
+            rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': (?:(?P<_speed>[0-9.]++)(?=[,}]))?+",
             unit="tokens/s", counts="update", pauses=_PAUSES, postprocess=_since_the_start,
             facts=("saved_every", "total_epochs", "total_steps"),
             where=rb"\A(?![\s\S]*?" + _SHARED + rb")",

@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ingest.compute.frame import TIMED, StepRows, confirmed, contradicting, increments, one_row_per_step, usual_gap
+from ingest.compute.frame import (
+    TIMED,
+    StepRows,
+    confirmed,
+    contradicting,
+    increments,
+    one_row_per_step,
+    runs_back,
+    usual_gap,
+)
 from ingest.read.facts import CUTS
 from parsers.contract import Reading, Scope
 from parsers.contract.statistics import median
@@ -398,6 +407,9 @@ def _of_data_set(frame: StepRows, case: Facts) -> StepRows:
 
 def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     """Return one record per pair of consecutive lines; the later line is the record."""
+    for name, code in (("clock", "clock_runs_back"), ("consumed", "count_runs_back")):
+        if (row := runs_back(frame, name)) is not None:
+            raise no_figure(code, line=frame.records.lines([int(frame.rows[row])])[0])
     later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)

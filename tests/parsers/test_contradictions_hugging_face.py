@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from test_dialects import HF_HEAD, LOSS, facts_of, reason, session_of, smoothed, value
+from test_dialects import DIFFUSERS_HEAD, HF_HEAD, LOSS, facts_of, reason, session_of, smoothed, value
 
+from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
@@ -120,3 +121,45 @@ def test_checkpoints_behind_all_multiples_of_a_number_of_steps(printer: str, tmp
     found = headline(session_of(lines, tmp_path, form))
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(expected, rel=0.012)
+
+
+# Bars whose time, steps or total are damaged
+
+
+def bar(
+    step: Callable[[int], int] = lambda step: step,
+    seconds: Callable[[int], int] = lambda step: 2 * step,
+    total: Callable[[int], int] = lambda step: 501,
+) -> list[str]:
+    """Return the bar of diffusers, whose steps of 64 samples take 2 s; some numbers may be printed as others."""
+    return [
+        *DIFFUSERS_HEAD,
+        *(
+            f"Steps:   2%|#    | {step(n)}/{total(n)} [{dt.timedelta(seconds=seconds(n))}<47:05,  2.00s/it, "
+            "lr=1e-5, step_loss=0.0625]"
+            for n in range(1, 501)
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"seconds": lambda n: 2 * n // (10 if n % 40 == 39 else 1)},
+        {"seconds": lambda n: 2 * n * (1000 if n % 40 == 39 else 1)},
+        {"step": lambda n: n // (10 if n % 40 == 39 else 1)},
+        {"step": lambda n: n * (1000 if n % 40 == 39 else 1)},
+        {"total": lambda n: 501 // (10 if n % 40 == 39 else 1)},
+    ],
+)
+def test_single_damaged_numbers_of_a_bar_move_no_figure(
+    damaged: dict[str, Callable[[int], int]], tmp_path: Path
+) -> None:
+    session = session_of(bar(**damaged), tmp_path, "frameworks.diffusers")
+    assert second_run(session) is None
+    assert value(session, "sustained") == pytest.approx(64 / 2, rel=0.01)
+
+
+def test_a_time_that_falls_and_rises_all_along_is_none(tmp_path: Path) -> None:
+    session = session_of(bar(seconds=lambda n: 2 * n * (1 + n % 2)), tmp_path, "frameworks.diffusers")
+    assert reason(session, "sustained") == "clock_runs_back"

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _BACK = 7_200.0
 #: Share by which the speeds differ that the ranks of one run print for the whole run.
 _SAME_SPEED = 0.02
+#: A program that was started again is of another configuration if its steps take so many times as long, or hold so many
+#: times as many samples, as those before; as the median of so many lines tells, and at least of so many.
+_OTHERWISE, _LINES, _FEWEST = 1.4, 10, 5
 #: Single totals that differ from those around them are damaged, in this share of the lines.
 _LONE = 0.1
 
@@ -105,6 +108,27 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
     if len(clock) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
         back = np.diff(clock)
         yield "clock_jumps_back", _first(back < -_BACK, back)
+    if "elapsed" in records.reading.columns and "step" in records and "clock" in records:
+        yield "resumed_otherwise", _resumed_otherwise(records)
+
+
+def _resumed_otherwise(records: SessionRecords) -> int | None:
+    """Return the first row of a program that goes on, by a timer of its own, at another pace or with other samples."""
+    import numpy as np
+
+    clock, steps = records["clock"], np.diff(records["step"])
+    epochs = np.diff(records["epoch"]) if "epoch" in records else np.zeros(len(steps))
+    for row in np.flatnonzero((np.diff(clock) < 0) & (epochs == 0)):
+        for name in (each for each in ("clock", "consumed") if each in records):
+            with np.errstate(all="ignore"):
+                told = np.diff(records[name]) / steps
+            before, behind = (each[each > 0] for each in (told[max(0, row - _LINES) : row], told[row + 1 :][:_LINES]))
+            if min(len(before), len(behind)) < _FEWEST:
+                continue
+            ratio = float(np.median(behind) / np.median(before))
+            if not 1 / _OTHERWISE < ratio < _OTHERWISE:
+                return int(row) + 1
+    return None
 
 
 def _without_lone(totals: Column) -> Column:

@@ -163,3 +163,26 @@ def test_single_damaged_numbers_of_a_bar_move_no_figure(
 def test_a_time_that_falls_and_rises_all_along_is_none(tmp_path: Path) -> None:
     session = session_of(bar(seconds=lambda n: 2 * n * (1 + n % 2)), tmp_path, "frameworks.diffusers")
     assert reason(session, "sustained") == "clock_runs_back"
+
+
+# A program that was started again
+
+
+@pytest.mark.parametrize(
+    ("pace", "tokens", "code"), [(2, 512, None), (1, 512, True), (2, 1024, True), (2.4, 512, None)]
+)
+def test_a_program_that_goes_on_otherwise_is_no_one_run(
+    pace: float, tokens: int, code: bool | None, tmp_path: Path
+) -> None:
+    """400 updates of 512 tokens in 2 s each, and as many by a program that was started again."""
+    first, lines = 512 * 400, []
+    for step in range(10, 801, 10):
+        spent = 2 * step if step <= 400 else pace * (step - 400)
+        counted = 512 * step if step <= 400 else first + tokens * (step - 400)
+        lines.append(json.dumps({
+            "current_steps": step, "total_steps": 800, "loss": 2.5, "lr": 1e-5, "epoch": step / 800, "percentage": 1.0,
+            "elapsed_time": str(dt.timedelta(seconds=int(spent))), "remaining_time": "0:01:00",
+            "throughput": round(counted / spent, 2), "total_tokens": counted,
+        }))  # fmt: skip
+    found = second_run(session_of(lines, tmp_path, "frameworks.llamafactory"))
+    assert (found and found[1].code) == (code and "resumed_otherwise")

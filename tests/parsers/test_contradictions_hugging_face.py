@@ -186,3 +186,55 @@ def test_a_program_that_goes_on_otherwise_is_no_one_run(
         }))  # fmt: skip
     found = second_run(session_of(lines, tmp_path, "frameworks.llamafactory"))
     assert (found and found[1].code) == (code and "resumed_otherwise")
+
+
+# The trainer's own figure, and what the head of the log says
+
+
+def head(examples: int = 6400, epochs: int = 1, job: int = 64, steps: int = 100) -> list[str]:
+    return [
+        "***** Running training *****",
+        f"  Num examples = {examples}",
+        f"  Num Epochs = {epochs}",
+        "  Instantaneous batch size per device = 8",
+        f"  Total train batch size (w. parallel, distributed & accumulation) = {job}",
+        "  Gradient Accumulation steps = 2",
+        f"  Total optimization steps = {steps}",
+    ]
+
+
+def summed_up(speed: float, steps: float = 0.5, epoch: float = 1.0) -> list[str]:
+    """Return the losses and the summary of 200 s."""
+    told = f"'train_samples_per_second': {speed}, 'train_steps_per_second': {steps}, 'train_loss': 2.5"
+    return [LOSS.replace("0.5}", f"{epoch}}}"), f"{{'train_runtime': 200.0, {told}, 'epoch': {epoch}}}"]
+
+
+@pytest.mark.parametrize(("speed", "right"), [(32.0, True), (64.0, False), (16.0, False), (2.0, False)])
+def test_a_summary_is_held_against_the_plan(speed: float, right: bool, tmp_path: Path) -> None:
+    """6400 samples in 200 s."""
+    found = headline(session_of([*head(), *summed_up(speed)], tmp_path, "frameworks.hf_trainer"))
+    if right:
+        assert isinstance(found, Figure), found
+        assert found.value == pytest.approx(32)
+    else:
+        session = session_of([*head(), *summed_up(speed)], tmp_path, "frameworks.hf_trainer")
+        reported = measured(session, facts_of(session)).figures["reported"]
+        assert isinstance(reported, NoFigure)
+        assert reported.reason.code == "unlike_plan"
+
+
+def test_a_summary_counts_steps_where_they_end_a_run(tmp_path: Path) -> None:
+    """100 of the 1000 steps of the data set; and a data set that is smaller than a batch."""
+    limited = head(examples=64000, epochs=1)
+    small = head(examples=20, epochs=100)
+    for lines, speed, epoch in ((limited, 32.0, 0.1), (small, 10.0, 100.0)):
+        found = headline(session_of([*lines, *summed_up(speed, epoch=epoch)], tmp_path, "frameworks.hf_trainer"))
+        assert isinstance(found, Figure), found
+        assert found.value == pytest.approx(speed)
+
+
+def test_a_batch_of_a_job_that_is_less_than_that_of_a_device_is_wrong(tmp_path: Path) -> None:
+    lines = [*head(job=8, examples=800), *summed_up(4.0)]
+    found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "withheld"

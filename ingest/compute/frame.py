@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = (
-    "throughput", "restated", *TIMED, "training_seconds", "seconds_otherwise",
+    "throughput", "restated", *TIMED, "training_seconds", "seconds_otherwise", "agreement",
     "steps", "samples", "batch", "consumed", "evaluated", "clock",
 )  # fmt: skip
 #: What may take time inside a record besides training steps; `restart` marks the first of a program started again.
@@ -51,6 +51,10 @@ _OFTEN, _SHARE = 3, 0.1
 #: Lines are missing where a row is so many of the usual intervals behind the one before, and those around it at most so
 #: many, in as many places at most as people leave something out of a log.
 _LEFT_OUT, _AS_USUAL, _PLACES = 3.0, 1.5, 3
+#: A line contradicts itself if its speed is off its samples over its seconds by more than this share.
+_DIFFERS = 0.05
+#: Numbers that count up lie outside those of the lines around them in this share of the lines, where some were damaged.
+_DAMAGED = 0.1
 #: A line that follows within this share of the usual interval, with the same step, is the same line again.
 _AGAIN = 0.1
 #: Lines that are printed together follow within these seconds.
@@ -240,6 +244,8 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     epochs, steps = _places(records)
     rows = np.arange(len(records))
     group, ranks = rows, records.ranks()
+    if not _is_repeated(records):
+        columns |= {name: _mended(columns[name], epochs) for name in ("clock", "consumed") if name in columns}
     if _is_repeated(records):
         columns, rows, group = _once_per_step(columns, epochs, steps, ranks)
         epochs, steps = epochs[rows], steps[rows]
@@ -254,7 +260,36 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
         stopped[columns["evaluated"] > 0] |= PAUSES["evaluation"]
     pauses = _pauses(records, stopped, epochs, steps)
     frame = StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
+    frame = _without_contradicting(frame)
     return frame if records.reading.span != "interval" else _without_missing(frame)
+
+
+def contradicting(frame: StepRows) -> NDArray[np.bool_]:
+    """Return which rows print a speed that their own samples and seconds contradict."""
+    import numpy as np
+
+    ratio = frame["agreement"] if "agreement" in frame else np.ones(len(frame))
+    off: NDArray[np.bool_] = (ratio > 1 + _DIFFERS) | (ratio < 1 / (1 + _DIFFERS))
+    return off
+
+
+def _without_contradicting(frame: StepRows) -> StepRows:
+    """Return the rows without those that contradict themselves, where these are the fewer: some number was damaged.
+
+    What lies between two lines then falls to the next row.
+    """
+    import numpy as np
+
+    off = contradicting(frame)
+    if not 0 < off.sum() < len(off) / 2:
+        return frame
+    kept = _at(frame, ~off, frame.apart)
+    if frame.records.reading.span != "interval":
+        return kept
+    chosen, none = np.flatnonzero(~off), np.zeros(len(off), dtype=np.bool_)
+    counted = {name: _gathered(frame[name], none, chosen) for name in ("steps", "samples") if name in frame}
+    covered = counted.get("steps", _covered(frame.records, kept.columns, kept.steps))
+    return replace(kept, columns={**kept.columns, **counted}, covered=covered, pauses=_held(frame.pauses, chosen))
 
 
 def _without_missing(frame: StepRows) -> StepRows:
@@ -267,7 +302,11 @@ def _without_missing(frame: StepRows) -> StepRows:
     missing = _missing(frame.steps)
     if not missing.any() or {"steps", "consumed"} & frame.columns.keys():
         return frame
-    kept, apart = ~missing, frame.apart | np.concatenate([[False], missing[:-1]])
+    return _at(frame, ~missing, frame.apart | np.concatenate([[False], missing[:-1]]))
+
+
+def _at(frame: StepRows, kept: NDArray[np.bool_], apart: NDArray[np.bool_]) -> StepRows:
+    """Return some of the rows."""
     columns = {name: each[kept] for name, each in frame.columns.items()}
     return replace(
         frame, rows=frame.rows[kept], epochs=frame.epochs[kept], steps=frame.steps[kept], columns=columns,
@@ -311,7 +350,39 @@ def _places(records: SessionRecords) -> tuple[Column, Column]:
     numbers = np.arange(1.0, len(records) + 1)
     steps = _filled(records["step"]) if "step" in records else numbers
     epochs = np.nan_to_num(_filled(records["epoch"])) if "epoch" in records else np.zeros(len(records))
-    return epochs, steps if np.isfinite(steps).all() else numbers
+    if not np.isfinite(steps).all():
+        return epochs, numbers
+    return epochs, steps if _is_repeated(records) else _mended(steps, epochs)
+
+
+def _mended(counted: Column, epochs: Column) -> Column:
+    """Return n numbers that count up, with the mean of its neighbours for each that lost a digit, or a point."""
+    import numpy as np
+
+    out = _out_of_order(counted, epochs)
+    if not 0 < out.sum() <= _DAMAGED * len(out):
+        return counted
+    return np.where(out, (np.roll(counted, 1) + np.roll(counted, -1)) / 2, counted)
+
+
+def _out_of_order(counted: Column, epochs: Column) -> NDArray[np.bool_]:
+    """Return which of n numbers lie outside those around them, which are in order, by more than they are apart."""
+    import numpy as np
+
+    before, each, behind = counted[:-2], counted[1:-1], counted[2:]
+    apart = behind - before
+    out = (apart > 0) & ((each < before - apart) | (each > behind + apart)) & (epochs[:-2] == epochs[2:])
+    return np.pad(out, 1)[: len(counted)]
+
+
+def runs_back(frame: StepRows, name: str) -> int | None:
+    """Return the first row of which a number that counts up is out of order; None where few are, or none."""
+    import numpy as np
+
+    if name not in frame or _is_repeated(frame.records):
+        return None
+    rows = np.flatnonzero(_out_of_order(frame[name], frame.epochs) & ~_out_of_order(frame.steps, frame.epochs))
+    return int(rows[0]) if len(rows) >= max(_OFTEN, _DAMAGED * len(frame)) else None
 
 
 def _is_repeated(records: SessionRecords) -> bool:

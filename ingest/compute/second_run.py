@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Column = NDArray[np.float64]
+
 #: A clock with a date that jumps back by more belongs to an earlier program. In autumn it is set back by an hour.
 _BACK = 7_200.0
 #: Share by which the speeds differ that the ranks of one run print for the whole run.
 _SAME_SPEED = 0.02
+#: A program that was started again is of another configuration if its steps take so many times as long, or hold so many
+#: times as many samples, as those before; as the median of so many lines tells, and at least of so many.
+_OTHERWISE, _LINES, _FEWEST = 1.4, 10, 5
+#: Single totals that differ from those around them are damaged, in this share of the lines.
+_LONE = 0.1
 
 
 def second_run(session: Session) -> tuple[int, Reason] | None:
@@ -93,7 +100,7 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
     import numpy as np
 
     for name in (each for each in ("total_epochs", "total_steps") if each in records):
-        gaps = np.diff(records[name])
+        gaps = np.diff(_without_lone(records[name]))
         # Epochs may differ in their steps, but not one epoch.
         same = np.diff(records["epoch"]) <= 0 if name == "total_steps" and "epoch" in records else True
         yield "total_changed", _first((gaps != 0) & same, gaps)
@@ -101,6 +108,37 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
     if len(clock) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
         back = np.diff(clock)
         yield "clock_jumps_back", _first(back < -_BACK, back)
+    if "elapsed" in records.reading.columns and "step" in records and "clock" in records:
+        yield "resumed_otherwise", _resumed_otherwise(records)
+
+
+def _resumed_otherwise(records: SessionRecords) -> int | None:
+    """Return the first row of a program that goes on, by a timer of its own, at another pace or with other samples."""
+    import numpy as np
+
+    clock, steps = records["clock"], np.diff(records["step"])
+    epochs = np.diff(records["epoch"]) if "epoch" in records else np.zeros(len(steps))
+    for row in np.flatnonzero((np.diff(clock) < 0) & (epochs == 0)):
+        for name in (each for each in ("clock", "consumed") if each in records):
+            with np.errstate(all="ignore"):
+                told = np.diff(records[name]) / steps
+            told = np.where((told > 0) & np.isfinite(told), told, np.nan)
+            around = (told[max(0, row - _LINES) : row], told[row + 1 :][:_LINES])
+            before, behind = (each[np.isfinite(each)] for each in around)
+            if min(len(before), len(behind)) < _FEWEST:
+                continue
+            ratio = float(np.median(behind) / np.median(before))
+            if not 1 / _OTHERWISE < ratio < _OTHERWISE:
+                return int(row) + 1
+    return None
+
+
+def _without_lone(totals: Column) -> Column:
+    """Return n totals, with that of its neighbours for each that differs from both: it was damaged, unless many do."""
+    import numpy as np
+
+    lone = np.pad((totals[:-2] == totals[2:]) & (totals[1:-1] != totals[2:]), 1)[: len(totals)]
+    return np.where(lone, np.roll(totals, 1), totals) if lone.sum() <= _LONE * len(totals) else totals
 
 
 def _first(found: NDArray[np.bool_], of: NDArray[np.float64]) -> int | None:

@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step, usual_gap
+from ingest.compute.frame import (
+    TIMED,
+    StepRows,
+    confirmed,
+    contradicting,
+    increments,
+    one_row_per_step,
+    runs_back,
+    usual_gap,
+)
 from ingest.read.facts import CUTS
 from parsers.contract import Reading, Scope
 from parsers.contract.statistics import median
@@ -123,10 +132,20 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
         for columns, made in ((("throughput",), _printed), (TIMED, _timed), (("clock",), _clocked)):
             if any(each in records for each in columns):
                 with np.errstate(all="ignore"):  # Overflows are detected afterwards.
-                    return made(one_row_per_step(records), session, case)
+                    return made(_consistent(one_row_per_step(records)), session, case)
     if any("training_seconds" in each and len(each) for each in session.records):
         raise no_figure("part_of_step")
     raise no_figure("no_records")
+
+
+def _consistent(frame: StepRows) -> StepRows:
+    """Return the rows; raise NoFigureError for the first of those whose own numbers contradict their speed."""
+    import numpy as np
+
+    if len(wrong := np.flatnonzero(contradicting(frame))):
+        line, ratio = frame.records.lines([int(frame.rows[wrong[0]])])[0], frame["agreement"][wrong[0]]
+        raise no_figure("lines_contradict", line=line, count=len(wrong), times=f"{ratio:.3g}")
+    return frame
 
 
 def computed_series(session: Session, case: Facts) -> Callable[[], ThroughputSeries]:
@@ -401,6 +420,9 @@ def _of_data_set(frame: StepRows, case: Facts) -> StepRows:
 
 def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     """Return one record per pair of consecutive lines; the later line is the record."""
+    for name, code in (("clock", "clock_runs_back"), ("consumed", "count_runs_back")):
+        if (row := runs_back(frame, name)) is not None:
+            raise no_figure(code, line=frame.records.lines([int(frame.rows[row])])[0])
     later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)

@@ -91,8 +91,8 @@ _HOLDS_MORE = (1 + TOLERANCE["summary"] / 100) / 2
 _HOLDS_LITTLE = 0.75
 #: Rates of the same steps over other intervals differ by less.
 _OTHER = 1.2
-#: Older trainers print epochs in hundredths.
-_HUNDREDTH = 0.01
+#: Older trainers print epochs in hundredths; the last one may lack a part of a batch.
+_HUNDREDTH, _ROUNDED_EPOCH = 0.01, 0.02
 #: Records take as long as each other if by the clock more than this share of them does.
 _MOST_ALIKE = 0.8
 #: A run was resumed if so many of its intervals lie before the first line.
@@ -165,7 +165,11 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):
         return _with_clock(_of_summary(found, session, stated, given), session, case, headline)
-    if _is_faster(summary := found[rules.SUMMARY], headline) and (why := _counts_more(session, stated)):
+    summary = found[rules.SUMMARY]
+    if isinstance(summary, Figure) and (
+        why := _unlike_plan(session, stated, summary)
+        or (_counts_more(session, stated) if _is_faster(summary, headline) else None)
+    ):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     spoken = (_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
     return _held(found, rules.HEADLINE, spoken, given)
@@ -202,12 +206,36 @@ def _of_summary(
         return Measurement(found, (), given)
     alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
     rule = rules.SUMMARY if alone else rules.HEADLINE
-    if why := _counts_more(session, case):
+    if why := _counts_more(session, case) or _unlike_plan(session, case, summary):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     if why or not alone:
         return Measurement(found, (), given, rule)
     spoken = (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items())
     return _held(found, rules.SUMMARY, spoken, given)
+
+
+def _unlike_plan(session: Session, case: Facts, summary: Figure) -> Reason | None:
+    """Return why the trainer's own figure is wrong: no plan that the log states gives it by the seconds of the run.
+
+    Trainers divide the samples of all planned epochs, or of all planned steps; some those of the steps that they did.
+    """
+    of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
+    records = next((each for each in of_run if "throughput" in each), None)
+    plans = [
+        math.prod(float(case[name]) for name in names)
+        for names in (("data_set_size", "total_epochs"), ("total_steps", "batch_size_of_job"))
+        if all(case.get(name) for name in names)
+    ]
+    if records is None or "seconds" not in records or summary.unit in TOKENS or summary.scope != "job" or not plans:
+        return None
+    seconds, rounds = float(records["seconds"][-1]), _ROUNDS / summary.value
+    told = summary.value * seconds
+    planned = min(plans, key=lambda each: abs(each - told))
+    done = "epoch" in records and records["epoch"][-1] >= float(case.get("total_epochs") or math.inf) - _ROUNDED_EPOCH
+    less = planned / told if done else 1.0
+    if not math.isfinite(told) or max(told / planned, less) <= 1 + TOLERANCE["summary"] / 100 + rounds:
+        return None
+    return Reason("unlike_plan", {"told": f"{told:.5g}", "planned": f"{planned:.5g}"})
 
 
 def _is_faster(summary: Figure | NoFigure, headline: Figure) -> TypeGuard[Figure]:
@@ -690,15 +718,18 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
 def _batch_arithmetic(session: Session, case: Facts) -> Witness:
     """Compare the job's batch size with that of a device times devices and accumulation, where all are stated.
 
-    Of devices that share samples, a trainer states the batch size of their group as that of a device.
+    Of devices that share samples, a trainer states the batch size of their group as that of a device. Where the devices
+    are not stated, they are one at least.
     """
     stated = session.facts
     job_of = "batch_size_of_job" if "batch_size_of_job" in stated else "tokens_per_step"
-    names = (job_of, "batch_size", "devices", "accumulation", *(["sequence_length"] if job_of in _OF_TOKENS else []))
+    names = (job_of, "batch_size", "accumulation", *(["sequence_length"] if job_of in _OF_TOKENS else []))
     if not all(name in stated for name in names):
         raise no_figure("no_seconds_on_line")
-    job, each, devices, steps, *length = (int(stated[name].value) for name in names)
-    samples = job // math.prod(length)
+    job, each, steps, *length = (int(stated[name].value) for name in names)
+    samples, devices = job // math.prod(length), int(stated["devices"].value) if "devices" in stated else 1
+    if "devices" not in stated and samples >= each * steps:
+        raise no_figure("no_seconds_on_line")
     if any(case.get(name, 1) != 1 for name in CUTS) or shares_samples(samples, each, devices, steps):
         raise no_figure("no_seconds_on_line")
     line, told = stated[job_of].line, " × ".join(map(str, (each, devices, steps, *length)))
@@ -718,7 +749,14 @@ def _summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witne
             told = f"{samples:.10g} / {seconds:.8g}" + (f" × {multiplier}" if multiplier > 1 else "")
             value = multiplier * samples / seconds
             return _judged("arithmetic", value, summary.value, summary.unit, told, (line, line))
-    raise no_figure("no_seconds_on_line")
+    return _batch_arithmetic(session, case)
+
+
+def _summary_counters(session: Session, case: Facts, summary: Figure) -> Witness:
+    """Compare the stated number of steps with what epochs over the data set need."""
+    if found := _data_set(case, session):
+        return found
+    raise no_figure("no_counters")
 
 
 # The trainer's own summary
@@ -733,6 +771,8 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         )
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
+    if why := _unlike_plan(session, case, reported):
+        raise NoFigureError(why)
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
         raise NoFigureError(Reason(trap.code))
     speeds = [
@@ -1119,7 +1159,7 @@ def _epoch(session: Session, case: Facts, given: ThroughputSeries) -> Witness | 
     return found if found.verdict == "disagrees" else None
 
 
-def _data_set(case: Facts, session: Session, given: ThroughputSeries) -> Witness | None:
+def _data_set(case: Facts, session: Session, given: ThroughputSeries | None = None) -> Witness | None:
     """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step.
 
     A printer of speeds counts the rest that ends a short epoch as a whole batch.
@@ -1133,7 +1173,9 @@ def _data_set(case: Facts, session: Session, given: ThroughputSeries) -> Witness
     line = session.facts["total_steps"].line if "total_steps" in session.facts else 0
     mean = of_short_epochs(case, batch)
     counted, resolution = (
-        (batch, 0.0) if mean < batch and given.column == "throughput" else (mean, 100 * epochs / steps)
+        (batch, 0.0)
+        if mean < batch and given is not None and given.column == "throughput"
+        else (mean, 100 * epochs * batch / min(samples * epochs, steps * batch))
     )
     return _judged(
         "counters", samples * epochs, steps * counted, "samples", f"{steps:g} × {counted:g}", (line, line), resolution
@@ -1221,5 +1263,6 @@ WITNESSES: Mapping[str, Callable[[Session, Facts, ThroughputSeries, Figure], Wit
 #: Of a figure that is the trainer's own summary, with no records to hold it against.
 OF_SUMMARY: Mapping[str, Callable[[Session, Facts, Figure], Witness]] = {
     "arithmetic": _summary_arithmetic,
+    "counters": _summary_counters,
     "physics": _within_peak,
 }

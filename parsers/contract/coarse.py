@@ -20,6 +20,12 @@ def whole_seconds(seconds: Column) -> Column:
     return np.where(took * _SHARE < _CUT, np.nan, took)
 
 
+def within_a_second(per_second: Column, seconds: Column) -> Column:
+    """Return n products with seconds that were cut to whole ones: 1 where the part that was cut off may make it so."""
+    least = per_second * seconds
+    return np.maximum(least, np.minimum(1.0, least + per_second))
+
+
 def fine_rates(least: float) -> Callable[[Columns], Postprocessed]:
     """Return a `postprocess` that keeps all records, without the `steps_per_second` below the least that tells enough."""
 

@@ -65,6 +65,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
         Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
+        Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)$", grouped),
         Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
         *PYTORCH_JOB,
         *ACCELERATE,

@@ -11,14 +11,16 @@ After a resumption `train_loss` is the sum of the losses since then divided by t
 the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
 those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
 since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens and the seconds
-since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, with
-silent checkpoints. The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
+since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, held
+against the speed beside them. The examples that do without the Trainer (`no_trainer`) print the same head and draw the
+same bar.
 
 A checkpoint is silent by default. It shows as a long step behind an epoch, or a multiple of `save_steps`, which a
-configuration or a command may state, or else of 500, and by warnings of what saves. Another long step counts as
-training, as optimisers exist that do more work every few hundred steps. Behind an evaluation the bar is drawn again at
-the step before it. Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of the bar count, without
-those between the two.
+configuration or a command may state, or else of 500, and by warnings of what saves. Where nothing states it, long steps
+behind all multiples of some number tell it, unless the first step is as long: optimisers exist that do more work every
+few hundred steps, and begin with it. Another long step counts as training. Behind an evaluation the bar is drawn again
+at the step before it. Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of
+the bar count, without those between the two.
 """
 
 from __future__ import annotations
@@ -29,7 +31,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
+from parsers.contract import (
+    NUMBER,
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    grouped,
+)
 from parsers.contract.statistics import medians
 from parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
 
@@ -48,6 +63,9 @@ _FEW, _ENOUGH = 3, 10
 _SURE = 2
 #: A step that holds a pause takes so many seconds, and so many usual steps, more than others.
 _PAUSED, _STALLED = 2.0, 3.0
+#: Checkpoints are seen behind this share of all steps behind which they are saved; before the first step less than this
+#: share of their time passes.
+_REGULAR, _AT_FIRST = 0.9, 0.5
 #: Share of the time that checkpoints may take at most, where none of them is seen.
 _UNSEEN = 0.03
 #: An epoch that is rounded to hundredths differs by so much.
@@ -98,11 +116,15 @@ class _Bar:
         return np.diff(self.shown) - np.where(self.evaluated, self.left - self.shown, 0.0)[:-1]
 
     @property
+    def usual(self) -> float:
+        """Return the seconds of a usual step."""
+        return float(np.median(self.between / np.diff(self.steps))) if len(self.steps) > 1 else 1.0
+
+    @property
     def stalled(self) -> NDArray[np.bool_]:
         """Return whether so much time lies between two steps that it must hold something else, n - 1 values."""
-        apart = np.diff(self.steps)
-        usual = float(np.median(self.between / apart)) if len(apart) else 1.0
-        found: NDArray[np.bool_] = self.between - usual * apart >= _PAUSED + _STALLED * usual
+        usual = self.usual
+        found: NDArray[np.bool_] = self.between - usual * np.diff(self.steps) >= _PAUSED + _STALLED * usual
         return found
 
     def saved(self, rarer: float = 0.0) -> NDArray[np.bool_]:
@@ -151,6 +173,22 @@ def saved_every(columns: Columns, total: float) -> tuple[float, ...]:
     return (stated if np.isfinite(stated) else _SAVED_EVERY, *((epoch,) if epoch.is_integer() else ()))
 
 
+def _regular(begins: Column, more: Column, long: NDArray[np.bool_], at_first: float) -> tuple[float, ...]:
+    """Return after how many steps a checkpoint is saved, where the long ones of n intervals tell it.
+
+    Args:
+        begins: the step behind which each interval begins.
+        more: seconds of each beyond the usual ones.
+        long: which of them are long.
+        at_first: seconds beyond the usual ones before the first interval.
+    """
+    if long.sum() < _FEW or at_first > _AT_FIRST * float(np.median(more[long])):
+        return ()
+    every = float(np.median(np.diff(begins[long])))
+    due = (np.mod(begins, every) == 0) & (begins > 0) if every > 0 else np.zeros_like(long)
+    return (every,) if due.sum() >= _FEW and long[due].mean() >= _REGULAR else ()
+
+
 def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
     """Return the steps of the lines of one program, the median where several nodes print them."""
     elapsed = columns["clock"][rows]
@@ -160,7 +198,12 @@ def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
     taken = medians(seconds, group.ravel())
     every = saved_every(columns, float(columns["_total"][rows[0]]) if len(rows) else math.nan)
     ordered = bool((np.diff(elapsed) >= 0).all())
-    return _Bar(rows[first], steps, taken, elapsed[first], left, every, ordered)
+    bar = _Bar(rows[first], steps, taken, elapsed[first], left, every, ordered)
+    if not bar.stalled.any():
+        return bar
+    more = bar.between - bar.usual * np.diff(steps)
+    seen = _regular(steps[:-1], more, bar.stalled, float(bar.shown[0] - bar.usual * steps[0]))
+    return replace(bar, saved_every=(*every, *seen))
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
@@ -233,12 +276,16 @@ def _still_shown(bar: _Bar, paused: Column, first: int, always: NDArray[np.bool_
 
 def holds_checkpoint(step: Column, clock: Column, every: tuple[float, ...]) -> Column:
     """Return 1 for each record of many steps that is slow, and within which a checkpoint may be saved, else 0."""
+    if len(step) <= 1:
+        return np.zeros(len(step))
     apart, took = np.diff(step, prepend=np.nan), np.diff(clock, prepend=np.nan)
-    usual = float(np.nanmedian(took / apart)) if len(step) > 1 else math.nan
-    may = np.zeros(len(step), dtype=np.bool_)
-    for each in every:
+    usual = float(np.nanmedian(took / apart))
+    may, more = np.zeros(len(step), dtype=np.bool_), took - usual * apart
+    slow = more >= _PAUSED + _STALLED * usual
+    seen = _regular(step[:-1], more[1:], slow[1:], float(clock[0] - usual * step[0]))
+    for each in (*every, *seen):
         may |= np.floor((step - 1) / each) * each >= np.maximum(step - apart, 1)
-    return (may & (took - usual * apart >= _PAUSED + _STALLED * usual)).astype(float)
+    return (may & slow).astype(float)
 
 
 def _always_evaluates(bar: _Bar) -> bool:
@@ -401,6 +448,25 @@ def _of_completions(columns: Columns) -> tuple[Rows, Columns]:
         others = np.abs(columns["throughput"] / columns["_planned"] / batch - 1) > _NOT_ALIKE
     rows, found = _of_last_bar({name: each for name, each in columns.items() if name != "_batch_size_of_job"})
     return rows, dict(found) | {"throughput": np.where(others, np.nan, columns["throughput"])}
+
+
+def _since_the_start(columns: Columns) -> Postprocessed:
+    """Return the rows of tokens and seconds since the start, with those that hold a checkpoint.
+
+    The printed speed leaves out the tokens that were seen before a resumption. Of their steps the rows tell the share
+    of an epoch, rounded.
+    """
+    consumed, clock, epoch = (columns[name] for name in ("consumed", "clock", "_epoch"))
+    told, total = columns["_speed"] * clock, float(columns["_total_steps"][0])
+    before = np.round(consumed[:1] - told[:1])
+    with np.errstate(all="ignore"):
+        agreement = told / (consumed - np.where(before > _ROUNDED_DIGITS * consumed[:1], before, 0.0))
+        row = float(np.ptp(epoch)) / max(1, len(epoch) - 1)
+        apart = np.fmax(1.0, np.round(row * total / columns["_total_epochs"][0]))
+        step = np.round(epoch / row) * apart
+    even = bool((np.diff(step) > 0).all())
+    saved = holds_checkpoint(step, clock, saved_every(columns, total)) if even else np.zeros(len(step))
+    return np.arange(len(step)), {"consumed": consumed, "clock": clock, "agreement": agreement, "evaluated": saved}
 
 
 #: `2.5` or `'2.5'`, as a column.
@@ -600,9 +666,11 @@ FORMAT = Format(
         ),
         # Since the autumn of 2025, where tokens are counted. Floats in quotes have four digits, too few for differences.
         Reading(
-            rb"\{'loss': (?:(?!'num_input_tokens_seen': )[^{}\r\n])*+'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), "
-            rb"'train_tokens_per_second': ",
-            unit="tokens/s", counts="update", pauses=_PAUSES, where=rb"\A(?![\s\S]*?" + _SHARED + rb")",
+            rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
+            rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': (?:(?P<_speed>[0-9.]++)(?=[,}]))?+",
+            unit="tokens/s", counts="update", pauses=_PAUSES, postprocess=_since_the_start,
+            facts=("saved_every", "total_epochs", "total_steps"),
+            where=rb"\A(?![\s\S]*?" + _SHARED + rb")",
         ),
         # LLaMA-Factory's mean since the start, with everything in it.
         Reading(

@@ -2,8 +2,9 @@
 
 `elapsed_time` is cut to whole seconds, and its differences are the time of the intervals. Where seen tokens are counted
 (`total_tokens`), they are those of the whole job, padding included; `throughput` is their mean since the start, with
-evaluations and saving in it, and is not used. `"throughput": "0.00"` with `"total_tokens": 0` says that nothing counts
-them. A row of an evaluation stands behind the row of its step, and the row after it holds the evaluation. The last row
+evaluations and saving in it: the two numbers that it divides are held against it. `"throughput": "0.00"` with `"total_tokens": 0` says that nothing counts
+them. A row of an evaluation stands behind the row of its step, and the row after it holds the evaluation. Of a checkpoint no
+row tells but the long one behind it. The last row
 repeats the last step without a learning rate. Several processes may write one file, each with a clock of its own; a
 step counts once, by the mean of their clocks. Neither batch size nor devices are printed; steps are optimiser updates.
 The last update of an epoch may be of fewer samples: `epoch` counts the batches that were read, so that its differences
@@ -15,7 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract.coarse import within_a_second
 from parsers.frameworks import row, value
+from parsers.frameworks.hf_trainer import holds_checkpoint
 
 
 def _of_all_processes(columns: Columns) -> Postprocessed:
@@ -38,9 +41,13 @@ def _of_all_processes(columns: Columns) -> Postprocessed:
 
 def _full_updates(columns: Columns) -> Postprocessed:
     """Return all rows, each with the full updates that it stands for, where the share of the epoch tells them."""
+    if "_speed" in columns:
+        told = within_a_second(columns["_speed"] / columns["consumed"], columns["clock"])
+        columns = {**columns, "agreement": told}
     rows, columns = _of_all_processes(columns)
     step, epoch = columns["step"], columns["_epoch"]
-    found = {name: each for name, each in columns.items() if name != "_epoch"}
+    found = {name: each for name, each in columns.items() if name not in {"_epoch", "_speed"}}
+    found["evaluated"] = holds_checkpoint(step, columns["clock"], ())
     if (epoch == np.round(epoch, 2)).all():
         return rows, found
     with np.errstate(all="ignore"):
@@ -82,7 +89,11 @@ FORMAT = Format(
     marker=b'{"current_steps": ',
     readings=(
         _reading("samples/s", rb'(?![^\r\n{}]*?"total_tokens": [1-9])'),
-        _reading("tokens/s", value(rb"total_tokens", rb"(?P<consumed>[1-9][0-9]*+)")),
+        _reading(
+            "tokens/s",
+            value(rb"total_tokens", rb"(?P<consumed>[1-9][0-9]*+)"),
+            value(rb"throughput", rb"(?P<_speed>" + NUMBER + rb")", needed=False),
+        ),
     ),
     samples=(
         Sample(

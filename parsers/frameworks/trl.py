@@ -37,7 +37,7 @@ def paired(columns: Columns) -> Postprocessed:
     told, step = columns["consumed"], columns["step"]
     new = np.diff(told, prepend=np.nan) != 0
     rows = np.flatnonzero(new & np.isfinite(step))
-    if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).any():
+    if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).sum() > (1 - _WITH_BAR) * len(rows):
         rows = rows[:0]
     found = {name: columns[name][rows] for name in ("step", "total_steps", "clock", "consumed")}
     every = saved_every(columns, float(found["total_steps"][0]) if len(rows) else np.nan)

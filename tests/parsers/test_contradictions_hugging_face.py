@@ -1,0 +1,240 @@
+"""Logs of the Hugging Face family in which two numbers contradict each other, on made-up lines worked out by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from test_dialects import DIFFUSERS_HEAD, HF_HEAD, LOSS, facts_of, reason, session_of, smoothed, value
+
+from ingest.compute.second_run import second_run
+from ingest.compute.witnesses import measured
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+
+
+def headline(session: Session, **case: int) -> Figure | NoFigure:
+    return measured(session, facts_of(session) | case).headline
+
+
+def llamafactory(
+    tokens: Callable[[int], float] = lambda step: 512.0 * step,
+    seconds: Callable[[int], float] = lambda step: 2.0 * step,
+) -> list[str]:
+    """Return a row per ten updates of 512 tokens in 2 s; some numbers may be printed as others."""
+    return [
+        json.dumps({
+            "current_steps": step, "total_steps": 800, "loss": 2.5, "lr": 1e-5, "epoch": step / 800, "percentage": 1.0,
+            "elapsed_time": str(dt.timedelta(seconds=int(seconds(step)))),
+            "remaining_time": "0:01:00", "throughput": 256.0, "total_tokens": int(tokens(step)),
+        })
+        for step in range(10, 801, 10)
+    ]  # fmt: skip
+
+
+def trainer(
+    tokens: Callable[[int], float] = lambda step: 512.0 * step,
+    seconds: Callable[[int], float] = lambda step: 2.0 * step,
+    before: int = 0,
+) -> list[str]:
+    """Return the same of the Trainer; so many tokens were seen before a resumption."""
+    rows = (
+        f"{{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': {step / 800:.4f}, 'num_input_tokens_seen': "
+        f"{int(tokens(step)) + before}, 'train_runtime': {seconds(step):.4f}, 'train_tokens_per_second': 256.0}}"
+        for step in range(10, 801, 10)
+    )
+    return [*HF_HEAD[:2], "  Num Epochs = 1", "  Total optimization steps = 800", *rows]
+
+
+@pytest.mark.parametrize(
+    ("lines", "printer"), [(llamafactory, "llamafactory"), (trainer, "hf_trainer")], ids=["llamafactory", "trainer"]
+)
+def test_a_few_damaged_numbers_of_rows_since_the_start_move_no_figure(
+    lines: Callable[..., list[str]], printer: str, tmp_path: Path
+) -> None:
+    for garbled in (
+        {"tokens": lambda step: 512 * step // (10 if step % 70 == 0 else 1)},
+        {"tokens": lambda step: 512 * step * (1000 if step % 70 == 0 else 1)},
+        {"seconds": lambda step: 2 * step / (10 if step % 70 == 0 else 1)},
+    ):
+        session = session_of(lines(**garbled), tmp_path, f"frameworks.{printer}")
+        assert value(session, "sustained") == pytest.approx(256, rel=0.01), garbled
+
+
+@pytest.mark.parametrize(
+    ("lines", "printer"), [(llamafactory, "llamafactory"), (trainer, "hf_trainer")], ids=["llamafactory", "trainer"]
+)
+def test_rows_since_the_start_that_contradict_their_own_speed_have_no_figure(
+    lines: Callable[..., list[str]], printer: str, tmp_path: Path
+) -> None:
+    for wrong in (
+        {"tokens": lambda step: 1024 * step},
+        {"seconds": lambda step: 4 * step},
+        {"tokens": lambda step: 512 * step * (2 if step > 400 else 1)},
+    ):
+        session = session_of(lines(**wrong), tmp_path, f"frameworks.{printer}")
+        assert reason(session, "sustained") == "lines_contradict", wrong
+
+
+def test_tokens_that_were_seen_before_a_resumption_contradict_no_speed(tmp_path: Path) -> None:
+    session = session_of(trainer(before=1_000_000), tmp_path, "frameworks.hf_trainer")
+    assert value(session, "sustained") == pytest.approx(256, rel=0.01)
+
+
+# Checkpoints at steps that nothing states
+
+
+def saved(step: int) -> float:
+    """Return the seconds at the end of a step of 2 s, with a checkpoint of 40 s behind each 80th."""
+    return 2.0 * step + 40 * ((step - 1) // 80)
+
+
+def without_speed(lines: Iterable[str]) -> list[str]:
+    """Return rows without the speed since the start, which holds the checkpoints."""
+    return [line.replace('"throughput": 256.0, ', "") for line in lines]
+
+
+@pytest.mark.parametrize("printer", ["llamafactory", "hf_trainer", "trl", "bar"])
+def test_checkpoints_behind_all_multiples_of_a_number_of_steps(printer: str, tmp_path: Path) -> None:
+    """512 tokens, or 64 samples, in 2 s. With the checkpoints they would take a fifth more."""
+    expected, form = 256.0, f"frameworks.{printer}"
+    if printer == "llamafactory":
+        lines: Sequence[str] = without_speed(llamafactory(seconds=saved))
+    elif printer == "hf_trainer":
+        lines = [
+            line.replace("_second': 256.0", f"_second': {512 * step / saved(step):.4f}")
+            for step, line in zip([1] * 4 + [*range(10, 801, 10)], trainer(seconds=saved), strict=True)
+        ]
+    elif printer == "trl":
+        lines = list(HF_HEAD[:2])
+        for step in range(10, 801, 10):
+            took = int(saved(step))
+            lines.append(
+                f"{{'loss': 2.5, 'learning_rate': 1e-05, 'num_tokens': {512.0 * step}, 'epoch': {step / 800:.4f}}}"
+            )
+            lines.append(f" 10%|#    | {step}/801 [{took // 60:02}:{took % 60:02}<06:46,  2.00s/it]")
+    else:
+        lines, expected, form = [*HF_HEAD[:2], *smoothed(801, 2.0, saved=(80, 40)), LOSS], 32.0, "frameworks.hf_trainer"
+    found = headline(session_of(lines, tmp_path, form))
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(expected, rel=0.012)
+
+
+# Bars whose time, steps or total are damaged
+
+
+def bar(
+    step: Callable[[int], int] = lambda step: step,
+    seconds: Callable[[int], int] = lambda step: 2 * step,
+    total: Callable[[int], int] = lambda step: 501,
+) -> list[str]:
+    """Return the bar of diffusers, whose steps of 64 samples take 2 s; some numbers may be printed as others."""
+    return [
+        *DIFFUSERS_HEAD,
+        *(
+            f"Steps:   2%|#    | {step(n)}/{total(n)} [{dt.timedelta(seconds=seconds(n))}<47:05,  2.00s/it, "
+            "lr=1e-5, step_loss=0.0625]"
+            for n in range(1, 501)
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"seconds": lambda n: 2 * n // (10 if n % 40 == 39 else 1)},
+        {"seconds": lambda n: 2 * n * (1000 if n % 40 == 39 else 1)},
+        {"step": lambda n: n // (10 if n % 40 == 39 else 1)},
+        {"step": lambda n: n * (1000 if n % 40 == 39 else 1)},
+        {"total": lambda n: 501 // (10 if n % 40 == 39 else 1)},
+    ],
+)
+def test_single_damaged_numbers_of_a_bar_move_no_figure(
+    damaged: dict[str, Callable[[int], int]], tmp_path: Path
+) -> None:
+    session = session_of(bar(**damaged), tmp_path, "frameworks.diffusers")
+    assert second_run(session) is None
+    assert value(session, "sustained") == pytest.approx(64 / 2, rel=0.01)
+
+
+def test_a_time_that_falls_and_rises_all_along_is_none(tmp_path: Path) -> None:
+    session = session_of(bar(seconds=lambda n: 2 * n * (1 + n % 2)), tmp_path, "frameworks.diffusers")
+    assert reason(session, "sustained") == "clock_runs_back"
+
+
+# A program that was started again
+
+
+@pytest.mark.parametrize(
+    ("pace", "tokens", "code"), [(2, 512, None), (1, 512, True), (2, 1024, True), (2.4, 512, None)]
+)
+def test_a_program_that_goes_on_otherwise_is_no_one_run(
+    pace: float, tokens: int, code: bool | None, tmp_path: Path
+) -> None:
+    """400 updates of 512 tokens in 2 s each, and as many by a program that was started again."""
+    first, lines = 512 * 400, []
+    for step in range(10, 801, 10):
+        spent = 2 * step if step <= 400 else pace * (step - 400)
+        counted = 512 * step if step <= 400 else first + tokens * (step - 400)
+        lines.append(json.dumps({
+            "current_steps": step, "total_steps": 800, "loss": 2.5, "lr": 1e-5, "epoch": step / 800, "percentage": 1.0,
+            "elapsed_time": str(dt.timedelta(seconds=int(spent))), "remaining_time": "0:01:00",
+            "throughput": round(counted / spent, 2), "total_tokens": counted,
+        }))  # fmt: skip
+    found = second_run(session_of(lines, tmp_path, "frameworks.llamafactory"))
+    assert (found and found[1].code) == (code and "resumed_otherwise")
+
+
+# The trainer's own figure, and what the head of the log says
+
+
+def head(examples: int = 6400, epochs: int = 1, job: int = 64, steps: int = 100) -> list[str]:
+    return [
+        "***** Running training *****",
+        f"  Num examples = {examples}",
+        f"  Num Epochs = {epochs}",
+        "  Instantaneous batch size per device = 8",
+        f"  Total train batch size (w. parallel, distributed & accumulation) = {job}",
+        "  Gradient Accumulation steps = 2",
+        f"  Total optimization steps = {steps}",
+    ]
+
+
+def summed_up(speed: float, steps: float = 0.5, epoch: float = 1.0) -> list[str]:
+    """Return the losses and the summary of 200 s."""
+    told = f"'train_samples_per_second': {speed}, 'train_steps_per_second': {steps}, 'train_loss': 2.5"
+    return [LOSS.replace("0.5}", f"{epoch}}}"), f"{{'train_runtime': 200.0, {told}, 'epoch': {epoch}}}"]
+
+
+@pytest.mark.parametrize(("speed", "right"), [(32.0, True), (64.0, False), (16.0, False), (2.0, False)])
+def test_a_summary_is_held_against_the_plan(speed: float, right: bool, tmp_path: Path) -> None:
+    """6400 samples in 200 s."""
+    found = headline(session_of([*head(), *summed_up(speed)], tmp_path, "frameworks.hf_trainer"))
+    if right:
+        assert isinstance(found, Figure), found
+        assert found.value == pytest.approx(32)
+    else:
+        session = session_of([*head(), *summed_up(speed)], tmp_path, "frameworks.hf_trainer")
+        reported = measured(session, facts_of(session)).figures["reported"]
+        assert isinstance(reported, NoFigure)
+        assert reported.reason.code == "unlike_plan"
+
+
+def test_a_summary_counts_steps_where_they_end_a_run(tmp_path: Path) -> None:
+    """100 of the 1000 steps of the data set; and a data set that is smaller than a batch."""
+    limited = head(examples=64000, epochs=1)
+    small = head(examples=20, epochs=100)
+    for lines, speed, epoch in ((limited, 32.0, 0.1), (small, 10.0, 100.0)):
+        found = headline(session_of([*lines, *summed_up(speed, epoch=epoch)], tmp_path, "frameworks.hf_trainer"))
+        assert isinstance(found, Figure), found
+        assert found.value == pytest.approx(speed)
+
+
+def test_a_batch_of_a_job_that_is_less_than_that_of_a_device_is_wrong(tmp_path: Path) -> None:
+    lines = [*head(job=8, examples=800), *summed_up(4.0)]
+    found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "withheld"

@@ -377,9 +377,6 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     if not between.took.any():
         raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
-    if ratio >= 1 and _tells_all_steps(given, every):
-        # Records that claim more seconds in all than passed are wrong, however many of them are not.
-        ratio = min(ratio, max(float(every.took.sum() / every.claimed.sum()), 1 / _PLAIN))
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
@@ -413,13 +410,6 @@ def _by_clock(headline: Figure, ratio: float, resolution: float, lines: Sequence
     arithmetic = f"{headline.value:.8g} / {ratio:.6g}"
     value, against = headline.value / ratio, headline.value
     return _judged("clock", value, against, headline.unit, arithmetic, (first, last), resolution)
-
-
-def _tells_all_steps(given: ThroughputSeries, intervals: _Intervals) -> bool:
-    """Return whether records hold all steps of these intervals: one of a few stands for the others, slow or not."""
-    import numpy as np
-
-    return bool((np.diff(given.steps, prepend=np.nan)[intervals.rows] <= given.covered[intervals.rows]).all())
 
 
 @dataclass(frozen=True)

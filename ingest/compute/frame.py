@@ -51,7 +51,7 @@ _OFTEN, _SHARE = 3, 0.1
 #: Lines are missing where a row is so many of the usual intervals behind the one before, and those around it at most so
 #: many, in as many places at most as people leave something out of a log.
 _LEFT_OUT, _AS_USUAL, _PLACES = 3.0, 1.5, 3
-#: A line contradicts itself if its speed is off its samples over its seconds by more than this share.
+#: A line contradicts itself if its speed is off what its other numbers give by more than this share.
 _DIFFERS = 0.05
 #: Numbers that count up lie outside those of the lines around them in this share of the lines, where some were damaged.
 _DAMAGED = 0.1
@@ -265,7 +265,7 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
 
 
 def contradicting(frame: StepRows) -> NDArray[np.bool_]:
-    """Return which rows print a speed that their own samples and seconds contradict."""
+    """Return which rows print a speed that their other numbers contradict."""
     import numpy as np
 
     ratio = frame["agreement"] if "agreement" in frame else np.ones(len(frame))

@@ -42,7 +42,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "steps": "steps that the record covers",
         "samples": "samples that the record covers, at the reading's scope",
         "batch": "samples per step, at the reading's scope",
-        "agreement": "the speed that the line prints over its samples by its seconds, where the figure goes by the latter; 1 if they agree",
+        "agreement": "a speed that the line prints, or a time, over what its other numbers give, by which the figure goes; 1 if they agree",
         "evaluated": "1 where the record holds an evaluation that no line of its own tells, else 0",
         "consumed": "samples since the start, at the reading's scope",
         "reader_seconds": "seconds per step spent waiting for data",

@@ -16,11 +16,19 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 
 
 def _since_reset(columns: Columns) -> Postprocessed:
-    """Return the rows since the clock last began again, where that was within the warm-up."""
+    """Return the rows since the clock last began again, where that was within the warm-up.
+
+    Time over the mean beside it are the steps that count: all, or all but the first ones.
+    """
     steps, clock = columns["step"], columns["clock"]
     resets = np.flatnonzero((np.diff(clock) < 0) & (np.diff(steps) > 0) & (steps[1:] <= 20)) + 1
     rows = np.arange(resets[-1] if len(resets) else 0, len(clock))
-    return rows, {name: each[rows] for name, each in columns.items()}
+    with np.errstate(all="ignore"):
+        counted = 1000 * clock[rows] / columns["_mean"][rows]
+        left_out = np.clip(np.round(steps[rows] - counted), 0, steps[rows])
+        agreement = counted / (steps[rows] - left_out[np.isfinite(left_out)][:1])
+    kept = {name: each[rows] for name, each in columns.items() if name != "_mean"}
+    return rows, kept | ({"agreement": agreement} if len(agreement) == len(rows) else {})
 
 
 def _sequences(printed: bytes) -> int:
@@ -30,7 +38,8 @@ def _sequences(printed: bytes) -> int:
 
 
 _STEP = rb"step:(?<![\w.]step:)<step>/<total_steps> "
-_TIME = rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:[0-9.]++ms"
+_MEAN = rb"step_avg:(?P<_mean>[0-9.]++)ms"
+_TIME = rb"train_time:(?P<elapsed>[0-9]++)ms "
 _TIMES = rb"train_time:[0-9]++ms step_avg:[0-9.]++ms"
 
 FORMAT = Format(
@@ -42,7 +51,7 @@ FORMAT = Format(
     readings=(
         Reading(
             # Behind a loss the line goes on in copies; in that for MLX with the speed.
-            _STEP + rb"(?:train_loss:<loss> (?=" + _TIMES + rb"(?:[ \t]*+[\r\n]| (?!tok_s:)[^\s:]++:))|(?!train_loss:))" + _TIME,
+            _STEP + rb"(?:train_loss:<loss> (?=" + _TIMES + rb"(?:[ \t]*+[\r\n]| (?!tok_s:)[^\s:]++:))|(?!train_loss:))" + _TIME + _MEAN,
             unit="tokens/s",
             factors={"elapsed": 1e-3},
             where=rb"\A(?![\s\S]*?^mlx_version:)",
@@ -50,13 +59,13 @@ FORMAT = Format(
         ),
         # Copies that print seconds.
         Reading(
-            _STEP + rb"train_time:(?P<elapsed>[0-9]++\.[0-9]++)s step_avg:[0-9.]++ms(?=\s)",
+            _STEP + rb"train_time:(?P<elapsed>[0-9]++\.[0-9]++)s " + _MEAN + rb"(?=\s)",
             unit="tokens/s",
             postprocess=_since_reset,
         ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
         Reading(
-            _STEP + rb"train_loss:<loss> " + _TIME + rb" tok_s:<throughput>(?=\s)",
+            _STEP + rb"train_loss:<loss> " + _TIME + rb"step_avg:[0-9.]++ms tok_s:<throughput>(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"elapsed": 1e-3},
@@ -64,7 +73,7 @@ FORMAT = Format(
         ),
         # Copies that print such a speed on other devices take it over the last step, or over all steps.
         Reading(
-            _STEP + rb"train_loss:<loss> " + _TIME + rb" tok_s:[0-9.]++(?=\s)",
+            _STEP + rb"train_loss:<loss> " + _TIME + _MEAN + rb" tok_s:[0-9.]++(?=\s)",
             unit="tokens/s",
             factors={"elapsed": 1e-3},
             where=rb"^world_size:",

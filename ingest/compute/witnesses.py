@@ -89,8 +89,8 @@ _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 _HOLDS_MORE = (1 + TOLERANCE["summary"] / 100) / 2
 #: The same of a summary that counts the steps alone, and at most what is done between them or behind the last line.
 _HOLDS_LITTLE = 0.75
-#: Rates of the same steps over other intervals differ by less.
-_OTHER = 1.2
+#: Rates of the same steps over other intervals differ by less; fewer of them tell nothing.
+_OTHER, _RATES = 1.2, 5
 #: Older trainers print epochs in hundredths; the last one may lack a part of a batch.
 _HUNDREDTH, _ROUNDED_EPOCH = 0.01, 0.02
 #: Records take as long as each other if by the clock more than this share of them does.
@@ -101,7 +101,6 @@ _LATE = 1.5
 _LEAST_SHARE = 0.05
 #: Facts that count the samples of all devices together.
 _OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
-_OF_TOKENS = frozenset({"tokens_per_step"})
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
@@ -713,7 +712,7 @@ def _batch_arithmetic(session: Session, case: Facts) -> Witness:
     """
     stated = session.facts
     job_of = "batch_size_of_job" if "batch_size_of_job" in stated else "tokens_per_step"
-    names = (job_of, "batch_size", "accumulation", *(["sequence_length"] if job_of in _OF_TOKENS else []))
+    names = (job_of, "batch_size", "accumulation", *(["sequence_length"] if job_of == "tokens_per_step" else []))
     if not all(name in stated for name in names):
         raise no_figure("no_seconds_on_line")
     job, each, steps, *length = (int(stated[name].value) for name in names)
@@ -973,7 +972,7 @@ def _other_rate(session: Session, case: Facts, given: ThroughputSeries) -> Witne
         return None
     own = median(given.covered / given.seconds)
     for records in session.records:
-        if records.table is given.records.table or "steps_per_second" not in records or len(records) < _FEW:
+        if records.table is given.records.table or "steps_per_second" not in records or len(records) < _RATES:
             continue
         if records.reading.span == "interval" and np.isfinite(records["steps_per_second"]).all():
             told = median(records["steps_per_second"])

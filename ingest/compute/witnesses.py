@@ -651,8 +651,10 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
     if not known.any():
         raise no_figure("no_seconds_on_line")
+    # Seconds that the format computed may be whole numbers by chance.
     timed = next(each for each in TIMED if each in frame)
-    rounds = 100 * sum(rounding(frame.records, name, frame[name]) for name in (told, timed))
+    rounded = [told, timed] if timed in frame.records.reading.columns else [told]
+    rounds = 100 * sum(rounding(frame.records, name, frame[name]) for name in rounded)
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     found = _of_line(frame, told, middle, samples, rounds)

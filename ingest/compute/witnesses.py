@@ -28,6 +28,7 @@ from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     computed_series,
+    is_as_printed,
     no_figure,
     of_short_epochs,
     rounding,
@@ -555,15 +556,40 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries, hea
         )  # fmt: skip
 
     found = judged(int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]]))
-    rows = rules.used_records(rules.HEADLINE, given)
-    if found.verdict != "agrees" or not known[rows].all():
+    if found.verdict != "agrees":
         return found
-    took, held = (increments(frame, each * frame.covered)[rows].sum() for each in (seconds, samples))
-    share = given.multiplier * held / took / headline.value
-    if 100 * (max(share, 1 / share) - 1) <= TOLERANCE["arithmetic"] + resolution:
-        return found
-    worst = judged(int(rows[np.argmax(np.abs(np.log(implied[rows] / samples[rows])))]))
-    return replace(worst, reason=Reason("unlike_others"))
+    worst = _worst_line(given, headline, implied, samples, TOLERANCE["arithmetic"] + resolution)
+    return found if worst is None else replace(judged(worst), reason=Reason("unlike_others"))
+
+
+def _worst_line(
+    given: ThroughputSeries, headline: Figure, implied: Column, samples: Column, allowed: float
+) -> int | None:
+    """Return the row whose numbers contradict each other most, where such rows move the figure; else None.
+
+    A number that the format made of the printed ones, such as the speed of batches of which the last is smaller,
+    contradicts nothing.
+
+    Args:
+        given: the series.
+        headline: its figure.
+        implied: speed times seconds of a step, of each row.
+        samples: of a step, as stated.
+        allowed: the difference in percent that contradicts nothing.
+    """
+    import numpy as np
+
+    frame, rows = given.frame, rules.used_records(rules.HEADLINE, given)
+    unlike = np.abs(np.log(implied / samples))
+    odd = rows[unlike[rows] > math.log1p(allowed / 100)]
+    odd = np.array([each for each in odd if is_as_printed(frame.records, int(frame.rows[each]), "throughput")], np.intp)
+    if not len(odd):
+        return None
+    held = implied.copy()
+    held[odd] = samples[odd]
+    took = increments(frame, implied / frame["throughput"] * frame.covered)[rows].sum()
+    share = given.multiplier * increments(frame, held * frame.covered)[rows].sum() / took / headline.value
+    return int(odd[np.argmax(unlike[odd])]) if abs(math.log(share)) > math.log1p(allowed / 100) else None
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:

@@ -12,7 +12,10 @@ import pytest
 from test_dialects import facts_of, session_of
 
 from ingest.compute.witnesses import Measurement, measured
+from ingest.read.beside import PathFacts
 from ingest.read.facts import Contradiction, merge
+from ingest.read.run_json import RunJsonFile
+from ingest.record.run import facts_of as of_run
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
@@ -247,3 +250,21 @@ def test_epochs_that_end_with_a_smaller_batch_contradict_nothing(tmp_path: Path)
     assert "disagrees" not in [each.verdict for each in found.witnesses]
     assert isinstance(found.headline, Figure)
     assert found.headline.value == pytest.approx((5 * 64 + 16) / 6, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("job", "facts"), [(192, {"batch_size": 48, "devices": 4}), (100, {}), (None, {"batch_size": 48})]
+)
+def test_devices_that_share_the_batch_of_the_job_follow_from_its_speed(
+    job: int | None, facts: dict[str, int], tmp_path: Path
+) -> None:
+    # PaddleClas 2.0 states the batch of the job, and prints the speed of a device: 48 images in 0.25 s.
+    head = ["TRAIN : ", f"    batch_size : {job}", "VALID : ", "    batch_size : 64"] if job else []
+    lines = [
+        f"2026-11-20 10:{n // 24:02d}:{int(2.5 * n) % 60:02d} INFO: epoch:0  , train step:{10 * n:<4}, loss: 6.92608, "
+        "top1: 0.0, top5: 0.0, lr: 0.100000, batch_cost: 0.25000 s, reader_cost: 0.00056 s, ips: 192.00000 images/sec."
+        for n in range(1, 60)
+    ]
+    session = session_of([*head, *lines], tmp_path, "paddle.clas_static")
+    found = of_run(session, RunJsonFile(), PathFacts("perfledger"))
+    assert {name: each for name in ("batch_size", "devices") if (each := found.value(name))} == facts

@@ -215,6 +215,8 @@ def _held(
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
         if wrong.kind == "arithmetic" and not wrong.reason and _clock_confirms(witnesses, given):
             wrong = replace(wrong, reason=Reason("other_seconds"))
+        if wrong.kind == "clock" and _counts_all_devices(wrong, given):
+            wrong = replace(wrong, reason=Reason("speed_of_job"))
         found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
         found[rule] = _corrected(headline, right)
@@ -225,6 +227,14 @@ def _clock_confirms(witnesses: Iterable[Witness], given: Callable[[], Throughput
     """Return whether the clock agrees with the printed speeds and the stated samples, whatever seconds are printed."""
     agrees = any(each.kind == "clock" and each.verdict == "agrees" for each in witnesses)
     return agrees and given().column == "throughput" and "duration" not in given().frame
+
+
+def _counts_all_devices(clock: Witness, given: Callable[[], ThroughputSeries]) -> bool:
+    """Return whether the printed speed of a device is as many times that of the clock as there are devices."""
+    devices = given().multiplier
+    if devices == 1 or not (clock.value and clock.against):
+        return False
+    return abs(math.log(clock.against / clock.value / devices)) <= math.log1p(TOLERANCE["clock"] / 100)
 
 
 def _cause(witness: Witness) -> int:

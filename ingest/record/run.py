@@ -538,11 +538,10 @@ def _unread(session: Session) -> dict[str, Any]:
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the problem of a withheld figure, with which of the two is likelier to be wrong."""
     named = {name: value for name, value in args.items() if name not in {"line", "witness", "likelier"}}
-    if args["witness"] == "clock":
-        faster = str(args["difference"]).startswith("-")
-        named["reason"] = to_json(Reason("clock_faster" if faster else "clock_slower"))
-    if args["witness"] == "arithmetic":
-        named["reason"] = to_json(Reason(args.get("likelier", "other_batch_size")))
+    faster = str(args["difference"]).startswith("-")
+    usual = {"clock": "clock_faster" if faster else "clock_slower", "arithmetic": "other_batch_size"}
+    if args["witness"] in usual:
+        named["reason"] = to_json(Reason(args.get("likelier", usual[args["witness"]])))
     return named
 
 

@@ -268,3 +268,26 @@ def test_devices_that_share_the_batch_of_the_job_follow_from_its_speed(
     session = session_of([*head, *lines], tmp_path, "paddle.clas_static")
     found = of_run(session, RunJsonFile(), PathFacts("perfledger"))
     assert {name: each for name in ("batch_size", "devices") if (each := found.value(name))} == facts
+
+
+@pytest.mark.parametrize(("factor", "likelier"), [(4, "speed_of_job"), (2, None)])
+def test_a_speed_of_all_devices_is_told_from_one_that_omits_time(
+    factor: int, likelier: str | None, tmp_path: Path
+) -> None:
+    # 1024 tokens of each of 4 devices in a second; the lines print the speed of all of them, or twice that of a device.
+    logger = "[2026-11-20 10:{:02d}:{:02d},000] [    INFO] - "
+    lines = [
+        logger.format(n // 6, 10 * n % 60)
+        + f"loss: 1.5, learning_rate: 1e-05, global_step: {10 * n}, interval_runtime: 10.0, "
+        f"interval_tokens_per_second_per_device: {1024.0 * factor}, progress_or_epoch: 0.5"
+        for n in range(1, 41)
+    ]
+    facts = {"world_size": 4, "max_seq_length": 1024}
+    head = [logger.format(0, 0) + f"{name:30}: {each}" for name, each in facts.items()]
+    arguments = {"Instantaneous batch size per device": 1, "Gradient Accumulation steps": 1}
+    told = [logger.format(0, 0) + f"  {name} = {each}" for name, each in arguments.items()]
+    session = session_of([*head, *told, *lines], tmp_path, "paddle.nlp_trainer")
+    found = measured(session, facts_of(session))
+    assert withheld(found) == "clock"
+    assert isinstance(found.headline, NoFigure)
+    assert found.headline.reason.args.get("likelier") == likelier

@@ -291,3 +291,15 @@ def test_a_speed_of_all_devices_is_told_from_one_that_omits_time(
     assert withheld(found) == "clock"
     assert isinstance(found.headline, NoFigure)
     assert found.headline.reason.args.get("likelier") == likelier
+
+
+def test_mindspore_takes_as_many_steps_in_each_epoch(tmp_path: Path) -> None:
+    # 10 steps of 32 samples in 2.5 s; two lines lost the first digit of one of their times.
+    lines = []
+    for epoch in range(1, 31):
+        whole, each = "500.000" if epoch == 20 else "2500.000", "50.000" if epoch == 12 else "250.000"
+        lines += [f"epoch: {epoch} step: 10, loss is 6.5", f"epoch time: {whole} ms, per step time: {each} ms"]
+    session = session_of(lines, tmp_path, "dlperf.mindspore")
+    found = measured(session, {"devices": 8, "batch_size": 32}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(8 * 32 / 0.25)

@@ -468,11 +468,21 @@ def rounding(records: SessionRecords, name: str, values: Column) -> float:
     unit = 10.0**-decimals
     if unit > _FINE * median(some) and name in records.reading.columns:
         # Equal round figures hide their zeros: look at one as it is printed, unless it was computed.
-        printed, factor = records.printed(0, name), records.reading.factors.get(name, 1.0)
-        if not np.isclose(converter(name)([printed])[0] * factor, records[name][0], rtol=1e-12):
+        if not is_as_printed(records, 0, name):
             return 0.0
-        unit = last_digit(printed) * factor
+        unit = last_digit(records.printed(0, name)) * records.reading.factors.get(name, 1.0)
     return 0.5 * unit / median(some)
+
+
+def is_as_printed(records: SessionRecords, record: int, name: str) -> bool:
+    """Return whether a number of a record is the one that its line prints; a format may make others of some lines."""
+    import numpy as np
+
+    if name not in records.reading.columns:
+        return True
+    factor = records.reading.factors.get(name, 1.0)
+    printed = converter(name)([records.printed(record, name)])[0] * factor
+    return bool(np.isclose(printed, records[name][record], rtol=1e-12))
 
 
 def _lasted(frame: StepRows) -> Column | None:

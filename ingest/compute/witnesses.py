@@ -28,6 +28,7 @@ from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     computed_series,
+    is_as_printed,
     no_figure,
     of_short_epochs,
     rounding,
@@ -258,6 +259,8 @@ def _held(
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
         if wrong.kind == "arithmetic" and not wrong.reason and _clock_confirms(witnesses, given):
             wrong = replace(wrong, reason=Reason("other_seconds"))
+        if wrong.kind == "clock" and _counts_all_devices(wrong, given):
+            wrong = replace(wrong, reason=Reason("speed_of_job"))
         found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
         found[rule] = _corrected(headline, right)
@@ -284,6 +287,14 @@ def _without_wrong_numbers(witnesses: tuple[Witness, ...]) -> tuple[Witness, ...
 
 def _is_of_seconds_told_twice(witness: Witness) -> bool:
     return witness.kind == "arithmetic" and witness.unit == "s"
+
+
+def _counts_all_devices(clock: Witness, given: Callable[[], ThroughputSeries]) -> bool:
+    """Return whether the printed speed of a device is as many times that of the clock as there are devices."""
+    devices = given().multiplier
+    if devices == 1 or not (clock.value and clock.against):
+        return False
+    return abs(math.log(clock.against / clock.value / devices)) <= math.log1p(TOLERANCE["clock"] / 100)
 
 
 def _cause(witness: Witness) -> int:
@@ -658,7 +669,9 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     found = _of_line(frame, told, middle, samples, rounds)
-    wrong = np.flatnonzero(np.abs(np.log(ratios)) > math.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
+    odd = np.flatnonzero(np.abs(np.log(ratios)) > math.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
+    # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
+    wrong = np.array([each for each in odd if is_as_printed(frame.records, int(frame.rows[each]), told)], np.intp)
     if found.verdict == "disagrees" or not _decide(wrong, given):
         return found
     worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])

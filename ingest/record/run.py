@@ -38,6 +38,7 @@ from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
+from parsers.engine.table import SessionRecords
 from parsers.engine.telemetry import unread_samples
 from schema.records import (
     FactValue,
@@ -229,7 +230,8 @@ def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.
     within = session.view.format.framework if session.view else ""
     implied, said = {"framework": session.format.framework or within}, session.format.id
     merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
-    merged = merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
+    if not _NO_BATCH_OF_RECORDS & merged.stated.keys():
+        merged = merged.with_facts_of_records(_with_devices(_batch_of_records(session), merged))
     return _with_tf32(merged, run_json)
 
 
@@ -256,7 +258,8 @@ def _with_tf32(merged: facts.Merged, run_json: RunJsonFile) -> facts.Merged:
     return merged.with_fact("precision", found)
 
 
-_BATCHES = frozenset({"batch_size", "batch_size_of_job"})
+#: What states the batch size of a device, or that a step is not one batch of each.
+_NO_BATCH_OF_RECORDS = frozenset({"batch_size", "accumulation", *facts.CUTS})
 #: How far a product of two printed figures may lie from the whole number that it stands for.
 _ROUNDED = 0.005
 
@@ -265,30 +268,40 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
     """Return the batch size, of a device or the job, that nothing states but all speeds times their seconds."""
     import numpy as np
 
-    products = _batch_products(session)
-    if products is None or UNITS[session.main.reading.unit].counts != "sample":
+    counted = next((each for each in session.records if len(each) and each.reading.span != "run"), session.main)
+    products = _batch_products(counted)
+    if products is None or UNITS[counted.reading.unit].counts != "sample":
         return {}
     if not len(products) or not np.isfinite(products).all():
         return {}
     batch = round(median(products))
     if not batch or float(np.max(np.abs(products / batch - 1))) > _ROUNDED:
         return {}
-    first, last = session.main.lines([0, len(session.main) - 1])
+    first, last = counted.lines([0, len(counted) - 1])
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
-    name = "batch_size" if session.main.reading.scope == "device" else "batch_size_of_job"
+    name = "batch_size" if counted.reading.scope == "device" else "batch_size_of_job"
     return {name: FactValue(batch, facts.DERIVED, f"throughput ({lines}), step_seconds ({lines})")}
 
 
-def _batch_products(session: Session) -> NDArray[np.float64] | None:
+def _with_devices(found: dict[str, FactValue], merged: facts.Merged) -> dict[str, FactValue]:
+    """Add the number of devices that share the stated batch of the job, where nothing else states one of the two."""
+    job, each = merged.stated.get("batch_size_of_job"), found.get("batch_size")
+    if job is None:
+        return found
+    if each is None or "devices" in merged.stated or job.value % each.value:
+        return {}
+    return {**found, "devices": facts.computed(job.value // each.value, batch_size_of_job=job, batch_size=each)}
+
+
+def _batch_products(records: SessionRecords) -> NDArray[np.float64] | None:
     """Return speed times seconds of each record that counts a device or the job; None where it does not print both.
 
     Where a record prints its samples, its batch size is the most that there may be.
     """
-    main = session.main
-    printed = "step_seconds" in main and "throughput" in main and "samples" not in main
-    if main.reading.scope not in {"device", "job"} or not printed:
+    printed = "step_seconds" in records and "throughput" in records and "samples" not in records
+    if records.reading.scope not in {"device", "job"} or not printed:
         return None
-    return main["throughput"] * main["step_seconds"]
+    return records["throughput"] * records["step_seconds"]
 
 
 #: Problems that are reported but do not exclude the figure.
@@ -535,11 +548,10 @@ def _unread(session: Session) -> dict[str, Any]:
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the problem of a withheld figure, with which of the two is likelier to be wrong."""
     named = {name: value for name, value in args.items() if name not in {"line", "witness", "likelier"}}
-    if args["witness"] == "clock":
-        faster = str(args["difference"]).startswith("-")
-        named["reason"] = to_json(Reason("clock_faster" if faster else "clock_slower"))
-    if args["witness"] == "arithmetic":
-        named["reason"] = to_json(Reason(args.get("likelier", "other_batch_size")))
+    faster = str(args["difference"]).startswith("-")
+    usual = {"clock": "clock_faster" if faster else "clock_slower", "arithmetic": "other_batch_size"}
+    if args["witness"] in usual:
+        named["reason"] = to_json(Reason(args.get("likelier", usual[args["witness"]])))
     return named
 
 

@@ -12,7 +12,10 @@ import pytest
 from test_dialects import facts_of, session_of
 
 from ingest.compute.witnesses import Measurement, measured
+from ingest.read.beside import PathFacts
 from ingest.read.facts import Contradiction, merge
+from ingest.read.run_json import RunJsonFile
+from ingest.record.run import facts_of as of_run
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
@@ -226,3 +229,73 @@ def test_paddlegan_writes_pictures_outside_its_batch_cost(pictures: float, verdi
     if verdict != "disagrees":
         assert isinstance(found.headline, Figure)
         assert found.headline.value == pytest.approx(2 * 80 / (10 + pictures), rel=0.01)
+
+
+def test_epochs_that_end_with_a_smaller_batch_contradict_nothing(tmp_path: Path) -> None:
+    # 5 batches of 64 images and one of 16, in a second each; the last line of an epoch is of 5 of them.
+    lines = []
+    for epoch in range(1, 9):
+        for n, images in ((0, 64), (5, 16)):
+            lines.append(
+                f"[2026/11/20 {epoch:02d}:00:{n:02d}] ppcls INFO: [Train][Epoch {epoch}/8][Iter: {n}/6]lr: 0.1, "
+                f"loss: 2.30000, batch_cost: 1.00000s, reader_cost: 0.00100, ips: {images:.5f} samples/s, eta: 0:00:14"
+            )
+    head = [f"[2026/11/20 10:00:00] ppcls INFO: {each}" for each in ("Train : ", "    batch_size : 64")]
+    session = session_of([*head, *lines], tmp_path, "paddle.clas_dygraph")
+    found = measured(session, facts_of(session) | {"devices": 1})
+    assert "disagrees" not in [each.verdict for each in found.witnesses]
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx((5 * 64 + 16) / 6, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("job", "facts"), [(192, {"batch_size": 48, "devices": 4}), (100, {}), (None, {"batch_size": 48})]
+)
+def test_devices_that_share_the_batch_of_the_job_follow_from_its_speed(
+    job: int | None, facts: dict[str, int], tmp_path: Path
+) -> None:
+    # PaddleClas 2.0 states the batch of the job, and prints the speed of a device: 48 images in 0.25 s.
+    head = ["TRAIN : ", f"    batch_size : {job}", "VALID : ", "    batch_size : 64"] if job else []
+    lines = [
+        f"2026-11-20 10:{n // 24:02d}:{int(2.5 * n) % 60:02d} INFO: epoch:0  , train step:{10 * n:<4}, loss: 6.92608, "
+        "top1: 0.0, top5: 0.0, lr: 0.100000, batch_cost: 0.25000 s, reader_cost: 0.00056 s, ips: 192.00000 images/sec."
+        for n in range(1, 60)
+    ]
+    session = session_of([*head, *lines], tmp_path, "paddle.clas_static")
+    found = of_run(session, RunJsonFile(), PathFacts("perfledger"))
+    assert {name: each for name in ("batch_size", "devices") if (each := found.value(name))} == facts
+
+
+@pytest.mark.parametrize(("factor", "likelier"), [(4, "speed_of_job"), (2, None)])
+def test_a_speed_of_all_devices_is_told_from_one_that_omits_time(
+    factor: int, likelier: str | None, tmp_path: Path
+) -> None:
+    # 1024 tokens of each of 4 devices in a second; the lines print the speed of all of them, or twice that of a device.
+    logger = "[2026-11-20 10:{:02d}:{:02d},000] [    INFO] - "
+    lines = [
+        logger.format(n // 6, 10 * n % 60)
+        + f"loss: 1.5, learning_rate: 1e-05, global_step: {10 * n}, interval_runtime: 10.0, "
+        f"interval_tokens_per_second_per_device: {1024.0 * factor}, progress_or_epoch: 0.5"
+        for n in range(1, 41)
+    ]
+    facts = {"world_size": 4, "max_seq_length": 1024}
+    head = [logger.format(0, 0) + f"{name:30}: {each}" for name, each in facts.items()]
+    arguments = {"Instantaneous batch size per device": 1, "Gradient Accumulation steps": 1}
+    told = [logger.format(0, 0) + f"  {name} = {each}" for name, each in arguments.items()]
+    session = session_of([*head, *told, *lines], tmp_path, "paddle.nlp_trainer")
+    found = measured(session, facts_of(session))
+    assert withheld(found) == "clock"
+    assert isinstance(found.headline, NoFigure)
+    assert found.headline.reason.args.get("likelier") == likelier
+
+
+def test_mindspore_takes_as_many_steps_in_each_epoch(tmp_path: Path) -> None:
+    # 10 steps of 32 samples in 2.5 s; two lines lost the first digit of one of their times.
+    lines = []
+    for epoch in range(1, 31):
+        whole, each = "500.000" if epoch == 20 else "2500.000", "50.000" if epoch == 12 else "250.000"
+        lines += [f"epoch: {epoch} step: 10, loss is 6.5", f"epoch time: {whole} ms, per step time: {each} ms"]
+    session = session_of(lines, tmp_path, "dlperf.mindspore")
+    found = measured(session, {"devices": 8, "batch_size": 32}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(8 * 32 / 0.25)

@@ -3,12 +3,12 @@
 `perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step: generation,
 scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of its own
 included, so that it only serves to find damaged lines; where there are such, the trainer's devices are not those of the
-job. Until the spring
-of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed: `global_seqlen/mean` is the same
-tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint lies inside the step whose line
-names its time. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other
-loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and
-is left out.
+job. Until the spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed:
+`global_seqlen/mean` is the same tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint
+lies inside the step whose line names its time before that of the step; later releases stop the timer of the step before
+them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only
+the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left
+out.
 """
 
 from __future__ import annotations
@@ -51,9 +51,22 @@ def _held(columns: Columns) -> Postprocessed:
     return np.arange(len(devices)), told
 
 
+#: A timer is told when it stops: what lies inside the step stands before its seconds.
+_UP_TO_TIMER = rb"(?:(?!timing_s/(?:step|testing|save_checkpoint)\"?+:)[^\r\n])*+timing_s/"
+_INSIDE = rb"\"?+:(?=" + _UP_TO_TIMER + rb"(?:(?:testing|save_checkpoint)\"?+:" + _UP_TO_TIMER + rb")?+step\"?+:)"
 _PAUSES = (
-    Pause("evaluation", rb"timing_s/testing\"?+:", b" - timing_s/testing:120.5 - ", inside="last"),
-    Pause("checkpoint", rb"timing_s/save_checkpoint\"?+:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
+    Pause(
+        "evaluation",
+        rb"timing_s/testing" + _INSIDE,
+        b" - timing_s/testing:120.5 - timing_s/step:250.5 - ",
+        inside="last",
+    ),
+    Pause(
+        "checkpoint",
+        rb"timing_s/save_checkpoint" + _INSIDE,
+        b" - timing_s/save_checkpoint:12.5 - timing_s/update_weights:1.5 - timing_s/step:150.5 - ",
+        inside="last",
+    ),
 )
 #: The first line of the configuration, as it is printed since the first release.
 _CONFIGURED = rb"\{'actor_rollout_ref': \{"

@@ -160,7 +160,7 @@ def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValu
     return alike and (steps == 1 or _is_of_update(merged, job)) and fills and not _is_cut(merged)
 
 
-#: Share by which the samples of all steps may differ from those of all epochs, each of which may end with a part of one.
+#: Share by which the samples of all steps may differ from those of all epochs, each of which may end with a part.
 _PART = 0.05
 
 

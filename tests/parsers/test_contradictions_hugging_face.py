@@ -284,3 +284,15 @@ def test_steps_are_held_against_their_own_speed(
     for few in (lambda step: False, lambda step: step % 7 == 0):
         assert value(of(few), "sustained") == pytest.approx(right, rel=0.01)
     assert reason(of(lambda step: True), "sustained") == "lines_contradict"
+
+
+def test_a_bar_of_which_each_500th_state_is_left_shows_no_checkpoint(tmp_path: Path) -> None:
+    """64 samples in half a second; checkpoints may be saved behind each of the steps that are left."""
+    bars = [
+        f" 10%|#    | {step}/5000 [{dt.timedelta(seconds=step // 2)}<09:00,  2.00it/s]"
+        for step in range(500, 5000, 500)
+    ]
+    lines = [*HF_HEAD[:2], *(line for each in bars for line in (each, LOSS))]
+    found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(64 / 0.5)

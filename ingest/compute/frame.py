@@ -648,13 +648,13 @@ def interleaved(records: SessionRecords) -> int | None:
     """
     import numpy as np
 
-    value = next((name for name in ("throughput", *TIMED) if name in records), None)
+    value = next((name for name in ("throughput", *TIMED, "clock") if name in records), None)
     if len(records) < 2 or "step" not in records or value is None:
         return None
     if _is_repeated(records):
         return _drifting(records)
     forward = np.diff(_numbered(*_places(records)))
-    lag, _ = _most_lag(records)
+    lag = _LAG if value == "clock" else _most_lag(records)[0]
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None

@@ -296,3 +296,19 @@ def test_a_bar_of_which_each_500th_state_is_left_shows_no_checkpoint(tmp_path: P
     found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(64 / 0.5)
+
+
+def test_a_count_that_jumps_decides_no_figure(tmp_path: Path) -> None:
+    """Behind step 400 of 800 the tokens of TRL are printed with a digit more; at 640 a line is told late."""
+    for times, late in ((10, 0), (1, 19)):
+        lines = list(HF_HEAD[:2])
+        for step in range(10, 801, 10):
+            took = 2 * step + (late if step == 640 else 0)
+            counted = 512.0 * step * (times if step > 400 else 1)
+            lines.append(f"{{'loss': 2.5, 'learning_rate': 1e-05, 'num_tokens': {counted}, 'epoch': {step / 800:.4f}}}")
+            lines.append(f" 10%|#    | {step}/801 [{took // 60:02}:{took % 60:02}<06:46,  2.00s/it]")
+        session = session_of(lines, tmp_path, "frameworks.trl")
+        if late:
+            assert value(session, "sustained") == pytest.approx(256, rel=0.01)
+        else:
+            assert reason(session, "sustained") == "too_fast"

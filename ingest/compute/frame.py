@@ -376,11 +376,17 @@ def _out_of_order(counted: Column, epochs: Column) -> NDArray[np.bool_]:
 
 
 def runs_back(frame: StepRows, name: str) -> int | None:
-    """Return the first row of which a number that counts up is out of order; None where few are, or none."""
+    """Return the first row of which a number that counts up is out of order; None where none is, or too few to tell."""
     import numpy as np
 
     if name not in frame or _is_repeated(frame.records):
         return None
+    if name == "consumed" and "elapsed" in frame.records.reading.columns:
+        # A program that is started again begins its time anew, too.
+        onward = [np.diff(each) for each in (frame["clock"], frame.steps)]
+        fallen = (np.diff(frame[name]) < 0) & (onward[0] > 0) & (onward[1] > 0) & (np.diff(frame.epochs) == 0)
+        if fallen.any():
+            return int(np.argmax(fallen)) + 1
     rows = np.flatnonzero(_out_of_order(frame[name], frame.epochs) & ~_out_of_order(frame.steps, frame.epochs))
     return int(rows[0]) if len(rows) >= max(_OFTEN, _DAMAGED * len(frame)) else None
 

@@ -160,17 +160,21 @@ def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValu
     return alike and (steps == 1 or _is_of_update(merged, job)) and fills and not _is_cut(merged)
 
 
-#: Share by which the samples of all steps may differ from those of all epochs, each of which may end with a part.
+#: Share by which the samples of all steps may differ from those of all epochs.
 _PART = 0.05
 
 
 def _is_of_update(merged: Mapping[str, FactValue], job: FactValue) -> bool:
-    """Return whether the job's batch holds all that an update accumulates: the stated steps then take all epochs."""
-    names = ("data_set_size", "total_epochs", "total_steps")
+    """Return whether the job's batch holds all that an update accumulates: the stated steps then take all epochs.
+
+    Each epoch may end with a part of a batch; where that is most of it, a batch without the accumulation would fit, too.
+    """
+    names = ("data_set_size", "total_epochs", "total_steps", "accumulation")
     if not all(name in merged for name in names):
         return False
-    samples, epochs, steps = (merged[name].value for name in names)
-    return bool(abs(steps * job.value / (samples * epochs) - 1) <= _PART)
+    samples, epochs, steps, accumulated = (merged[name].value for name in names)
+    part, ratio = job.value / samples, steps * job.value / (samples * epochs)
+    return bool(1 - _PART <= ratio <= 1 + _PART + part and 1 / accumulated + part < 1 - _PART)
 
 
 def _printed_of_group(merged: Mapping[str, FactValue], job: FactValue, each: FactValue, devices: FactValue) -> bool:

@@ -167,7 +167,7 @@ _PART = 0.05
 def _is_of_update(merged: Mapping[str, FactValue], job: FactValue) -> bool:
     """Return whether the job's batch holds all that an update accumulates: the stated steps then take all epochs.
 
-    Each epoch may end with a part of a batch; where that is most of it, a batch without the accumulation would fit, too.
+    Each epoch may end with a part of a batch; where that is most of it, one without the accumulation would fit, too.
     """
     names = ("data_set_size", "total_epochs", "total_steps", "accumulation")
     if not all(name in merged for name in names):

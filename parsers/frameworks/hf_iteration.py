@@ -1,4 +1,4 @@
-"""Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and programs made of them (SetFit): bars `Iteration:`.
+"""Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and what follows them (SetFit): bars `Iteration:`.
 
 A bar begins anew in each epoch and counts batches, of which several may make an update. It tells the seconds since its
 beginning; the speed that it prints is smoothed until it is complete, so that the figure is of these seconds. What lies

@@ -376,11 +376,17 @@ def _out_of_order(counted: Column, epochs: Column) -> NDArray[np.bool_]:
 
 
 def runs_back(frame: StepRows, name: str) -> int | None:
-    """Return the first row of which a number that counts up is out of order; None where few are, or none."""
+    """Return the first row of which a number that counts up is out of order; None where none is, or too few to tell."""
     import numpy as np
 
     if name not in frame or _is_repeated(frame.records):
         return None
+    if name == "consumed" and "elapsed" in frame.records.reading.columns:
+        # A program that is started again begins its time anew, too.
+        onward = [np.diff(each) for each in (frame["clock"], frame.steps)]
+        fallen = (np.diff(frame[name]) < 0) & (onward[0] > 0) & (onward[1] > 0) & (np.diff(frame.epochs) == 0)
+        if fallen.any():
+            return int(np.argmax(fallen)) + 1
     rows = np.flatnonzero(_out_of_order(frame[name], frame.epochs) & ~_out_of_order(frame.steps, frame.epochs))
     return int(rows[0]) if len(rows) >= max(_OFTEN, _DAMAGED * len(frame)) else None
 
@@ -648,15 +654,13 @@ def interleaved(records: SessionRecords) -> int | None:
     """
     import numpy as np
 
-    # Seconds since the start tell as much: lines that are printed twice repeat them.
-    timer = ["clock"] if "elapsed" in records.reading.columns else []
-    value = next((name for name in ("throughput", *TIMED, *timer) if name in records), None)
+    value = next((name for name in ("throughput", *TIMED, "clock") if name in records), None)
     if len(records) < 2 or "step" not in records or value is None:
         return None
     if _is_repeated(records):
         return _drifting(records)
     forward = np.diff(_numbered(*_places(records)))
-    lag, _ = _most_lag(records)
+    lag = _LAG if value == "clock" else _most_lag(records)[0]
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None

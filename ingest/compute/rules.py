@@ -71,6 +71,8 @@ PUBLISHERS: Mapping[str, PublisherWindow] = {
 _AT_LEAST = 0.9
 
 
+#: A count jumps where a record holds so many times the usual samples.
+_JUMPS = 2.0
 #: A printed speed so many times the usual one is no training: the line is damaged, or steps were skipped. Fewer records
 #: tell no usual speed, and what changes a figure by a smaller share is let pass.
 _TOO_FAST, _TELL_USUAL, _SLIGHT = 10.0, 5, 0.01
@@ -225,12 +227,15 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
 
 
 def _refuse_too_fast(rule: Rule, given: ThroughputSeries, used: Rows) -> None:
-    """Raise NoFigureError where printed speeds that no training has decide a figure."""
-    if given.column != "throughput" or len(used) < _TELL_USUAL:
+    """Raise NoFigureError where speeds that no training has decide a figure: printed ones, or of counts that jump."""
+    if given.column not in {"throughput", "clock"} or len(used) < _TELL_USUAL:
         return
     values, usual = given.values[used], median(given.values[used])
-    slow = used[values <= _TOO_FAST * usual]
-    if not 0 < len(slow) < len(used):
+    too_fast = values > _TOO_FAST * usual
+    if given.clocked:  # A line that was told late leaves the next one little time, but no more samples.
+        too_fast &= given.samples[used] > _JUMPS * median(given.samples[used])
+    slow, fast = used[~too_fast], used[too_fast]
+    if not (len(slow) and len(fast)):
         return
 
     def mean(rows: Rows) -> float:
@@ -239,7 +244,6 @@ def _refuse_too_fast(rule: Rule, given: ThroughputSeries, used: Rows) -> None:
         return float(given.values[rows].mean())
 
     if abs(mean(used) / mean(slow) - 1) > _SLIGHT:
-        fast = used[values > _TOO_FAST * usual]
         line = given.records.lines([int(given.rows[fast[0]])])[0]
         raise no_figure("too_fast", line=line, times=f"{values.max() / usual:.3g}")
 

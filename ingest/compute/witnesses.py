@@ -217,7 +217,7 @@ def _of_summary(
 def _unlike_plan(session: Session, case: Facts, summary: Figure) -> Reason | None:
     """Return why the trainer's own figure is wrong: no plan that the log states gives it by the seconds of the run.
 
-    Trainers divide the samples of all planned epochs, or of all planned steps; some those of the steps that they did.
+    Some divide the samples of all planned epochs, or of all planned steps.
     """
     of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
     records = next((each for each in of_run if "throughput" in each), None)
@@ -226,12 +226,15 @@ def _unlike_plan(session: Session, case: Facts, summary: Figure) -> Reason | Non
         for names in (("data_set_size", "total_epochs"), ("total_steps", "batch_size_of_job"))
         if all(case.get(name) for name in names)
     ]
-    if records is None or "seconds" not in records or summary.unit in TOKENS or summary.scope != "job" or not plans:
+    if records is None or summary.unit in TOKENS or summary.scope != "job" or not plans:
+        return None
+    # Those that divide a plan tell the epoch that they came to; seconds of others may be more than those of training.
+    if "seconds" not in records or "epoch" not in records:
         return None
     seconds, rounds = float(records["seconds"][-1]), _ROUNDS / summary.value
     told = summary.value * seconds
     planned = min(plans, key=lambda each: abs(each - told))
-    done = "epoch" in records and records["epoch"][-1] >= float(case.get("total_epochs") or math.inf) - _ROUNDED_EPOCH
+    done = records["epoch"][-1] >= float(case.get("total_epochs") or math.inf) - _ROUNDED_EPOCH
     less = planned / told if done else 1.0
     if not math.isfinite(told) or max(told / planned, less) <= 1 + TOLERANCE["summary"] / 100 + rounds:
         return None

@@ -143,7 +143,9 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
     """
     job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
     if job and each and not devices and _all_devices(merged, job, each):
-        merged["devices"] = computed(job.value // each.value, batch_size_of_job=job, batch_size=each)
+        steps = {"accumulation": merged["accumulation"]} if "accumulation" in merged else {}
+        batches = job.value // each.value // (steps["accumulation"].value if steps else 1)
+        merged["devices"] = computed(batches, batch_size_of_job=job, batch_size=each, **steps)
     if not job or not devices:
         return []
     if not each and job.value % devices.value == 0 and not _is_cut(merged):
@@ -158,13 +160,32 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
 
 
 def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValue) -> bool:
-    """Return whether one batch is the other times the devices: both from one source, with nothing else between them.
+    """Return whether one batch is the other times the devices, and the accumulation: both from one source.
 
     Where it does not fill the machines, devices share samples, and nothing tells how many do.
     """
     steps = merged["accumulation"].value if "accumulation" in merged else 1
-    fills = "devices_per_node" not in merged or job.value // each.value % merged["devices_per_node"].value == 0
-    return job.source == each.source and job.value % each.value == 0 and steps == 1 and fills and not _is_cut(merged)
+    batches, rest = divmod(job.value, each.value * steps)
+    fills = "devices_per_node" not in merged or batches % merged["devices_per_node"].value == 0
+    alike = job.source == each.source and batches > 0 and rest == 0
+    return alike and (steps == 1 or _is_of_update(merged, job)) and fills and not _is_cut(merged)
+
+
+#: Share by which the samples of all steps may differ from those of all epochs.
+_PART = 0.05
+
+
+def _is_of_update(merged: Mapping[str, FactValue], job: FactValue) -> bool:
+    """Return whether the job's batch holds all that an update accumulates: the stated steps then take all epochs.
+
+    Each epoch may end with a part of a batch; where that is most of it, one without the accumulation would fit, too.
+    """
+    names = ("data_set_size", "total_epochs", "total_steps", "accumulation")
+    if not all(name in merged for name in names):
+        return False
+    samples, epochs, steps, accumulated = (merged[name].value for name in names)
+    part, ratio = job.value / samples, steps * job.value / (samples * epochs)
+    return bool(1 - _PART <= ratio <= 1 + _PART + part and 1 / accumulated + part < 1 - _PART)
 
 
 def _printed_of_group(merged: Mapping[str, FactValue], job: FactValue, each: FactValue, devices: FactValue) -> bool:

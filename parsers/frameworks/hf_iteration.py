@@ -1,4 +1,4 @@
-"""Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and the many programs made of them: bars `Iteration:`.
+"""Hugging Face's scripts of 2019 and 2020, the Trainer before 4.0, and what follows them (SetFit): bars `Iteration:`.
 
 A bar begins anew in each epoch and counts batches, of which several may make an update. It tells the seconds since its
 beginning; the speed that it prints is smoothed until it is complete, so that the figure is of these seconds. What lies
@@ -56,7 +56,8 @@ def _of_a_step(printed: bytes) -> int:
     return int(words[0]) // int(words[-1])
 
 
-_JOB = rb"Total train batch size \(w\. parallel, distributed & accumulation\) = "
+#: SetFit's head, which accumulates nothing, is the shorter one.
+_JOB = rb"Total train batch size (?:\(w\. parallel, distributed & accumulation\) )?+= "
 _BAR = Reading(
     rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:]++, ++"
     rb"(?:(?P<_seconds>[0-9.]++)s/it|(?P<_rate>[0-9.]++)it/s)|Will skip the first (?P<_skipped>[0-9]++) (?:steps|batches) in the (?:first|current) epoch",
@@ -78,7 +79,7 @@ _HEAD = b"\n11/20/2020 10:00:00 - INFO - __main__ -     Total train batch size (
 FORMAT = Format(
     title="Hugging Face scripts (Iteration bars)",
     framework="PyTorch",
-    marker=b"Total train batch size (w. parallel, distributed & accumulation) = ",
+    marker=b"Total train batch size ",
     unproven=True,
     start=TRAINER.start,
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",
@@ -90,15 +91,19 @@ FORMAT = Format(
         Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("batch_size", rb"Instantaneous batch size per (?:GPU|device) = ([0-9]++)", int),
         Fact("batch_size_of_job", _JOB + rb"([0-9]++\s(?:(?!Gradient Acc)[\s\S]){0,600}+Gradient Accumulation steps = [1-9][0-9]*+)", _of_a_step),
+        Fact("batch_size_of_job", rb"Total train batch size = ([0-9]++)$", int),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9]++)", int),
         Fact("data_set_size", rb"\bNum examples = ([0-9]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )", int),
-        Fact("total_epochs", rb"\bNum Epochs = ([0-9]++)$", int),
+        Fact("total_epochs", rb"\bNum [Ee]pochs = ([0-9]++)$", int),
         *PYTORCH_JOB,
         Fact("devices", rb"Process rank: -1, device: [^\s,]++, n_gpu: (\d++)", int),
         Fact("precision", rb"Process rank: -?+[0-9]++, [^\n]{0,200}?16-bits training: (True|False)", words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(
         Sample("Iteration:   2%|▏         | 12/600 [00:58<47:05,  4.80s/it]".encode() + _HEAD, step=12, total_steps=600, clock=58),
+        Sample(
+            b"Iteration:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]\n  Total train batch size = 32\n", step=12, total_steps=600, clock=58
+        ),
         Sample(b"Iteration: 100% 600/600 [1:47:05<00:00,  1.25it/s]" + _HEAD, step=600, total_steps=600, clock=6425),
         NearMiss(b"Iteration:   0%|          | 0/600 [00:00<?, ?it/s]" + _HEAD, "nothing done yet"),
         NearMiss(b"Evaluating:   2%|#         | 12/600 [00:58<47:05,  4.80s/it]" + _HEAD, "not training"),

@@ -267,7 +267,9 @@ def _still_shown(bar: _Bar, paused: Column, first: int, always: NDArray[np.bool_
     usual = float(np.median(bar.seconds)) if len(bar.seconds) else 1.0  # of fast steps the bar shows no other
     for row in np.flatnonzero((paused > 0) | always):
         later = slice(row + 1 + first, row + 1 + _SEEN)
-        since = np.minimum(bar.steps - bar.steps[row + 1], 10 * (bar.shown - bar.shown[row + 1] + 1))[later]
+        # Where few states of the bar are left, it was drawn between them.
+        after = np.minimum(bar.shown[row + 1], bar.shown[row] + paused[row] + usual)
+        since = np.minimum(bar.steps - bar.steps[row] - 1, 10 * (bar.shown - after + 1))[later]
         shows[later] |= paused[row] / usual * (1 - _KEPT) * _KEPT**since > _SHOWN
         if always[row]:
             shows[later] |= since <= _LINGERS

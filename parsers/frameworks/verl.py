@@ -2,15 +2,20 @@
 
 `perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step: generation,
 scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of its own
-included, so that it is not read; where there are such, the trainer's devices are not those of the job. Until the spring
-of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed: `global_seqlen/mean` is the same
-tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint lies inside the step whose line
-names its time. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other
-loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and
-is left out.
+included, so that it only serves to find damaged lines; where there are such, the trainer's devices are not those of the
+job. Until the spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed:
+`global_seqlen/mean` is the same tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint
+lies inside the step whose line names its time before that of the step; later releases stop the timer of the step before
+them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only
+the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left
+out.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 
 
 def _value(key: bytes, column: bytes) -> bytes:
@@ -33,9 +38,35 @@ def _trainer(key: bytes) -> bytes:
     return _CONFIG % (key, key)
 
 
+def _held(columns: Columns) -> Postprocessed:
+    """Return all steps, with how far speed and seconds give the tokens: on a whole number of devices, that of the job at least."""
+    if not columns:
+        return np.empty(0, np.intp), {}
+    told = {name: each for name, each in columns.items() if name in {"step", "samples", "duration"}}
+    with np.errstate(all="ignore"):
+        devices = columns["samples"] / columns["duration"] / columns["_speed"]
+        known = np.nan_to_num(columns["_devices_per_node"][0] * columns["_nodes"][0])
+        usual = np.nanmedian(devices) if np.isfinite(devices).any() else np.nan
+        told["agreement"] = np.fmax(np.round(usual), max(1.0, known)) / devices
+    return np.arange(len(devices)), told
+
+
+#: A timer is told when it stops: what lies inside the step stands before its seconds.
+_UP_TO_TIMER = rb"(?:(?!timing_s/(?:step|testing|save_checkpoint)\"?+:)[^\r\n])*+timing_s/"
+_INSIDE = rb"\"?+:(?=" + _UP_TO_TIMER + rb"(?:(?:testing|save_checkpoint)\"?+:" + _UP_TO_TIMER + rb")?+step\"?+:)"
 _PAUSES = (
-    Pause("evaluation", rb"timing_s/testing\"?+:", b" - timing_s/testing:120.5 - ", inside="last"),
-    Pause("checkpoint", rb"timing_s/save_checkpoint\"?+:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
+    Pause(
+        "evaluation",
+        rb"timing_s/testing" + _INSIDE,
+        b" - timing_s/testing:120.5 - timing_s/step:250.5 - ",
+        inside="last",
+    ),
+    Pause(
+        "checkpoint",
+        rb"timing_s/save_checkpoint" + _INSIDE,
+        b" - timing_s/save_checkpoint:12.5 - timing_s/update_weights:1.5 - timing_s/step:150.5 - ",
+        inside="last",
+    ),
 )
 #: The first line of the configuration, as it is printed since the first release.
 _CONFIGURED = rb"\{'actor_rollout_ref': \{"
@@ -52,11 +83,14 @@ FORMAT = Format(
     readings=(
         Reading(
             _STEP + up_to(rb"perf/total_num_tokens:", _AGAIN)
-            + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:",
+            + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:"
+            + rb"(?:(?:np\.\w++\()?+(?P<_speed>[0-9.e+-]++)\)?+(?=\s))?+",
             unit="tokens/s",
             span="step",
             marker=b"perf/throughput:",
             pauses=_PAUSES,
+            facts=("devices_per_node", "nodes"),
+            postprocess=_held,
         ),
         Reading(
             _STEP + up_to(rb"global_seqlen/mean:", _AGAIN) + rb"(?:np\.\w++\()?+<samples>\)?+ - "
@@ -69,11 +103,13 @@ FORMAT = Format(
         ),
         Reading(
             rb'\{"step": ?+<step>, ?+"data": ?+\{' + up_to(rb'"perf/total_num_tokens":', rb'\{"step":') + rb" ?+<samples>(?=,)"
-            + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb" ?+<duration>(?=[,}])",
+            + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb' ?+<duration>(?=[,}])(?:, ?+"perf/throughput": ?+(?P<_speed>[0-9.e+-]++)(?=[,}]))?+',
             unit="tokens/s",
             span="step",
             marker=b'"perf/time_per_step":',
             pauses=_PAUSES,
+            facts=("devices_per_node", "nodes"),
+            postprocess=_held,
         ),
         Reading(
             rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",

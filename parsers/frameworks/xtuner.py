@@ -1,6 +1,7 @@
 """XTuner since 1.0: a line per optimiser step and rank, with the tokens of that rank and its seconds.
 
-`time` is of one step from its batch to the update, and `tgs` the tokens of the rank over it: the wait for data
+`time` is of one step from its batch to the update, and `tgs` the tokens of the rank over it, which the two are held
+against: the wait for data
 (`data_time`) stands beside it, and both together are the seconds of a step. Checkpoints and all else between two steps
 are in neither. Ranks hold different numbers of tokens; where several print into one log their mean counts, and a log of
 rank 0 alone stands for all of them. Later releases also count the tokens of all ranks since the start
@@ -22,6 +23,9 @@ _LAG = 3
 def _mean_of_ranks(columns: Columns) -> Postprocessed:
     """Return a record per step that as many ranks printed as usual, with their mean and the wait for data."""
     step, waited = columns["step"], columns["step_seconds"] + columns["reader_seconds"]
+    if "throughput" in columns:
+        told = columns["throughput"] * columns["step_seconds"] / columns["samples"]
+        columns = {**columns, "agreement": told}
     columns = {name: each for name, each in columns.items() if name != "throughput"} | {"step_seconds": waited}
     run = np.cumsum(np.diff(step, prepend=step[:1]) < -_LAG)
     _, first, group, ranks = np.unique(

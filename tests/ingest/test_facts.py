@@ -92,6 +92,15 @@ def test_devices_that_share_a_sequence_have_no_batch_of_their_own() -> None:
     assert (shared.case().batch_size, shared.case().options["batch_size_of_job"]) == (None, 64)
 
 
+def test_devices_follow_from_batches_that_count_what_an_update_accumulates() -> None:
+    """100 updates of 64 samples are one epoch of 6400; of 64 samples without the accumulation they are half of one."""
+    head = {"batch_size": 4, "accumulation": 2, "batch_size_of_job": 64, "total_steps": 100, "total_epochs": 1}
+    assert merged(log=head | {"data_set_size": 6400}).case().devices == 8
+    assert merged(log=head | {"data_set_size": 12800}).case().devices is None
+    assert merged(log=head | {"data_set_size": 250, "total_epochs": 25}).case().devices == 8, "each ends with a part"
+    assert merged(log=head | {"data_set_size": 60, "total_epochs": 100}).case().devices is None
+
+
 def test_a_derived_fact_names_what_it_follows_from_and_no_place_that_says_otherwise() -> None:
     found = merged(log={"devices_per_node": 2}, layout={"nodes": 16})
     devices = found.stated["devices"]

@@ -238,3 +238,77 @@ def test_a_batch_of_a_job_that_is_less_than_that_of_a_device_is_wrong(tmp_path: 
     found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
     assert isinstance(found, NoFigure)
     assert found.reason.code == "withheld"
+
+
+# Reinforcement learning, and XTuner
+
+
+def verl(
+    tokens: Callable[[int], int] = lambda step: 40_000, seconds: Callable[[int], float] = lambda step: 50.0
+) -> list[str]:
+    """Return steps of 40,000 tokens in 50 s on eight devices."""
+    return [
+        "{'actor_rollout_ref': {'actor': {'strategy': 'fsdp'}}, 'trainer': {'n_gpus_per_node': 8, 'nnodes': 1}}",
+        *(
+            f"step:{step} - actor/lr:1e-06 - perf/total_num_tokens:{tokens(step)} - "
+            f"perf/time_per_step:{seconds(step):.3f} - perf/throughput:100.000 - training/epoch:0"
+            for step in range(1, 31)
+        ),
+    ]
+
+
+def xtuner(
+    tokens: Callable[[int], int] = lambda step: 4000, seconds: Callable[[int], float] = lambda step: 1.9
+) -> list[str]:
+    """Return steps of 4000 tokens of a rank in 1.9 s, and 0.1 s of waiting."""
+    return [
+        f"[XTuner][RANK 0][2026-11-20 09:00:00][INFO] Step {step}/30 data_time: 0.1000 lr: 0.000020 "
+        f"time: {seconds(step):.4f} text_tokens: {tokens(step)}.0 total_loss: 1.722 reduced_llm_loss: 1.684 "
+        "max_memory: 16.00 GB reserved_memory: 17.87 GB grad_norm: 13.948 tgs: 2105.3 e2e_tgs: 2000.0 "
+        for step in range(1, 31)
+    ]
+
+
+@pytest.mark.parametrize(("lines", "printer", "right"), [(verl, "verl", 800.0), (xtuner, "xtuner", 2000.0)])
+def test_steps_are_held_against_their_own_speed(
+    lines: Callable[..., list[str]], printer: str, right: float, tmp_path: Path
+) -> None:
+    def of(damaged: Callable[[int], bool]) -> Session:
+        tokens, seconds = (40_000, 50.0) if printer == "verl" else (4000, 1.9)
+        return session_of(
+            lines(lambda step: tokens // (10 if damaged(step) else 1), lambda step: seconds),
+            tmp_path,
+            f"frameworks.{printer}",
+        )
+
+    for few in (lambda step: False, lambda step: step % 7 == 0):
+        assert value(of(few), "sustained") == pytest.approx(right, rel=0.01)
+    assert reason(of(lambda step: True), "sustained") == "lines_contradict"
+
+
+def test_a_bar_of_which_each_500th_state_is_left_shows_no_checkpoint(tmp_path: Path) -> None:
+    """64 samples in half a second; checkpoints may be saved behind each of the steps that are left."""
+    bars = [
+        f" 10%|#    | {step}/5000 [{dt.timedelta(seconds=step // 2)}<09:00,  2.00it/s]"
+        for step in range(500, 5000, 500)
+    ]
+    lines = [*HF_HEAD[:2], *(line for each in bars for line in (each, LOSS))]
+    found = headline(session_of(lines, tmp_path, "frameworks.hf_trainer"))
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(64 / 0.5)
+
+
+def test_a_count_that_jumps_or_falls_gives_no_figure(tmp_path: Path) -> None:
+    """Behind step 400 of 800 the tokens of TRL are told with a digit more, or halved; at 640 a line is told late."""
+    for times, late in ((10, 0), (1, 19), (0.5, 0)):
+        lines = list(HF_HEAD[:2])
+        for step in range(10, 801, 10):
+            took = 2 * step + (late if step == 640 else 0)
+            counted = 512.0 * step * (times if step > 400 else 1)
+            lines.append(f"{{'loss': 2.5, 'learning_rate': 1e-05, 'num_tokens': {counted}, 'epoch': {step / 800:.4f}}}")
+            lines.append(f" 10%|#    | {step}/801 [{took // 60:02}:{took % 60:02}<06:46,  2.00s/it]")
+        session = session_of(lines, tmp_path, "frameworks.trl")
+        if late:
+            assert value(session, "sustained") == pytest.approx(256, rel=0.01)
+        else:
+            assert reason(session, "sustained") == ("too_fast" if times > 1 else "count_runs_back")

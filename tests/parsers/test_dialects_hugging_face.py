@@ -625,6 +625,18 @@ def test_bars_of_iterations_count_batches_and_no_evaluation(tmp_path: Path) -> N
     assert value(session, "sustained") == pytest.approx(8 / 2)
 
 
+def test_the_bars_of_setfit_have_a_shorter_head(tmp_path: Path) -> None:
+    """500 batches of 32 pairs in 1000 s; the terminal kept the last state alone."""
+    head = [
+        "***** Running training *****",
+        "  Num examples = 16000",
+        "  Num epochs = 1",
+        "  Total train batch size = 32",
+    ]
+    lines = [*head, "Iteration: 100%|##########| 500/500 [16:40<00:00,  2.00s/it]"]
+    assert value(session_of(lines, tmp_path, "frameworks.hf_iteration")) == pytest.approx(16, rel=1e-3)
+
+
 def test_complete_bars_of_iterations_are_epochs(tmp_path: Path) -> None:
     """170 batches of 8 samples in 9.35 s, of which the bar shows 9, and 5.5e-2 s a batch."""
     lines = ["Iteration: 100%|██████████| 170/170 [00:09<00:00, 18.18it/s]"] * 3

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, reason, session_of, value
 
+from ingest.compute.witnesses import measured
 from parsers.engine.read import read
+from schema.records import Figure
 
 
 def clock(seconds: float) -> str:
@@ -58,9 +60,22 @@ def test_verl_begins_with_its_configuration(named: bool, tmp_path: Path) -> None
     )
 
 
+def test_a_timer_of_verl_that_stops_before_each_checkpoint_holds_none(tmp_path: Path) -> None:
+    """240,000 tokens in 60 s; behind each step 20 s of a validation and of a checkpoint."""
+    lines = [
+        f"step:{step} - actor/lr:1e-06 - timing_s/gen:30.0 - timing_s/step:60.0 - timing_s/testing:15.0 - "
+        "timing_s/save_checkpoint:5.0 - perf/total_num_tokens:240000 - perf/time_per_step:60.0 - perf/throughput:500.0"
+        for step in range(1, 41)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.verl")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(4000)
+
+
 def test_verl_writes_rows_of_json_to_a_file(tmp_path: Path) -> None:
     rows = [
-        {"timing_s/testing": 20.0, "perf/total_num_tokens": 240000, "perf/time_per_step": 80.0}
+        {"timing_s/testing": 20.0, "timing_s/step": 80, "perf/total_num_tokens": 240000, "perf/time_per_step": 80.0}
         if step % 5 == 0
         else {"actor/lr": 1e-6, "perf/total_num_tokens": 240000, "perf/time_per_step": 60.0, "perf/throughput": 500.0}
         for step in range(1, 41)

@@ -660,7 +660,9 @@ def interleaved(records: SessionRecords) -> int | None:
     if _is_repeated(records):
         return _drifting(records)
     forward = np.diff(_numbered(*_places(records)))
-    lag = _LAG if value == "clock" else _most_lag(records)[0]
+    # Stamps tell lines of two programs from one that is printed twice as little as a rank that lags; timers do.
+    stamped = value == "clock" and "elapsed" not in records.reading.columns
+    lag = _LAG if stamped else _most_lag(records)[0]
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None

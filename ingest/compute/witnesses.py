@@ -83,6 +83,8 @@ _STRETCH = 40
 _ELSEWHERE = 2.0
 #: Summaries are rounded to three decimals, of which slow steps of large models leave a digit or two.
 _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
+#: A record is held against the clock together with the one before and the one behind it.
+_NEIGHBOURS = 3
 #: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
 _HOLDS_MORE = 0.5
 #: Older trainers print epochs in hundredths.
@@ -331,7 +333,35 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     )  # fmt: skip
     if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
+    steps = np.diff(given.steps, prepend=np.nan)[every.rows]
+    # A record of one step in several may be the slow one among them.
+    whole = every.at((steps == 1) | (given.records.reading.span != "step"))
+    if found.verdict == "agrees" and (longer := _longer(whole, unit)) is not None:
+        line = given.records.lines([int(given.rows[longer[1]])])[0]
+        told = _judged(
+            "clock", headline.value * longer[0], headline.value, headline.unit,
+            f"{headline.value:.8g} × {longer[0]:.6g}", (line, line), resolution,
+        )  # fmt: skip
+        found = told if told.verdict == "disagrees" else found
     return replace(found, reason=outside) if found.verdict == "agrees" else found
+
+
+def _longer(given: _Intervals, unit: float) -> tuple[float, int] | None:
+    """Return what records that claim more seconds than passed make of the figure, and the index of the worst of them.
+
+    Nothing explains such a record, where no neighbour claims the less, as one does whose line was printed late.
+    """
+    import numpy as np
+
+    if len(given.rows) < _NEIGHBOURS:
+        return None
+    claimed, took = (np.convolve(each, np.ones(_NEIGHBOURS), "same") for each in (given.claimed, given.took))
+    excess = given.claimed - given.took
+    wrong = (given.claimed > _ELSEWHERE * given.took + 2 * unit) & (claimed - took > excess / 2)
+    if not wrong.any():
+        return None
+    whole, worst = float(given.claimed.sum()), int(np.argmax(np.where(wrong, excess, -np.inf)))
+    return whole / (whole - float(excess[wrong].sum())), int(given.rows[worst])
 
 
 @dataclass(frozen=True)

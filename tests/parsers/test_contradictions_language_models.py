@@ -299,3 +299,31 @@ def test_the_log_of_a_node_on_which_megatron_prints_nothing_but_its_arguments_an
     assert value(session) == 2
     facts = {"devices": 32, "batch_size_of_job": 24, "precision": "bf16", "tensor_parallel": 2, "pipeline_parallel": 8}
     assert facts_of(session).items() >= facts.items()
+
+
+# Numbers that lost a digit
+
+
+@pytest.mark.parametrize("wrong", ["{:.0f}", "{:.0f}0"])
+def test_a_time_since_the_start_that_lost_or_won_a_digit_counts_in_no_interval(wrong: str, tmp_path: Path) -> None:
+    # Ten steps a second.
+    lines = ["train_batch_tokens:524288 train_seq_len:1024 iterations:20000"]
+    for n in range(10, 410, 10):
+        told = wrong.format(n * 10 if wrong == "{:.0f}" else n * 100) if n == 200 else f"{n * 100}"
+        lines.append(f"step:{n}/20000 train_loss:2.3750 train_time:{told}ms step_avg:100.00ms")
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
+    assert value(session) == pytest.approx(5242880)
+
+
+@pytest.mark.parametrize("speed", ["10,000", "1,000"])
+def test_the_clock_contradicts_a_speed_that_lost_a_digit(speed: str, tmp_path: Path) -> None:
+    # 80,000 tokens of eight devices in a second, ten seconds a line.
+    told = "local batch size 1, global batch size 8, gradient accumulation steps 1, sequence length 10000, "
+    lines = [f"2026-11-20 10:00:00,000 - root - INFO - Trainer is initialized with {told}", "World size: 8"]
+    lines += [
+        f"2026-11-20 10:{n // 6:02d}:{10 * n % 60:02d},000 - root - INFO - step: {10 * n}  loss:  7.1250  "
+        f"memory: 20.50GiB(25.88%)  tps: {speed if n == 20 else '10,000'}  mfu: 38.40%"
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.torchtitan")
+    assert code(session) == "clock" if speed == "1,000" else value(session) == pytest.approx(80_000)

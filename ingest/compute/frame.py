@@ -155,14 +155,16 @@ class StepRows:
 
         _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), *_most_lag(self.records))
         timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
-        restarted: NDArray[np.bool_] = back[1:] | timer_begins | self._beside_a_wrong_time(timer_begins)
+        restarted: NDArray[np.bool_] = (
+            back[1:] | timer_begins | self._beside_a_wrong_time(timer_begins & (np.diff(self.steps) > 0))
+        )
         return restarted
 
     def _beside_a_wrong_time(self, back: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which intervals end or begin with the line whose time is wrong, of a timer that goes on as before it.
 
         Args:
-            back: the intervals in which the timer goes back.
+            back: the intervals in which the timer goes back, and the steps do not.
         """
         import numpy as np
 

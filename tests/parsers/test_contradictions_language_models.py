@@ -327,3 +327,32 @@ def test_the_clock_contradicts_a_speed_that_lost_a_digit(speed: str, tmp_path: P
     ]
     session = session_of(lines, tmp_path, "frameworks.torchtitan")
     assert code(session) == "clock" if speed == "1,000" else value(session) == pytest.approx(80_000)
+
+
+# Facts
+
+
+@pytest.mark.parametrize(("batch", "accumulation", "sound"), [(64, 1, True), (32, 2, True), (32, 1, False)])
+def test_the_samples_of_openclip_contradict_its_parameters(
+    batch: int, accumulation: int, sound: bool, tmp_path: Path
+) -> None:
+    # 512 samples in half a second.
+    told = {"accum_freq": accumulation, "batch_size": batch, "world_size": 8}
+    lines = [f"2026-11-20,10:00:00 | INFO |   {name}: {each}" for name, each in told.items()]
+    lines += [
+        f"2026-11-20,10:{n * 50 // 60:02d}:{n * 50 % 60:02d} | INFO | Train Epoch: 0 "
+        f"[{512 * (100 * n + 1):7d}/9999872 ({n}%)] Data (t): 0.125 Batch (t): 0.500, 1024.00/s, 128.00/s/gpu LR: 0.000001 "
+        for n in range(30)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.open_clip")
+    assert value(session) == pytest.approx(1024) if sound else code(session) == "counters"
+
+
+@pytest.mark.parametrize(("told", "devices"), [("using device: cuda", 1), ("using device: cuda:0", None)])
+def test_build_nanogpt_names_its_device_where_it_trains_on_one(told: str, devices: int | None, tmp_path: Path) -> None:
+    head = [told, "total desired batch size: 524288", "=> calculated gradient accumulation steps: 32"]
+    lines = [f"step {n:5d} | loss: 7.125 | lr 3e-4 | norm: 1.5 | dt: 4000.00ms | tok/sec: 131072.00" for n in range(30)]
+    session = session_of([*head, *lines], tmp_path, "frameworks.nanogpt")
+    assert facts_of(session).get("devices") == devices
+    assert facts_of(session)["accumulation"] == 32
+    assert value(session) == 131072

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of
+from test_dialects import facts_of, log_of, session_of
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import Measurement, measured
@@ -341,7 +342,7 @@ def test_the_samples_of_openclip_contradict_its_parameters(
     lines = [f"2026-11-20,10:00:00 | INFO |   {name}: {each}" for name, each in told.items()]
     lines += [
         f"2026-11-20,10:{n * 50 // 60:02d}:{n * 50 % 60:02d} | INFO | Train Epoch: 0 "
-        f"[{512 * (100 * n + 1):7d}/9999872 ({n}%)] Data (t): 0.125 Batch (t): 0.500, 1024.00/s, 128.00/s/gpu LR: 0.000001 "
+        f"[{512 * (100 * n + 1):7d}/9999872 ({n}%)] Data (t): 0.125 Batch (t): 0.500, 1024.00/s, 128.00/s/gpu LR: 1e-6 "
         for n in range(30)
     ]
     session = session_of(lines, tmp_path, "frameworks.open_clip")
@@ -356,3 +357,44 @@ def test_build_nanogpt_names_its_device_where_it_trains_on_one(told: str, device
     assert facts_of(session).get("devices") == devices
     assert facts_of(session)["accumulation"] == 32
     assert value(session) == 131072
+
+
+@pytest.mark.parametrize(("speed", "batch"), [(30000, 100), (60000, 100), (60000, 10)])
+def test_the_sentences_of_opennmt_tell_its_tokens(speed: int, batch: int, tmp_path: Path) -> None:
+    # 50 batches of 6,000 tokens in 10 s. Of ten sentences a batch may be rounded from nine and a half.
+    lines = ["[2026-11-20 10:00:00,000 INFO] Starting training on GPU: [0, 1]"]
+    lines += ["[2026-11-20 10:00:00,000 INFO] Start training loop and validate every 10000 steps..."]
+    lines += [
+        f"[2026-11-20 10:{n // 6:02d}:{10 * n % 60:02d},000 INFO] Step {50 * n}/100000; acc: 90.1; "
+        f"lr: 0.00125; sents:  {50 * batch}; bsz: 7000/6000/{batch}; 35000/{speed} tok/s;   {10 * n} sec;"
+        for n in range(1, 31)
+    ]
+    session = log_of([*lines, *lines], tmp_path).sessions[1]
+    assert facts_of(session)["devices"] == 2
+    assert code(session) == "clock" if (speed, batch) == (60000, 100) else value(session) == pytest.approx(speed)
+
+
+def test_a_release_of_nemo_prints_its_fields_by_their_names(tmp_path: Path) -> None:
+    # Four samples in a quarter of a second.
+    lines = [
+        f"Training epoch 0, iteration {n}/149 | lr: 3e-05 | consumed_samples: {4 * n + 4} | global_batch_size: 4 | "
+        f"global_step: {n} | reduced_train_loss: 1.25 | train_step_timing in s: 0.25 | val_loss: 4.125"
+        for n in range(30)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.nemo")
+    assert value(session) == pytest.approx(16)
+    assert facts_of(session)["batch_size_of_job"] == 4
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(4, 32768), (2, "clock"), (8, "clock")])
+def test_the_stamps_of_maxtext_contradict_its_seconds(seconds: int, expected: float | str, tmp_path: Path) -> None:
+    # 4 sequences of 2,048 tokens on each of 16 devices every four seconds, over midnight.
+    lines = ["Num_devices: 16, shape (1, 16, 1)"]
+    for n in range(40):
+        at = datetime(2026, 11, 20, 23, 59) + timedelta(seconds=4 * n)
+        lines.append(
+            f"I{at:%m%d %H:%M:%S.%f} 140211 metric_logger.py:226] completed step: {n}, seconds: {seconds}.000, "
+            f"TFLOP/s/device: 134.924, Tokens/s/device: {8192 / seconds:.3f}, total_weights: 131072, loss: 9.125"
+        )
+    session = session_of(lines, tmp_path, "frameworks.maxtext")
+    assert code(session) == expected if isinstance(expected, str) else value(session) == expected

@@ -361,7 +361,9 @@ def _longer(given: _Intervals, unit: float) -> tuple[float, int] | None:
     if not wrong.any():
         return None
     whole, worst = float(given.claimed.sum()), int(np.argmax(np.where(wrong, excess, -np.inf)))
-    return whole / (whole - float(excess[wrong].sum())), int(given.rows[worst])
+    # What stamps lines may do so by the block: then as much time passed before another line of it.
+    more = min(float(excess[wrong].sum()), whole - float(given.took.sum()))
+    return (whole / (whole - more), int(given.rows[worst])) if more > 0 else None
 
 
 @dataclass(frozen=True)

@@ -398,3 +398,15 @@ def test_the_stamps_of_maxtext_contradict_its_seconds(seconds: int, expected: fl
         )
     session = session_of(lines, tmp_path, "frameworks.maxtext")
     assert code(session) == expected if isinstance(expected, str) else value(session) == expected
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_tokens_that_mindspeed_counts_contradict_its_speed(lie: int, tmp_path: Path) -> None:
+    # 131,072 tokens a step of 1.25 s.
+    lines = [
+        f" iteration {20 * n:8d}/    1000 | consumed tokens: {131072 * 20 * n} | "
+        f"elapsed time per iteration (ms): 1250.00 | tokens/s: {104857.6 * lie:.2f} | mfu: 38.12 |"
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.mindspeed")
+    assert code(session) == "arithmetic" if lie == 2 else value(session) == pytest.approx(104857.6)

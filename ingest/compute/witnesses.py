@@ -557,23 +557,32 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     if not known.any():
         raise no_figure("no_seconds_on_line")
     timed = next(each for each in TIMED if each in frame)
-    rounds = 100 * sum(rounding(frame.records, name, frame[name]) for name in (told, timed))
+    rounds = 100 * _roundings(frame, told, timed)
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     found = _of_line(frame, told, middle, samples, rounds)
-    wrong = np.flatnonzero(np.abs(np.log(ratios)) > math.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
+    wrong = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
     if found.verdict == "disagrees" or not _decide(wrong, given):
         return found
     return _of_line(frame, told, int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))]), samples, rounds)
 
 
-def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
+def _roundings(frame: StepRows, *names: str) -> Column:
+    """Return how far the last printed digits of some columns round together, as a share of each row's figures."""
+    import numpy as np
+
+    shares = (rounding(frame.records, each, frame[each]) * np.nanmedian(frame[each]) / frame[each] for each in names)
+    return np.asarray(sum(shares, np.zeros(len(frame))))
+
+
+def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: Column) -> Witness:
     """Compare the speed of a line times its seconds with the samples of its step."""
     assert frame.step_seconds is not None
     speed, seconds = float(frame[told][row]), float(frame.step_seconds[row])
     line, arithmetic = frame.records.lines([int(frame.rows[row])])[0], f"{speed:.8g} × {seconds:.6g} s"
+    resolution = float(rounds[row]) if math.isfinite(rounds[row]) else 0.0
     return _judged(
-        "arithmetic", float(samples[row]), speed * seconds, "samples", arithmetic, (line, line), rounds
+        "arithmetic", float(samples[row]), speed * seconds, "samples", arithmetic, (line, line), resolution
     )  # fmt: skip
 
 

@@ -77,6 +77,12 @@ def test_the_speed_of_fairseq_is_that_of_its_updates(tmp_path: Path) -> None:
             assert code(session) == "arithmetic"
 
 
+def test_a_stall_whose_updates_per_second_round_much_contradicts_nothing(tmp_path: Path) -> None:
+    # 4,000 tokens each 2.5 s; a stall of 40 s an update prints 0.03 for 0.025 updates per second.
+    lines = [of_fairseq(1, 100 * n, *((100, 0.03) if n == 20 else (1600, 0.4))) for n in range(1, 41)]
+    assert value(session_of(lines, tmp_path, "frameworks.fairseq")) == pytest.approx(4000 * 32 / (31 * 2.5 + 40))
+
+
 VALIDATION = {
     "json": 'INFO | valid | {"epoch": 1, "valid_loss": "4.2", "valid_wps": "120000.5"}',
     "text": "INFO | valid | epoch 001 | valid on 'valid' subset | loss 4.2 | wps 120000 | wpb 2500",

@@ -557,32 +557,26 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     if not known.any():
         raise no_figure("no_seconds_on_line")
     timed = next(each for each in TIMED if each in frame)
-    rounds = 100 * _roundings(frame, told, timed)
+    usual = {name: 100 * rounding(frame.records, name, frame[name]) for name in (told, timed)}
+    # The last digit of a slow line is a larger share of it.
+    rounds = sum((each * np.nanmedian(frame[name]) / frame[name] for name, each in usual.items()), np.zeros(len(frame)))
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
-    found = _of_line(frame, told, middle, samples, rounds)
+    found = _of_line(frame, told, middle, samples, sum(usual.values()))
     wrong = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
     if found.verdict == "disagrees" or not _decide(wrong, given):
         return found
-    return _of_line(frame, told, int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))]), samples, rounds)
+    worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
+    return _of_line(frame, told, worst, samples, float(rounds[worst]))
 
 
-def _roundings(frame: StepRows, *names: str) -> Column:
-    """Return how far the last printed digits of some columns round together, as a share of each row's figures."""
-    import numpy as np
-
-    shares = (rounding(frame.records, each, frame[each]) * np.nanmedian(frame[each]) / frame[each] for each in names)
-    return np.asarray(sum(shares, np.zeros(len(frame))))
-
-
-def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: Column) -> Witness:
+def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
     """Compare the speed of a line times its seconds with the samples of its step."""
     assert frame.step_seconds is not None
     speed, seconds = float(frame[told][row]), float(frame.step_seconds[row])
     line, arithmetic = frame.records.lines([int(frame.rows[row])])[0], f"{speed:.8g} × {seconds:.6g} s"
-    resolution = float(rounds[row]) if math.isfinite(rounds[row]) else 0.0
     return _judged(
-        "arithmetic", float(samples[row]), speed * seconds, "samples", arithmetic, (line, line), resolution
+        "arithmetic", float(samples[row]), speed * seconds, "samples", arithmetic, (line, line), rounds
     )  # fmt: skip
 
 

@@ -160,8 +160,25 @@ class StepRows:
 
         _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), *_most_lag(self.records))
         timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
-        restarted: NDArray[np.bool_] = back[1:] | timer_begins
+        restarted: NDArray[np.bool_] = (
+            back[1:] | timer_begins | self._beside_a_wrong_time(timer_begins & (np.diff(self.steps) > 0))
+        )
         return restarted
+
+    def _beside_a_wrong_time(self, back: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which intervals end or begin with the line whose time is wrong, of a timer that goes on as before it.
+
+        Args:
+            back: the intervals in which the timer goes back, and the steps do not.
+        """
+        import numpy as np
+
+        clock, found = self["clock"], np.zeros(len(back), dtype=np.bool_)
+        for row in np.flatnonzero(back):
+            # The line is the one before that is too late, or the one behind that is too early.
+            found[row - 1] |= row > 0 and clock[row + 1] >= clock[row - 1]
+            found[row + 1 : row + 2] |= row + 2 < len(clock) and clock[row + 2] >= clock[row]
+        return found
 
     def _clock_set(self) -> NDArray[np.bool_]:
         """Return which intervals hold an hour by which the clock was set; a timer of the program never is."""

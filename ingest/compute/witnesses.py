@@ -670,17 +670,20 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     # Seconds that the format computed may be whole numbers by chance.
     timed = next(each for each in TIMED if each in frame)
     rounded = [told, timed] if timed in frame.records.reading.columns else [told]
-    rounds = 100 * sum(rounding(frame.records, name, frame[name]) for name in rounded)
+    usual = {name: 100 * rounding(frame.records, name, frame[name]) for name in rounded}
+    # The last digit of a slow line is a larger share of it.
+    rounds = sum((each * np.nanmedian(frame[name]) / frame[name] for name, each in usual.items()), np.zeros(len(frame)))
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
-    found = _of_line(frame, told, middle, samples, rounds)
-    odd = np.flatnonzero(np.abs(np.log(ratios)) > math.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
+    found = _of_line(frame, told, middle, samples, sum(usual.values()))
+    odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
     # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
     wrong = np.array([each for each in odd if is_as_printed(frame.records, int(frame.rows[each]), told)], np.intp)
     if found.verdict == "disagrees" or not _decide(wrong, given):
         return found
     worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
-    return replace(_of_line(frame, told, worst, samples, rounds), reason=Reason("unlike_others"))
+    found = _of_line(frame, told, worst, samples, float(rounds[worst]))
+    return replace(found, reason=Reason("unlike_others"))
 
 
 def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:

@@ -15,6 +15,12 @@ import numpy as np
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 
 _HEAD = rb"(?:(?<=[\s\]])|\A)completed step: <step>, seconds: "
+#: As absl's logger prints it since 2025: month and day without a year, of which the time of day is read.
+_STAMPED = rb"I[0-9]{4} (?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}) ++[0-9]++ \w++\.py:[0-9]++\] completed step: <step>, seconds: "
+_UNSTAMPED = (
+    rb"(?:(?<=[\s\]])|\A)" + b"".join(rb"(?<!\.py:[0-9]{%d}\] )" % digits for digits in (2, 3, 4))
+    + rb"completed step: <step>, seconds: "
+)  # fmt: skip
 _PARAM = rb"\bConfig param %s: "
 #: What is printed once a start, below the configuration.
 _MESH = rb"Num_devices: "
@@ -47,15 +53,18 @@ FORMAT = Format(
     start=_MESH + rb"(?:(?:(?!completed step: |" + _MESH + rb")[^\n])*+\n(?:(?![^\n]*?(?:completed step: |Traceback|" + _MESH + rb"))[^\n]*+\n){0,2000}+[^\n]*?" + _MESH + rb")*+",
     before_start=rb"\bConfig param \w++: ",
     readings=(
-        Reading(
-            _HEAD + rb"<duration>, (?:live slice count: [0-9]++, )?+TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",
-            unit="tokens/s",
-            scope="device",
-            counts="update",
-            repeated=True,
-            pauses=_PAUSES,
-            lingers=_LINGERS,
-            postprocess=_of_one_step,
+        *(
+            Reading(
+                head + rb"<duration>, (?:live slice count: [0-9]++, )?+TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",
+                unit="tokens/s",
+                scope="device",
+                counts="update",
+                repeated=True,
+                pauses=_PAUSES,
+                lingers=_LINGERS,
+                postprocess=_of_one_step,
+            )
+            for head in (_UNSTAMPED, _STAMPED)
         ),
         Reading(
             _HEAD + rb"<step_seconds>, TFLOP/s(?:/device)?+: <flops>, loss: <loss>(?=[,\s])",
@@ -102,6 +111,11 @@ FORMAT = Format(
             b"completed step: 9, seconds: 5.500, live slice count: 4, TFLOP/s/device: 134.924, Tokens/s/device: 8936.727, total_weights: 196608, loss: 10.375, "
             b"lm_loss: 10.250, perplexity: 28282.5\n",
             step=9, duration=5.5, throughput=8936.727,
+        ),
+        Sample(
+            b"I1120 10:11:12.500000 140211 metric_logger.py:226] completed step: 9, seconds: 5.500, TFLOP/s/device: 134.924, Tokens/s/device: 8936.727, "
+            b"total_weights: 196608, loss: 10.375\n",
+            step=9, duration=5.5, throughput=8936.727, loss=10.375, clock=63_108_672.5,
         ),
         Sample(b"completed step: 1507, seconds: 2.125, TFLOP/s: 36.722, loss: 2.191\n", step=1507, step_seconds=2.125, flops=36.722, loss=2.191),
         Sample(

@@ -244,6 +244,9 @@ FORMAT = Format(
         Fact("batch_size", rb"^    batch_size: ([0-9]++)$", int),
         Fact("batch_size", rb"^\{'work_dir': [^\n]{0,999}?'batch_size': ([0-9]++)[,}]", int),
         # They train on one device.
+        # Of several processes build-nanogpt prints no device.
+        Fact("devices", rb"^using device: (cuda|mps|cpu)$(?=(?:\n[^\n]*+){0,9}?\n" + _DESIRED + rb")", lambda _: 1),
+        Fact("accumulation", rb"^=> calculated gradient accumulation steps: ([0-9]++)$", int),
         Fact("devices", rb"^running on device (cuda|cpu|mps)\b", lambda _: 1),
         Fact("devices", rb"^\{'work_dir': [^\n]{0,999}?'device': '(cuda|cpu|mps)\b", lambda _: 1),
         Fact("accumulation", _BREAKS_DOWN % b"grad accum steps", int),

@@ -45,9 +45,16 @@ _TIMED = (
     + _TIMING
     + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])"
 )
-_PIPE = (
-    rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
-)
+
+
+def _pipe(label: bytes) -> bytes:
+    """Return a pattern for the fields of a line up to one, whose order differs between releases."""
+    return rb"(?:(?! \| %s: |Training epoch)[^\r\n])*+ \| %s: " % (label, label)
+
+
+def _field(label: bytes, value: bytes) -> bytes:
+    return rb"(?:(?=" + _pipe(label) + value + rb"(?=\s))|)"
+
 
 _BATCH = rb"\| global_batch_size: "
 #: What is printed as a mean differs from another of the same by less.
@@ -142,10 +149,9 @@ FORMAT = Format(
             pauses=_PAUSES,
         ),
         Reading(
-            rb"Training epoch <epoch>, iteration (?P<_iteration>[0-9]++)/[0-9]++"
-            rb"(?:(?=[^\r\n]{0,300}? \| global_batch_size: (?P<_batch>" + NUMBER + rb")(?=\s))|)" + _PIPE
-            + rb"(?: \| global_step: <step>(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: <loss>" + _PIPE + rb")?+ \| "
-            + _TIMING + rb": <step_seconds>(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
+            rb"Training epoch <epoch>, iteration (?P<_iteration>[0-9]++)/[0-9]++" + _field(rb"global_batch_size", b"(?P<_batch>" + NUMBER + b")")
+            + _field(rb"global_step", b"<step>") + _field(rb"reduced_train_loss", b"<loss>") + _field(rb"consumed_samples", b"(?P<consumed>[0-9]++)")
+            + _pipe(_TIMING) + rb"<step_seconds>(?=\s)",
             unit="samples/s",
             repeated=True,
             postprocess=_of_intervals,

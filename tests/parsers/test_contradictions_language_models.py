@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of
+from test_dialects import facts_of, log_of, session_of
 
 from ingest.compute.second_run import second_run
 from ingest.compute.witnesses import Measurement, measured
@@ -74,6 +75,12 @@ def test_the_speed_of_fairseq_is_that_of_its_updates(tmp_path: Path) -> None:
             assert value(session) == pytest.approx(20000)
         else:
             assert code(session) == "arithmetic"
+
+
+def test_a_stall_whose_updates_per_second_round_much_contradicts_nothing(tmp_path: Path) -> None:
+    # 4,000 tokens each 2.5 s; a stall of 40 s an update prints 0.03 for 0.025 updates per second.
+    lines = [of_fairseq(1, 100 * n, *((100, 0.03) if n == 20 else (1600, 0.4))) for n in range(1, 41)]
+    assert value(session_of(lines, tmp_path, "frameworks.fairseq")) == pytest.approx(4000 * 32 / (31 * 2.5 + 40))
 
 
 VALIDATION = {
@@ -299,3 +306,113 @@ def test_the_log_of_a_node_on_which_megatron_prints_nothing_but_its_arguments_an
     assert value(session) == 2
     facts = {"devices": 32, "batch_size_of_job": 24, "precision": "bf16", "tensor_parallel": 2, "pipeline_parallel": 8}
     assert facts_of(session).items() >= facts.items()
+
+
+# Numbers that lost a digit
+
+
+@pytest.mark.parametrize("wrong", ["{:.0f}", "{:.0f}0"])
+def test_a_time_since_the_start_that_lost_or_won_a_digit_counts_in_no_interval(wrong: str, tmp_path: Path) -> None:
+    # Ten steps a second.
+    lines = ["train_batch_tokens:524288 train_seq_len:1024 iterations:20000"]
+    for n in range(10, 410, 10):
+        told = wrong.format(n * 10 if wrong == "{:.0f}" else n * 100) if n == 200 else f"{n * 100}"
+        lines.append(f"step:{n}/20000 train_loss:2.3750 train_time:{told}ms step_avg:100.00ms")
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
+    assert value(session) == pytest.approx(5242880)
+
+
+@pytest.mark.parametrize("speed", ["10,000", "1,000"])
+def test_the_clock_contradicts_a_speed_that_lost_a_digit(speed: str, tmp_path: Path) -> None:
+    # 80,000 tokens of eight devices in a second, ten seconds a line.
+    told = "local batch size 1, global batch size 8, gradient accumulation steps 1, sequence length 10000, "
+    lines = [f"2026-11-20 10:00:00,000 - root - INFO - Trainer is initialized with {told}", "World size: 8"]
+    lines += [
+        f"2026-11-20 10:{n // 6:02d}:{10 * n % 60:02d},000 - root - INFO - step: {10 * n}  loss:  7.1250  "
+        f"memory: 20.50GiB(25.88%)  tps: {speed if n == 20 else '10,000'}  mfu: 38.40%"
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.torchtitan")
+    assert code(session) == "clock" if speed == "1,000" else value(session) == pytest.approx(80_000)
+
+
+# Facts
+
+
+@pytest.mark.parametrize(("batch", "accumulation", "sound"), [(64, 1, True), (32, 2, True), (32, 1, False)])
+def test_the_samples_of_openclip_contradict_its_parameters(
+    batch: int, accumulation: int, sound: bool, tmp_path: Path
+) -> None:
+    # 512 samples in half a second.
+    told = {"accum_freq": accumulation, "batch_size": batch, "world_size": 8}
+    lines = [f"2026-11-20,10:00:00 | INFO |   {name}: {each}" for name, each in told.items()]
+    lines += [
+        f"2026-11-20,10:{n * 50 // 60:02d}:{n * 50 % 60:02d} | INFO | Train Epoch: 0 "
+        f"[{512 * (100 * n + 1):7d}/9999872 ({n}%)] Data (t): 0.125 Batch (t): 0.500, 1024.00/s, 128.00/s/gpu LR: 1e-6 "
+        for n in range(30)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.open_clip")
+    assert value(session) == pytest.approx(1024) if sound else code(session) == "counters"
+
+
+@pytest.mark.parametrize(("told", "devices"), [("using device: cuda", 1), ("using device: cuda:0", None)])
+def test_build_nanogpt_names_its_device_where_it_trains_on_one(told: str, devices: int | None, tmp_path: Path) -> None:
+    head = [told, "total desired batch size: 524288", "=> calculated gradient accumulation steps: 32"]
+    lines = [f"step {n:5d} | loss: 7.125 | lr 3e-4 | norm: 1.5 | dt: 4000.00ms | tok/sec: 131072.00" for n in range(30)]
+    session = session_of([*head, *lines], tmp_path, "frameworks.nanogpt")
+    assert facts_of(session).get("devices") == devices
+    assert facts_of(session)["accumulation"] == 32
+    assert value(session) == 131072
+
+
+@pytest.mark.parametrize(("speed", "batch"), [(30000, 100), (60000, 100), (60000, 10)])
+def test_the_sentences_of_opennmt_tell_its_tokens(speed: int, batch: int, tmp_path: Path) -> None:
+    # 50 batches of 6,000 tokens in 10 s. Of ten sentences a batch may be rounded from nine and a half.
+    lines = ["[2026-11-20 10:00:00,000 INFO] Starting training on GPU: [0, 1]"]
+    lines += ["[2026-11-20 10:00:00,000 INFO] Start training loop and validate every 10000 steps..."]
+    lines += [
+        f"[2026-11-20 10:{n // 6:02d}:{10 * n % 60:02d},000 INFO] Step {50 * n}/100000; acc: 90.1; "
+        f"lr: 0.00125; sents:  {50 * batch}; bsz: 7000/6000/{batch}; 35000/{speed} tok/s;   {10 * n} sec;"
+        for n in range(1, 31)
+    ]
+    session = log_of([*lines, *lines], tmp_path).sessions[1]
+    assert facts_of(session)["devices"] == 2
+    assert code(session) == "clock" if (speed, batch) == (60000, 100) else value(session) == pytest.approx(speed)
+
+
+def test_a_release_of_nemo_prints_its_fields_by_their_names(tmp_path: Path) -> None:
+    # Four samples in a quarter of a second.
+    lines = [
+        f"Training epoch 0, iteration {n}/149 | lr: 3e-05 | consumed_samples: {4 * n + 4} | global_batch_size: 4 | "
+        f"global_step: {n} | reduced_train_loss: 1.25 | train_step_timing in s: 0.25 | val_loss: 4.125"
+        for n in range(30)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.nemo")
+    assert value(session) == pytest.approx(16)
+    assert facts_of(session)["batch_size_of_job"] == 4
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(4, 32768), (2, "clock"), (8, "clock")])
+def test_the_stamps_of_maxtext_contradict_its_seconds(seconds: int, expected: float | str, tmp_path: Path) -> None:
+    # 4 sequences of 2,048 tokens on each of 16 devices every four seconds, over midnight.
+    lines = ["Num_devices: 16, shape (1, 16, 1)"]
+    for n in range(40):
+        at = datetime(2026, 11, 20, 23, 59) + timedelta(seconds=4 * n)
+        lines.append(
+            f"I{at:%m%d %H:%M:%S.%f} 140211 metric_logger.py:226] completed step: {n}, seconds: {seconds}.000, "
+            f"TFLOP/s/device: 134.924, Tokens/s/device: {8192 / seconds:.3f}, total_weights: 131072, loss: 9.125"
+        )
+    session = session_of(lines, tmp_path, "frameworks.maxtext")
+    assert code(session) == expected if isinstance(expected, str) else value(session) == expected
+
+
+@pytest.mark.parametrize("lie", [1, 2])
+def test_the_tokens_that_mindspeed_counts_contradict_its_speed(lie: int, tmp_path: Path) -> None:
+    # 131,072 tokens a step of 1.25 s.
+    lines = [
+        f" iteration {20 * n:8d}/    1000 | consumed tokens: {131072 * 20 * n} | "
+        f"elapsed time per iteration (ms): 1250.00 | tokens/s: {104857.6 * lie:.2f} | mfu: 38.12 |"
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.mindspeed")
+    assert code(session) == "arithmetic" if lie == 2 else value(session) == pytest.approx(104857.6)

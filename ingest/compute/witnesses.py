@@ -232,11 +232,12 @@ def _corrected(headline: Figure, witness: Witness) -> Figure:
 
 def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
     """Return what the sentence of a withheld figure names."""
-    return {
+    named: dict[str, str | int] = {
         "witness": witness.kind, "line": witness.first_line or headline.first_line, "value": f"{witness.value:.5g}",
         "against": f"{witness.against:.5g}", "difference": f"{witness.difference or 0:+.3g}", "unit": witness.unit,
         "arithmetic": witness.arithmetic,
     }  # fmt: skip
+    return {**named, "likelier": witness.reason.code} if witness.reason else named
 
 
 def _witness(kind: str, session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
@@ -296,7 +297,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     import numpy as np
 
     if given.clocked:
-        raise no_figure("is_the_clock")
+        return _timer_beside(given, headline)
     stamps = given.records.stamps()[given.rows]
     if not np.isfinite(stamps).any():
         raise no_figure("no_line_clock")
@@ -339,6 +340,29 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
             f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
         )  # fmt: skip
     return replace(found, reason=outside) if found.verdict == "agrees" else found
+
+
+def _timer_beside(given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare a timer of training with the clock that the figure rests on: no timer counts more than has passed.
+
+    Where it counts far less in most records, nothing tells which of them hold an evaluation or a checkpoint.
+    """
+    import numpy as np
+
+    if not _states(given.frame, "training_seconds"):
+        raise no_figure("is_the_clock")
+    trained = given.frame["training_seconds"][np.isin(given.frame.rows, given.rows)]
+    ratios = given.seconds / given.covered / trained
+    told = ratios[np.isfinite(ratios) & (ratios > 0)]
+    if not len(told):
+        raise no_figure("is_the_clock")
+    ratio, tolerance = median(told), 1 + TOLERANCE["clock"] / 100
+    if ratio > tolerance and ratio * tolerance < _ELSEWHERE:
+        raise no_figure("between_lines", percent=f"{100 * (ratio - 1):.3g}")
+    first, last = given.records.lines([int(given.rows[0]), int(given.rows[-1])])
+    return _judged(
+        "clock", headline.value, headline.value * ratio, headline.unit, headline.arithmetic, (first, last),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -555,21 +579,22 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows, used: Rows)
     rounded = {"throughput": frame["throughput"], "step_seconds": seconds}
     resolution = 100 * sum(rounding(frame.records, name, each) for name, each in rounded.items())
 
-    def of_line(row: int) -> Witness:
+    def of_line(row: int, likelier: str = "") -> Witness:
         line = frame.records.lines([int(frame.rows[row])])[0]
-        return _judged(
+        told = _judged(
             "arithmetic", float(samples[row]), float(implied[row]), "samples",
             f"{frame['throughput'][row]:.8g} × {seconds[row]:.6g} s", (line, line), resolution,
         )  # fmt: skip
+        return replace(told, reason=Reason(likelier)) if likelier and told.verdict == "disagrees" else told
 
-    ratios = implied / samples
-    found = of_line(int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]]))
+    ratios, counted = implied / samples, "count_likelier" if _states(frame, "samples", "batch") else ""
+    found = of_line(int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]]), counted)
     used = used[known[used]]
     # The seconds that are printed over those that the speeds take.
     whole = float((seconds * frame.covered)[used].sum() / (samples * frame.covered / frame["throughput"])[used].sum())
     if found.verdict == "disagrees" or not 100 * (max(whole, 1 / whole) - 1) > TOLERANCE["arithmetic"] + resolution:
         return found
-    return of_line(int(used[np.argmax(ratios[used] if whole > 1 else -ratios[used])]))
+    return of_line(int(used[np.argmax(ratios[used] if whole > 1 else -ratios[used])]), "line_likelier")
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
@@ -633,12 +658,11 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         raise no_figure("other_scope")
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
         raise NoFigureError(Reason(trap.code))
-    speeds = [
-        headline.value,
-        float(given.samples.sum() / given.seconds.sum()),
-        *_by_the_clock(given),
-        *_averaged(given),
-    ]
+    of_run = [each.reading for each in session.records if each.reading.span == "run" and len(each)]
+    averaged = _averaged(given)
+    exact = bool(averaged) and any(each.exact for each in of_run)
+    whole = float(given.samples.sum() / given.seconds.sum())
+    speeds = averaged if exact else [headline.value, whole, *_by_the_clock(given), *averaged]
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
@@ -646,9 +670,9 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if reported.value < _least_alike("summary") * (slowest := _over_the_run(session, given)):
         # Nor can it count more time than the run took.
         return _judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
-    if _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
+    if not exact and _HOLDS_MORE <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
-    if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
+    if not exact and holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     resolution = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
     found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
@@ -775,13 +799,15 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
 def _averaged(given: ThroughputSeries) -> list[float]:
     """Return the mean of the printed speeds, which some trainers print for the whole run: a slow record weighs no more.
 
-    It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does.
+    It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does,
+    or tell the mean of the last epoch.
     """
     import numpy as np
 
     if given.column != "throughput" or given.records.reading.cumulative_since is not None:
         return []
-    return [float(np.mean(given.values)), float(np.mean(given.values[rules.used_records(rules.HEADLINE, given)]))]
+    parts = (slice(None), rules.used_records(rules.HEADLINE, given), given.epochs == given.epochs[-1])
+    return [float(np.mean(given.values[each])) for each in parts]
 
 
 def _since_the_start(given: ThroughputSeries) -> float:

@@ -522,11 +522,13 @@ def _unread(session: Session) -> dict[str, Any]:
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the problem of a withheld figure, with which of the two a clock makes likelier."""
-    named = {name: value for name, value in args.items() if name not in {"line", "witness"}}
+    """Return the arguments of the problem of a withheld figure, with which of the two is likelier to be wrong."""
+    named = {name: value for name, value in args.items() if name not in {"line", "witness", "likelier"}}
     if args["witness"] == "clock":
         faster = str(args["difference"]).startswith("-")
         named["reason"] = to_json(Reason("clock_faster" if faster else "clock_slower"))
+    elif args["witness"] == "arithmetic":
+        named["reason"] = to_json(Reason(str(args.get("likelier", "batch_likelier"))))
     return named
 
 

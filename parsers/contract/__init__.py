@@ -197,8 +197,8 @@ class Reading:
             meanwhile, or times one step only, needs none unless its lines have clocks of their own.
         epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
         epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
-        exact: the seconds of an epoch are those of its steps and of nothing else, and `step_seconds` or the speed their mean. Records
-            that claim fewer left some out.
+        exact: the seconds of an epoch are those of its steps and of nothing else, and `step_seconds` or the speed their
+            mean. Records that claim fewer left some out. Of a run: the speed is the mean of those of its steps.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         buffered: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
             are printed behind its line at once. For records of one step each.

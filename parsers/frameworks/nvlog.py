@@ -41,7 +41,7 @@ FORMAT = Format(
             postprocess=_series,
         ),
         Reading(
-            rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run",
+            rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run", exact=True,
         ),
     ),
     facts=(

@@ -79,7 +79,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", trap=WAITS,
+            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", exact=True, trap=WAITS,
             marker=b"() train_items_per_sec : ",
         ),
         Reading(

@@ -59,7 +59,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
         ),
-        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run", trap=WAITS),
+        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run", exact=True, trap=WAITS),
         Reading(rb"\) best_train_throughput: <throughput>(?=\s)", unit="samples/s", span="run"),
     ),
     facts=(

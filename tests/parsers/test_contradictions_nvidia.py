@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, session_of
 from test_disturbed_mlperf import mllog, run_of, samples_to_train
+from test_disturbed_nvidia import dllogger
 
 from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
@@ -47,7 +48,8 @@ def test_a_few_speeds_that_the_seconds_beside_them_contradict(wrong: str, tmp_pa
     assert blamed(session) == "arithmetic"
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, NoFigure)
-    # A line that says so is named: that of step 120 is the thirteenth.
+    # A line that says so is named, and blamed, since the others agree with the batch size.
+    assert found.reason.args["likelier"] == "line_likelier"
     named = lines[int(found.reason.args["line"]) - 1]
     assert wrong in named
 
@@ -158,3 +160,40 @@ def test_mlperf_speed_of_the_run_below_what_its_length_allows(tmp_path: Path) ->
     # With the evaluations 51,200 samples in 120 s.
     assert not blamed(run(51200 / 120))
     assert blamed(run(51200 / 120, part=0.11)) == "summary"
+
+
+def nemo(timing: float, seconds: float = 2.0) -> Iterator[str]:
+    """Yield 60 DLLogger lines of NeMo, of a step of 64 samples each; every tenth interval holds 30 s of validation."""
+    unix = 1795169472.5
+    for step in range(60):
+        unix += seconds + (30 if step % 10 == 5 else 0)
+        told = {"reduced_train_loss": 6.5, "global_step": float(step), "consumed_samples": 64.0 * (step + 1)}
+        yield dllogger(unix, step, {**told, "train_step_timing in s": timing})
+
+
+def test_nemo_timing_that_the_clock_contradicts(tmp_path: Path) -> None:
+    session = session_of(list(nemo(2.0)), tmp_path, "frameworks.nemo")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(32)
+    # A timer cannot count more than has passed, and one that counts half of it does not tell which lines hold more.
+    for timing in (4.0, 2.5, 1.0):
+        assert blamed(session_of(list(nemo(timing)), tmp_path, "frameworks.nemo")) == "clock"
+
+
+def waveglow(speed: float, mean: float) -> Iterator[str]:
+    """Yield 60 iterations of 0.5 s as NVLOG, and the mean of their speeds."""
+    head = ":::NVLOGv0.2.2 Tacotron2_PyT {} (/workspace/logger.py:251) {}"
+    for step in range(1, 61):
+        now = 1795169472.5 + 0.5 * step
+        yield f"Batch: {step}/60 epoch 0"
+        yield head.format(now, f"train_iter_stop: {step}")
+        yield head.format(now, f"train_iter_items/sec: {speed}")
+        yield head.format(now, "iter_time: 0.5")
+    yield head.format(now, f"train_epoch_avg_items/sec: {mean}")
+
+
+@pytest.mark.parametrize("mean", [64000.0, 112000.0])
+def test_mean_of_the_speeds_of_iterations_is_no_other_than_theirs(mean: float, tmp_path: Path) -> None:
+    assert not blamed(session_of(list(waveglow(96000.0, 96000.0)), tmp_path, "ngc.pytorch_nvlog"))
+    assert blamed(session_of(list(waveglow(96000.0, mean)), tmp_path, "ngc.pytorch_nvlog")) == "summary"

@@ -303,7 +303,10 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         raise no_figure("no_line_clock")
     if not _extent_is_told(given):
         raise no_figure("no_steps_of_line")
-    unit, every = _resolution_of(stamps), _intervals(given, stamps)
+    unit = _resolution_of(stamps)
+    if not given.timed and given.frame.step_seconds is None and given.records.reading.span != "epoch":
+        return _clock_without_batch(given, headline, stamps, unit)
+    every = _intervals(given, stamps)
     between = _without_pauses(every, unit)
     if not between.took.any():
         raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
@@ -340,6 +343,29 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
             f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
         )  # fmt: skip
     return replace(found, reason=outside) if found.verdict == "agrees" else found
+
+
+def _clock_without_batch(given: ThroughputSeries, headline: Figure, stamps: Column, unit: float) -> Witness:
+    """Compare the speeds of some lines with the others by the clock, where the samples of a step are unknown.
+
+    In most lines they follow from clock and speed: what the speeds are to each other the clock tells all the same.
+    """
+    import numpy as np
+
+    every = _intervals(dataclasses.replace(given, timed=True), stamps)
+    if not len(every.rows):
+        raise no_figure("no_batch_size")
+    with np.errstate(all="ignore"):
+        alike = dataclasses.replace(every, claimed=every.claimed * median(every.took / every.claimed))
+    found = _of_some(alike, unit, rounding(given.records, "throughput", given.values / given.multiplier))
+    if found is None:
+        raise no_figure("no_batch_size")
+    first, last = given.records.lines([int(given.rows[every.rows[0]]), int(given.rows[every.rows[-1]])])
+    ratio, resolution = found
+    return _judged(
+        "clock", headline.value / ratio, headline.value, headline.unit,
+        f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
+    )  # fmt: skip
 
 
 def _timer_beside(given: ThroughputSeries, headline: Figure) -> Witness:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of
+from test_dialects import facts_of, session_of, value
 from test_disturbed_mlperf import mllog, run_of, samples_to_train
 from test_disturbed_nvidia import dllogger
 
@@ -197,3 +197,31 @@ def waveglow(speed: float, mean: float) -> Iterator[str]:
 def test_mean_of_the_speeds_of_iterations_is_no_other_than_theirs(mean: float, tmp_path: Path) -> None:
     assert not blamed(session_of(list(waveglow(96000.0, 96000.0)), tmp_path, "ngc.pytorch_nvlog"))
     assert blamed(session_of(list(waveglow(96000.0, mean)), tmp_path, "ngc.pytorch_nvlog")) == "summary"
+
+
+@pytest.mark.parametrize("wrong", [2048.0, 512.0, 102.4])
+def test_speeds_of_some_lines_where_no_devices_are_stated(wrong: float, tmp_path: Path) -> None:
+    # Ten steps in 2.5 s by the clocks of all lines: whatever the batch is, no third of the lines has another speed.
+    def log(speed: Callable[[int], float]) -> Iterator[str]:
+        yield "DLL 2026-11-20 10:00:00.500000 - PARAMETER arch : resnet50  mode : training_benchmark  batch_size : 32 "
+        clock = dt.datetime(2026, 11, 20, 10, 0, 1, 250)
+        for line in range(1, 61):
+            clock += dt.timedelta(seconds=2.5)
+            stamp = clock.isoformat(" ", "microseconds")
+            yield f"DLL {stamp} - (0, {10 * line}) total_ips : {speed(line):.4f} "
+
+    assert not blamed(session_of(list(log(lambda _: 1024.0)), tmp_path, "ngc.tensorflow_resnet50"))
+    session = session_of(
+        list(log(lambda line: wrong if line % 3 == 1 else 1024.0)), tmp_path, "ngc.tensorflow_resnet50"
+    )
+    assert blamed(session) == "clock"
+
+
+def test_dlrm_of_mlperf_states_its_batch(tmp_path: Path) -> None:
+    # Two processes print an iteration of 65,536 samples of the job in 128 ms; a launcher puts its own words before.
+    log = [mllog(0, "submission_benchmark", "dlrm"), mllog(0, "global_batch_size", 65536), mllog(1, "run_start")]
+    for done in range(16, 161, 16):
+        told = f"Finished training it {done}/160 of epoch 0, 128.00 ms/it, loss 0.561402, accuracy 74.972 %"
+        log += [f"[{rank}] {told}" for rank in (0, 1)]
+    session = session_of([f"training  | {each}" for each in log], tmp_path, "frameworks.dlrm")
+    assert value(session) == pytest.approx(512000)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, session_of, value
 from test_disturbed_mlperf import mllog, run_of, samples_to_train
-from test_disturbed_nvidia import dllogger
+from test_disturbed_nvidia import dllogger, fastpitch, resnet50_run
 
 from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
@@ -225,3 +225,19 @@ def test_dlrm_of_mlperf_states_its_batch(tmp_path: Path) -> None:
         log += [f"[{rank}] {told}" for rank in (0, 1)]
     session = session_of([f"training  | {each}" for each in log], tmp_path, "frameworks.dlrm")
     assert value(session) == pytest.approx(512000)
+
+
+def test_speeds_of_epochs_that_contradict_those_of_their_iterations(tmp_path: Path) -> None:
+    # The frames of an epoch over its time are a quarter of what its iterations say.
+    assert not blamed(session_of(list(fastpitch(4)), tmp_path, "frameworks.dllogger_text"))
+    lines = [each.replace("24000.00 frames/s", "6000.00 frames/s") for each in fastpitch(4)]
+    assert blamed(session_of(lines, tmp_path, "frameworks.dllogger_text")) == "summary"
+
+
+def test_convnets_speeds_below_what_the_times_beside_them_tell(tmp_path: Path) -> None:
+    # 256 images in 0.25 s; half the speed would be a batch of 128, while 256 images are computed in 0.24 s.
+    lines = [
+        each.replace('"train.total_ips": 1024.0', '"train.total_ips": 512.0')
+        for each in resnet50_run([[0.01] * 10] * 30)
+    ]
+    assert blamed(session_of(lines, tmp_path, "frameworks.dllogger")) == "arithmetic"

@@ -241,3 +241,22 @@ def test_convnets_speeds_below_what_the_times_beside_them_tell(tmp_path: Path) -
         for each in resnet50_run([[0.01] * 10] * 30)
     ]
     assert blamed(session_of(lines, tmp_path, "frameworks.dllogger")) == "arithmetic"
+
+
+def hugectr(seconds: float) -> Iterator[str]:
+    """Yield 60 lines of HugeCTR of 2020, of 500 iterations of 4096 samples in 20 s, over midnight."""
+    for line in range(1, 61):
+        day, rest = divmod(19 * 86400 + 23 * 3600 + 50 * 60 + 20 * line, 86400)
+        stamp = f"{day:02}d{rest // 3600:02}h{rest // 60 % 60:02}m{rest % 60:02}s"
+        yield f"[{stamp}][HUGECTR][INFO]: Iter: {500 * line} Time(500 iters): {seconds:.6f}s Loss: 0.125000 lr:0.5"
+
+
+def test_hugectr_seconds_that_its_clock_contradicts(tmp_path: Path) -> None:
+    case = {"batch_size_of_job": 4096}
+    session = session_of(list(hugectr(20.0)), tmp_path, "dlperf.hugectr")
+    found = measured(session, case).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(102400)
+    found = measured(session_of(list(hugectr(2.0)), tmp_path, "dlperf.hugectr"), case).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.args["witness"] == "clock"

@@ -57,6 +57,7 @@ FORMAT = Format(
                     b"DLL 2026-11-20 08:31:05.500000 - (0,) train_epoch_time : 52.5 s\n",
                 ),
             ),
+            epoch_end=True,
             postprocess=by_the_clock,
         ),
         Reading(

@@ -50,6 +50,7 @@ FORMAT = Format(
                     b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.599601507 (/workspace/logger.py:251) train_epoch_items/sec: 36815.25\n",
                 ),
             ),
+            epoch_end=True,
             postprocess=by_the_clock,
         ),
         Reading(

@@ -260,3 +260,25 @@ def test_hugectr_seconds_that_its_clock_contradicts(tmp_path: Path) -> None:
     found = measured(session_of(list(hugectr(2.0)), tmp_path, "dlperf.hugectr"), case).headline
     assert isinstance(found, NoFigure)
     assert found.reason.args["witness"] == "clock"
+
+
+def test_bert_repeats_a_step_while_other_lines_are_missing(tmp_path: Path) -> None:
+    # A step of 8 times 32 sequences takes 0.5 s; the loss scaler skips some, and most of the later lines are lost.
+    lines = ["DLL 2026-11-20 10:00:00.500000 - PARAMETER batch_size_per_gpu : 32 "]
+    at = dt.datetime(2026, 11, 20, 10, 0, 1)
+    done = [(tried, 1) for tried in range(12)] + [(tried, tried - 10) for tried in (13, 15, 17, 19, 24, 26, 28)]
+    for tried, step in done:
+        stamp = (at + dt.timedelta(seconds=0.5 * tried, microseconds=250)).isoformat(" ", "microseconds")
+        lines.append(
+            f"DLL {stamp} - Training Epoch: 0 Training Iteration: {step}  average_loss : 11.125  learning_rate : 0.5 "
+        )
+    session = session_of(lines, tmp_path, "ngc.pytorch_bert")
+    assert value(session, devices=8, accumulation=1) == pytest.approx(512)
+
+
+def test_list_of_an_nvlog_document_ends_with_its_bracket(tmp_path: Path) -> None:
+    # The line that begins the next list is lost: its numbers are no speeds.
+    lines = ["{", '    "run": {', '        "train_epoch_items/sec": [', "            16000.5,", "            16000.5"]
+    lines += ["        ],", "            0.5,", "            0.25", "        ]", "    }", "}"]
+    session = session_of(lines, tmp_path, "frameworks.nvlog")
+    assert value(session) == pytest.approx(16000.5)

@@ -353,7 +353,8 @@ def _clock_without_batch(given: ThroughputSeries, headline: Figure, stamps: Colu
     import numpy as np
 
     every = _intervals(dataclasses.replace(given, timed=True), stamps)
-    if not len(every.rows):
+    # A coarse clock rounds the median as well, on which all is based.
+    if not len(every.rows) or 100 * unit > _COARSEST * median(every.took):
         raise no_figure("no_batch_size")
     with np.errstate(all="ignore"):
         alike = dataclasses.replace(every, claimed=every.claimed * median(every.took / every.claimed))

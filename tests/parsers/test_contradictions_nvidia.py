@@ -6,6 +6,7 @@ Lines are made up after theirs; figures are worked out by hand.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -216,11 +217,11 @@ def test_mean_of_the_speeds_of_iterations_is_no_other_than_theirs(mean: float, t
 @pytest.mark.parametrize("wrong", [2048.0, 512.0, 102.4])
 def test_speeds_of_some_lines_where_no_devices_are_stated(wrong: float, tmp_path: Path) -> None:
     # Ten steps in 2.5 s by the clocks of all lines: whatever the batch is, no third of the lines has another speed.
-    def log(speed: Callable[[int], float]) -> Iterator[str]:
+    def log(speed: Callable[[int], float], seconds: float = 2.5) -> Iterator[str]:
         yield "DLL 2026-11-20 10:00:00.500000 - PARAMETER arch : resnet50  mode : training_benchmark  batch_size : 32 "
         clock = dt.datetime(2026, 11, 20, 10, 0, 1, 250)
         for line in range(1, 61):
-            clock += dt.timedelta(seconds=2.5)
+            clock += dt.timedelta(seconds=seconds)
             stamp = clock.isoformat(" ", "microseconds")
             yield f"DLL {stamp} - (0, {10 * line}) total_ips : {speed(line):.4f} "
 
@@ -229,6 +230,9 @@ def test_speeds_of_some_lines_where_no_devices_are_stated(wrong: float, tmp_path
         list(log(lambda line: wrong if line % 3 == 1 else 1024.0)), tmp_path, "ngc.tensorflow_resnet50"
     )
     assert blamed(session) == "clock"
+    # In whole seconds it takes two or three, which tells nothing of a line.
+    coarse = [re.sub(r"(:\d\d)\.\d{6}", r"\1.000000", each) for each in log(lambda _: 1024.0, 2.6)]
+    assert not blamed(session_of(coarse, tmp_path, "ngc.tensorflow_resnet50"))
 
 
 def test_dlrm_of_mlperf_states_its_batch(tmp_path: Path) -> None:

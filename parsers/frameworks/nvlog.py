@@ -33,7 +33,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb'(?<=[\r\n])[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
-            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?[ \t]*+\n)|'
+            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?[ \t]*+\n[ \t]*+\S)|'
             rb"(?<=[\r\n])(?<!\[\n)[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\n)",
             unit="items/s",
             span="epoch",

@@ -122,7 +122,13 @@ class StepRows:
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
+        room = _room(self.steps, seconds)
+        if "steps" not in self:
+            covered = _not_beyond(covered, self.steps, room)
         anew = self._restarted(seconds) | self._clock_set() | _missing(self.steps)[1:]
+        if self.records.reading.counts == "update":
+            # Where the number of updates does not advance, nothing else tells of lines that are missing.
+            anew |= (np.diff(self.steps) <= 0) & (room >= covered / _SKIPPED)
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
@@ -445,6 +451,28 @@ def between(records: SessionRecords, steps: Column) -> Column:
     if records.reading.counts == "update":
         told &= np.abs(gaps / usual - 1) > _SKIPPED
     return np.where(told, gaps, usual)
+
+
+def _room(steps: Column, seconds: Column) -> Column:
+    """Return for how many steps the seconds between lines have room, by the lines between which the number advances."""
+    import numpy as np
+
+    gaps = np.diff(steps)
+    told = (gaps > 0) & (seconds > 0)
+    each = median(seconds[told] / gaps[told]) if told.any() else np.nan
+    return np.maximum(1.0, np.round(np.where(seconds > 0, seconds, np.nan) / each))
+
+
+def _not_beyond(covered: Column, steps: Column, room: Column) -> Column:
+    """Return the steps between lines, fewer where the number advances by less and the clock has no room for as many.
+
+    Where lines are missing the usual gap is that of several of them.
+    """
+    import numpy as np
+
+    gaps = np.diff(steps)
+    less = (covered > np.maximum(gaps, 0.0)) & (room <= (1 - _SKIPPED) * covered)
+    return np.where(less, np.maximum(room, gaps), covered)
 
 
 def usual_gap(gaps: Column) -> float:

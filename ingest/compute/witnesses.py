@@ -379,13 +379,16 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     import numpy as np
 
     if given.clocked:
-        raise no_figure("is_the_clock")
+        return _timer_beside(given, headline)
     stamps = given.records.stamps()[given.rows]
     if not np.isfinite(stamps).any():
         raise no_figure("no_line_clock")
     if not _extent_is_told(given):
         raise no_figure("no_steps_of_line")
-    unit, every = _resolution_of(stamps), _intervals(given, stamps)
+    unit = _resolution_of(stamps)
+    if not given.timed and given.frame.step_seconds is None and given.records.reading.span != "epoch":
+        return _clock_without_batch(given, headline, stamps, unit)
+    every = _intervals(given, stamps)
     between = _without_pauses(every, unit)
     if not between.took.any():
         raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
@@ -425,6 +428,50 @@ def _by_clock(headline: Figure, ratio: float, resolution: float, lines: Sequence
     arithmetic = f"{headline.value:.8g} / {ratio:.6g}"
     value, against = headline.value / ratio, headline.value
     return _judged("clock", value, against, headline.unit, arithmetic, (first, last), resolution)
+
+
+def _clock_without_batch(given: ThroughputSeries, headline: Figure, stamps: Column, unit: float) -> Witness:
+    """Compare the speeds of some lines with the others by the clock, where the samples of a step are unknown.
+
+    In most lines they follow from clock and speed: what the speeds are to each other the clock tells all the same.
+    """
+    import numpy as np
+
+    every = _intervals(dataclasses.replace(given, timed=True), stamps)
+    # A coarse clock rounds the median as well, on which all is based.
+    if not len(every.rows) or 100 * unit > _COARSEST * median(every.took):
+        raise no_figure("no_batch_size")
+    with np.errstate(all="ignore"):
+        alike = dataclasses.replace(every, claimed=every.claimed * median(every.took / every.claimed))
+    found = _of_some(alike, unit, rounding(given.records, "throughput", given.values / given.multiplier))
+    if found is None:
+        raise no_figure("no_batch_size")
+    first, last = given.records.lines([int(given.rows[every.rows[0]]), int(given.rows[every.rows[-1]])])
+    ratio, resolution = found
+    return _by_clock(headline, ratio, resolution, (first, last))
+
+
+def _timer_beside(given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare a timer of training with the clock that the figure rests on: no timer counts more than has passed.
+
+    Where it counts far less in most records, nothing tells which of them hold an evaluation or a checkpoint.
+    """
+    import numpy as np
+
+    if not _states(given.frame, "training_seconds"):
+        raise no_figure("is_the_clock")
+    trained = given.frame["training_seconds"][np.isin(given.frame.rows, given.rows)]
+    ratios = given.seconds / given.covered / trained
+    told = ratios[np.isfinite(ratios) & (ratios > 0)]
+    if not len(told):
+        raise no_figure("is_the_clock")
+    ratio, tolerance = median(told), 1 + TOLERANCE["clock"] / 100
+    if ratio > tolerance and ratio * tolerance < _ELSEWHERE:
+        raise no_figure("between_lines", percent=f"{100 * (ratio - 1):.3g}")
+    first, last = given.records.lines([int(given.rows[0]), int(given.rows[-1])])
+    return _judged(
+        "clock", headline.value, headline.value * ratio, headline.unit, headline.arithmetic, (first, last),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -676,6 +723,8 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     found = _of_line(frame, told, middle, samples, sum(usual.values()))
+    if found.verdict == "disagrees" and _states(frame, "samples", "batch"):
+        return replace(found, reason=Reason("count_likelier"))
     odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
     # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
     wrong = np.array([each for each in odd if is_as_printed(frame.records, int(frame.rows[each]), told)], np.intp)
@@ -787,12 +836,11 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         raise NoFigureError(why)
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
         raise NoFigureError(Reason(trap.code))
-    speeds = [
-        headline.value,
-        float(given.samples.sum() / given.seconds.sum()),
-        *_by_the_clock(given),
-        *_averaged(given),
-    ]
+    of_run = [each.reading for each in session.records if each.reading.span == "run" and len(each)]
+    averaged = _averaged(given)
+    of_mean = bool(averaged) and any(each.averages for each in of_run)
+    whole = float(given.samples.sum() / given.seconds.sum())
+    speeds = averaged if of_mean else [headline.value, whole, *_by_the_clock(given), *averaged]
     if reported.value > max(speeds) and (why := _counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
@@ -800,11 +848,10 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     if reported.value < _least_alike("summary") * (slowest := _over_the_run(session, given)):
         # Nor can it count more time than the run took.
         return _judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
-    of_run = (each.reading for each in session.records if each.reading.span == "run" and len(each))
     least = _HOLDS_LITTLE if any(each.exact for each in of_run) else _HOLDS_MORE
-    if least <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
+    if not of_mean and least <= (holds := reported.value / min(speeds)) < _least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
-    if holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
+    if not of_mean and holds < _HOLDS_MORE and reported.value >= _HOLDS_MORE * _since_the_start(given):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     resolution = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
     found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
@@ -932,13 +979,15 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
 def _averaged(given: ThroughputSeries) -> list[float]:
     """Return the mean of the printed speeds, which some trainers print for the whole run: a slow record weighs no more.
 
-    It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does.
+    It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does,
+    or tell the mean of the last epoch.
     """
     import numpy as np
 
     if given.column != "throughput" or given.records.reading.cumulative_since is not None:
         return []
-    return [float(np.mean(given.values)), float(np.mean(given.values[rules.used_records(rules.HEADLINE, given)]))]
+    parts = (slice(None), rules.used_records(rules.HEADLINE, given), given.epochs == given.epochs[-1])
+    return [float(np.mean(given.values[each])) for each in parts]
 
 
 def _since_the_start(given: ThroughputSeries) -> float:

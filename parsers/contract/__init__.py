@@ -202,6 +202,7 @@ class Reading:
         epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
         exact: the seconds of an epoch, or of the run, are those of its steps and of nothing else, and `step_seconds` or the
             speed their mean. Records that claim fewer left some out.
+        averages: the speed of the run is the mean of the speeds of its steps, in which slow ones hardly count.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         buffered: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
             are printed behind its line at once. For records of one step each.
@@ -232,6 +233,7 @@ class Reading:
     epoch_end: bool = False
     epoch_timer: bool = False
     exact: bool = False
+    averages: bool = False
     lingers: int = 0
     buffered: bool = False
     where: bytes | None = None

@@ -15,12 +15,15 @@ _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
 _DATELESS = re.compile(rb"(?:(\d\d)/?(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
 #: An American date: `11/20/2026 13:14:40`.
 _MONTH_FIRST = re.compile(rb"(\d\d/\d\d)/(\d{4}) (.++)")
+#: Day of the month and time, as HugeCTR printed them until 2021: `19d22h10m18s`.
+_OF_MONTH = re.compile(rb"(\d\d)d(\d\d)h(\d\d)m(\d\d)s")
 #: The stamp with which a logger begins a line, perhaps behind a word: `[2026/11/20 13:14:40]`, `2026-11-20 13:14:40,123 -`,
 #: `11/20/2026 13:14:40 [INFO|`, `[11/20 13:14:40 d2.utils]`, `[INFO 2026/11/20 13:14:40 model.py:61]`, `I0630 03:04:41.5`,
-#: `[HCTR][02:51:59.123]`.
+#: `[HCTR][02:51:59.123]`, `[19d22h10m18s]`.
 _AT_START = re.compile(
     rb"(?:\[[A-Z]{2,9}\]|\[?[A-Z]{3,8}:? )?[\[(]?(?:[IWEF](?=[0-9]{4} ))?"
-    rb"((?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}/?[0-9]{2} )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
+    rb"((?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}/?[0-9]{2} )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
+    rb"|[0-9]{2}d[0-9]{2}h[0-9]{2}m[0-9]{2}s)"
     rb"(?![0-9:])"
 )
 #: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
@@ -117,6 +120,8 @@ def _iso(printed: bytes) -> str:
         printed = b"1972-%s-%s %s" % (month, day, time)
     elif found := _MONTH_FIRST.fullmatch(printed):
         printed = b"%s/%s %s" % (found[2], found[1], found[3])
+    elif found := _OF_MONTH.fullmatch(printed):
+        printed = b"1972-01-%s %s:%s:%s" % found.groups()
     return printed.translate(_TO_ISO).decode("ascii")
 
 

@@ -124,6 +124,11 @@ def _by_times(columns: Columns) -> Postprocessed:
         return rows, kept
     least, stated = float(batches[:, known].min()), columns["_batch_size"]
     of_device = float(stated[0]) if len(stated) and stated[0] > 0 else 1.0
+    with_wait, without = batches[:, known].min(axis=1)
+    if with_wait < (1 - EVEN) * without:
+        # Waits make the first larger: speeds below that contradict the times beside them, and both are quoted.
+        seconds = np.where(known, columns["_waits"] + columns["_computes"], np.nan)
+        return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), without)}
     batch = of_device * round(least / of_device)
     if not abs(batch - least) <= _WHOLE * least:
         return rows, kept

@@ -102,6 +102,12 @@ FORMAT = Format(
             for unit, words in (("items/s", rb"(?:frames|items)/s"), ("samples/s", rb"samples/s"))
             for clocked in (False, True)
         ),
+        # What was seen in an epoch over the time that it took.
+        Reading(
+            DLLOGGER_CLOCK + rb"epoch ++<epoch> (?=\| ++avg train )(?:\| (?! *+[\d.]++ (?:frames|items)/s)(?:[^|\nD]|D(?!LL ))++)*+"
+            rb"\| *+<throughput> (?:frames|items)/s \| (?:took|elapsed) ++<duration> s\b",
+            unit="items/s", span="epoch", weak=True, marker=b"avg train ",
+        ),
     ),
     facts=(
         Fact("model", _PARAMETER + up_to(rb"\b(?:arch|model_name) : ++", _PARAMETER) + rb"([\w.+/-]++)"),
@@ -146,6 +152,10 @@ FORMAT = Format(
         Sample(
             b"DLL 2026-11-20 10:11:12.500000 - (2, 1833, 99) train_batch_time : 0.5  train_loss : 1.25  throughput : 960.5  lr : 0.5 \n",
             epoch=2, total_steps=1833, step=99, step_seconds=0.5, loss=1.25,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | avg train loss 30.25 | avg train mel loss 28.50 |  31250.50 frames/s | took 48.25 s\n",
+            epoch=2, throughput=31250.5, duration=48.25,
         ),
         *(
             Sample(b"DLL 2026-11-20 10:11:12.500000 - " + step + b" avg_train_throughput : 1250.5 " + unit + b"\n", throughput=1250.5)

@@ -2,7 +2,7 @@
 
 `ms/it` is the mean since the line before, of the iterations alone: neither the wait for data nor a test is in it. It has
 two decimals, and the batch size is that of the job. Every rank may print the line. Neither batch size nor precision is
-printed but in the command.
+printed but in the command, and the batch size in MLPerf's lines, if there are any.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
@@ -27,6 +27,8 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"(Finished training it) ", lambda _: "DLRM"),
         Fact("batch_size_of_job", rb"--mini-batch-size[= ]([0-9]++)", int),
+        # With `--mlperf-logging` it is that of the command.
+        Fact("batch_size_of_job", rb'"key": ?+"global_batch_size", ?+"value": ?+([0-9]++)\b', int),
         Fact("devices", rb"\bRunning on ([0-9]++) ranks using ", int),
         *PYTORCH_JOB,
         Fact("devices", rb"^Using ([0-9]++) GPU\(s\)\.\.\.", int),

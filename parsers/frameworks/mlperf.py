@@ -125,6 +125,8 @@ _FACTS = ("batch_size_of_job", "sequence_length")
 _IMAGES = 100_000
 #: Of fewer blocks the usual size is not known.
 _FEW_BLOCKS = 3
+#: A stretch of training is faster than most others by less.
+_FASTER = 1.3
 #: Two ways to a speed agree up to this.
 _AGREES = 0.05
 #: And are the same up to this.
@@ -663,15 +665,23 @@ def _table(records: Sequence[tuple[int, _Record]]) -> Postprocessed:
 
 
 def _of_course(course: _Course, batch: float, length: float) -> Iterator[tuple[int, _Record]]:
-    """Yield the stretches between the points of a run, numbered by steps where the batch of the job is known."""
+    """Yield the stretches between the points of a run, numbered by steps where the batch of the job is known.
+
+    Nobody trains much faster than most of the time: where lines are missing, some of the seconds are.
+    """
     points = course.points if course.last else course.points[:-1]
-    for number, (before, after) in enumerate(pairwise(points), 1):
-        if after.lost > before.lost:
-            continue
+    told = [each for each in enumerate(pairwise(points), 1) if each[1][1].lost == each[1][0].lost]
+    found, speeds = list[tuple[int, _Record]](), list[float]()
+    for number, (before, after) in told:
         samples, seconds = after.samples - before.samples, after.seconds - before.seconds
         step = after.samples / batch if isfinite(batch) else number
         evaluated = float(after.evaluated > before.evaluated)
-        yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step, "evaluated": evaluated}
+        record = {"samples": samples * length, "duration": seconds, "step": step, "evaluated": evaluated}
+        found.append((after.event.row, record))
+        if not evaluated:
+            speeds.append(record["samples"] / seconds)
+    most = _FASTER * float(np.median(speeds)) if len(speeds) >= _FEW_BLOCKS else np.inf
+    yield from (each for each in found if each[1]["samples"] <= most * each[1]["duration"])
 
 
 def _of_speeds(events: Sequence[_Event], course: _Course | None, counts: _Counts) -> list[tuple[int, _Record]]:

@@ -15,7 +15,7 @@ from parsers.frameworks import PYTORCH_JOB
 
 
 def _series(columns: Columns) -> Postprocessed:
-    """Return the numbers of one list: its first, and those that follow until another list begins."""
+    """Return the numbers of one list: its first, and those that follow until it ends or another begins."""
     if "throughput" not in columns:
         return np.empty(0, np.intp), {}
     first, later = np.isfinite(columns["throughput"]), np.isfinite(columns["_later"])
@@ -33,7 +33,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb'(?<=[\r\n])[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
-            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|'
+            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?[ \t]*+\n[ \t]*+\S)|'
             rb"(?<=[\r\n])(?<!\[\n)[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\n)",
             unit="items/s",
             span="epoch",
@@ -41,7 +41,7 @@ FORMAT = Format(
             postprocess=_series,
         ),
         Reading(
-            rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run",
+            rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run", averages=True,
         ),
     ),
     facts=(

@@ -57,6 +57,7 @@ FORMAT = Format(
                     b"DLL 2026-11-20 08:31:05.500000 - (0,) train_epoch_time : 52.5 s\n",
                 ),
             ),
+            epoch_end=True,
             postprocess=by_the_clock,
         ),
         Reading(
@@ -79,7 +80,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", trap=WAITS,
+            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run", averages=True, trap=WAITS,
             marker=b"() train_items_per_sec : ",
         ),
         Reading(

@@ -50,6 +50,7 @@ FORMAT = Format(
                     b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.599601507 (/workspace/logger.py:251) train_epoch_items/sec: 36815.25\n",
                 ),
             ),
+            epoch_end=True,
             postprocess=by_the_clock,
         ),
         Reading(
@@ -59,7 +60,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
         ),
-        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run", trap=WAITS),
+        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run", averages=True, trap=WAITS),
         Reading(rb"\) best_train_throughput: <throughput>(?=\s)", unit="samples/s", span="run"),
     ),
     facts=(

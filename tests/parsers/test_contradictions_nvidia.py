@@ -6,12 +6,14 @@ Lines are made up after theirs; figures are worked out by hand.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, session_of
+from test_dialects import facts_of, session_of, value
 from test_disturbed_mlperf import mllog, run_of, samples_to_train
+from test_disturbed_nvidia import dllogger, fastpitch, resnet50_run
 
 from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
@@ -47,7 +49,8 @@ def test_a_few_speeds_that_the_seconds_beside_them_contradict(wrong: str, tmp_pa
     assert blamed(session) == "arithmetic"
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, NoFigure)
-    # A line that says so is named: that of step 120 is the thirteenth.
+    # A line that says so is named, and blamed, since the others agree with the batch size.
+    assert found.reason.args["likelier"] == "unlike_others"
     named = lines[int(found.reason.args["line"]) - 1]
     assert wrong in named
 
@@ -145,6 +148,20 @@ def test_mlperf_evaluation_that_tells_other_samples_than_the_block_before_it(tmp
     assert samples_to_train(mlperf(in_blocks(lambda _, done: done), tmp_path)) == 6400
 
 
+def test_mlperf_stretch_that_is_faster_than_the_others_lacks_some_of_its_seconds(tmp_path: Path) -> None:
+    # BERT: 640 samples in 10 s, and an evaluation of 2 s. Of one evaluation no line tells the end and of the next one
+    # none the beginning, so that what is trained in between seems to take no time.
+    lost = [1, 2, 4, 8, 12, 14, 18, 19, 20, 23, 24, 25, 26, 28, 30, 36]
+    lines = [mllog(0, "epoch_start", epoch_num=1), mllog(0, "block_start", first_epoch_num=1)]
+    for each in range(1, 13):
+        lines.append(mllog(12 * each - 2, "eval_start", epoch_num=640 * each))
+        lines += [mllog(12 * each, key, epoch_num=640 * each) for key in ("eval_stop", "eval_accuracy")]
+    session = mlperf((each for number, each in enumerate(lines) if number not in lost), tmp_path, 144)
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64)
+
+
 def test_mlperf_speed_of_the_run_below_what_its_length_allows(tmp_path: Path) -> None:
     # DLRM: parts of an epoch of 64,000 samples, a tenth in 10 s and an evaluation of 5 s; one speed at the end.
     def run(logged: float, part: float = 0.1) -> Session:
@@ -158,3 +175,128 @@ def test_mlperf_speed_of_the_run_below_what_its_length_allows(tmp_path: Path) ->
     # With the evaluations 51,200 samples in 120 s.
     assert not blamed(run(51200 / 120))
     assert blamed(run(51200 / 120, part=0.11)) == "summary"
+
+
+def nemo(timing: float, seconds: float = 2.0) -> Iterator[str]:
+    """Yield 60 DLLogger lines of NeMo, of a step of 64 samples each; every tenth interval holds 30 s of validation."""
+    unix = 1795169472.5
+    for step in range(60):
+        unix += seconds + (30 if step % 10 == 5 else 0)
+        told = {"reduced_train_loss": 6.5, "global_step": float(step), "consumed_samples": 64.0 * (step + 1)}
+        yield dllogger(unix, step, {**told, "train_step_timing in s": timing})
+
+
+def test_nemo_timing_that_the_clock_contradicts(tmp_path: Path) -> None:
+    session = session_of(list(nemo(2.0)), tmp_path, "frameworks.nemo")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(32)
+    # A timer cannot count more than has passed, and one that counts half of it does not tell which lines hold more.
+    for timing in (4.0, 2.5, 1.0):
+        assert blamed(session_of(list(nemo(timing)), tmp_path, "frameworks.nemo")) == "clock"
+
+
+def waveglow(speed: float, mean: float) -> Iterator[str]:
+    """Yield 60 iterations of 0.5 s as NVLOG, and the mean of their speeds."""
+    head = ":::NVLOGv0.2.2 Tacotron2_PyT {} (/workspace/logger.py:251) {}"
+    for step in range(1, 61):
+        now = 1795169472.5 + 0.5 * step
+        yield f"Batch: {step}/60 epoch 0"
+        yield head.format(now, f"train_iter_stop: {step}")
+        yield head.format(now, f"train_iter_items/sec: {speed}")
+        yield head.format(now, "iter_time: 0.5")
+    yield head.format(now, f"train_epoch_avg_items/sec: {mean}")
+
+
+@pytest.mark.parametrize("mean", [64000.0, 112000.0])
+def test_mean_of_the_speeds_of_iterations_is_no_other_than_theirs(mean: float, tmp_path: Path) -> None:
+    assert not blamed(session_of(list(waveglow(96000.0, 96000.0)), tmp_path, "ngc.pytorch_nvlog"))
+    assert blamed(session_of(list(waveglow(96000.0, mean)), tmp_path, "ngc.pytorch_nvlog")) == "summary"
+
+
+@pytest.mark.parametrize("wrong", [2048.0, 512.0, 102.4])
+def test_speeds_of_some_lines_where_no_devices_are_stated(wrong: float, tmp_path: Path) -> None:
+    # Ten steps in 2.5 s by the clocks of all lines: whatever the batch is, no third of the lines has another speed.
+    def log(speed: Callable[[int], float], seconds: float = 2.5) -> Iterator[str]:
+        yield "DLL 2026-11-20 10:00:00.500000 - PARAMETER arch : resnet50  mode : training_benchmark  batch_size : 32 "
+        clock = dt.datetime(2026, 11, 20, 10, 0, 1, 250)
+        for line in range(1, 61):
+            clock += dt.timedelta(seconds=seconds)
+            stamp = clock.isoformat(" ", "microseconds")
+            yield f"DLL {stamp} - (0, {10 * line}) total_ips : {speed(line):.4f} "
+
+    assert not blamed(session_of(list(log(lambda _: 1024.0)), tmp_path, "ngc.tensorflow_resnet50"))
+    session = session_of(
+        list(log(lambda line: wrong if line % 3 == 1 else 1024.0)), tmp_path, "ngc.tensorflow_resnet50"
+    )
+    assert blamed(session) == "clock"
+    # In whole seconds it takes two or three, which tells nothing of a line.
+    coarse = [re.sub(r"(:\d\d)\.\d{6}", r"\1.000000", each) for each in log(lambda _: 1024.0, 2.6)]
+    assert not blamed(session_of(coarse, tmp_path, "ngc.tensorflow_resnet50"))
+
+
+def test_dlrm_of_mlperf_states_its_batch(tmp_path: Path) -> None:
+    # Two processes print an iteration of 65,536 samples of the job in 128 ms; a launcher puts its own words before.
+    log = [mllog(0, "submission_benchmark", "dlrm"), mllog(0, "global_batch_size", 65536), mllog(1, "run_start")]
+    for done in range(16, 161, 16):
+        told = f"Finished training it {done}/160 of epoch 0, 128.00 ms/it, loss 0.561402, accuracy 74.972 %"
+        log += [f"[{rank}] {told}" for rank in (0, 1)]
+    session = session_of([f"training  | {each}" for each in log], tmp_path, "frameworks.dlrm")
+    assert value(session) == pytest.approx(512000)
+
+
+def test_speeds_of_epochs_that_contradict_those_of_their_iterations(tmp_path: Path) -> None:
+    # The frames of an epoch over its time are a quarter of what its iterations say.
+    assert not blamed(session_of(list(fastpitch(4)), tmp_path, "frameworks.dllogger_text"))
+    lines = [each.replace("24000.00 frames/s", "6000.00 frames/s") for each in fastpitch(4)]
+    assert blamed(session_of(lines, tmp_path, "frameworks.dllogger_text")) == "summary"
+
+
+def test_convnets_speeds_below_what_the_times_beside_them_tell(tmp_path: Path) -> None:
+    # 256 images in 0.25 s; half the speed would be a batch of 128, while 256 images are computed in 0.24 s.
+    lines = [
+        each.replace('"train.total_ips": 1024.0', '"train.total_ips": 512.0')
+        for each in resnet50_run([[0.01] * 10] * 30)
+    ]
+    assert blamed(session_of(lines, tmp_path, "frameworks.dllogger")) == "arithmetic"
+
+
+def hugectr(seconds: float) -> Iterator[str]:
+    """Yield 60 lines of HugeCTR of 2020, of 500 iterations of 4096 samples in 20 s, over midnight."""
+    for line in range(1, 61):
+        day, rest = divmod(19 * 86400 + 23 * 3600 + 50 * 60 + 20 * line, 86400)
+        stamp = f"{day:02}d{rest // 3600:02}h{rest // 60 % 60:02}m{rest % 60:02}s"
+        yield f"[{stamp}][HUGECTR][INFO]: Iter: {500 * line} Time(500 iters): {seconds:.6f}s Loss: 0.125000 lr:0.5"
+
+
+def test_hugectr_seconds_that_its_clock_contradicts(tmp_path: Path) -> None:
+    case = {"batch_size_of_job": 4096}
+    session = session_of(list(hugectr(20.0)), tmp_path, "dlperf.hugectr")
+    found = measured(session, case).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(102400)
+    found = measured(session_of(list(hugectr(2.0)), tmp_path, "dlperf.hugectr"), case).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.args["witness"] == "clock"
+
+
+def test_bert_repeats_a_step_while_other_lines_are_missing(tmp_path: Path) -> None:
+    # A step of 8 times 32 sequences takes 0.5 s; the loss scaler skips some, and most of the later lines are lost.
+    lines = ["DLL 2026-11-20 10:00:00.500000 - PARAMETER batch_size_per_gpu : 32 "]
+    at = dt.datetime(2026, 11, 20, 10, 0, 1)
+    done = [(tried, 1) for tried in range(12)] + [(tried, tried - 10) for tried in (13, 15, 17, 19, 24, 26, 28)]
+    for tried, step in done:
+        stamp = (at + dt.timedelta(seconds=0.5 * tried, microseconds=250)).isoformat(" ", "microseconds")
+        lines.append(
+            f"DLL {stamp} - Training Epoch: 0 Training Iteration: {step}  average_loss : 11.125  learning_rate : 0.5 "
+        )
+    session = session_of(lines, tmp_path, "ngc.pytorch_bert")
+    assert value(session, devices=8, accumulation=1) == pytest.approx(512)
+
+
+def test_list_of_an_nvlog_document_ends_with_its_bracket(tmp_path: Path) -> None:
+    # The line that begins the next list is lost: its numbers are no speeds.
+    lines = ["{", '    "run": {', '        "train_epoch_items/sec": [', "            16000.5,", "            16000.5"]
+    lines += ["        ],", "            0.5,", "            0.25", "        ]", "    }", "}"]
+    session = session_of(lines, tmp_path, "frameworks.nvlog")
+    assert value(session) == pytest.approx(16000.5)

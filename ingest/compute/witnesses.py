@@ -335,9 +335,10 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     if not between.took.any():
         raise no_figure("no_comparison" if (np.diff(stamps) > 0).any() else "no_line_clock")
     ratio, stretch = _stretches(between, unit)
-    if ratio >= 1 and _tells_all_steps(given, every):
-        # Records that claim more seconds in all than passed are wrong, however many of them are not.
-        ratio = min(ratio, max(float(every.took.sum() / every.claimed.sum()), 1 / _PLAIN))
+    # Records that claim more seconds in all than passed are wrong, however many of them are not.
+    in_all = float(every.took.sum() / every.claimed.sum())
+    if in_all < _least_alike("clock") <= ratio and _tells_all_steps(given, every):
+        ratio = max(in_all, 1 / _PLAIN)
     rounds = rounding(given.records, "throughput", given.values / given.multiplier)
     resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit

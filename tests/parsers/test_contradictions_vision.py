@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -245,3 +246,38 @@ def test_the_seconds_of_estimator_are_held_against_its_rate(seconds: float, rate
         lines.append(f"INFO:tensorflow:loss = 6.5, step = {100 * i} ({seconds:.3f} sec)")
     session = session_of(lines, tmp_path, "frameworks.tf_estimator")
     assert said(session, batch_size_of_job=256) == ("summary", "steps/s")
+
+
+# OpenMMLab
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_evaluations_that_no_row_of_mmcv_tells_are_no_training(told: bool, tmp_path: Path) -> None:
+    # Iterations of 0.5 s; behind each 1000 an evaluation of 150 s, behind each pass of 825 the loader rests for 20 s.
+    lines = []
+    for done in range(50, 10001, 50):
+        more = 3.0 if done > 50 and done % 1000 == 50 else 0.4 if done % 825 < 50 and done % 825 else 0.0
+        row = {"mode": "train", "epoch": done // 825 + 1, "iter": done, "lr": 0.01, "memory": 3000}
+        lines.append(json.dumps({**row, "data_time": 0.01 + more, "loss": 1.5, "time": 0.5 + more}))
+        if told and done % 1000 == 0:
+            lines.append(json.dumps({"mode": "val", "epoch": done // 825 + 1, "iter": 500, "lr": 0.01, "mIoU": 0.4}))
+    session = session_of(lines, tmp_path, "frameworks.openmmlab_json")
+    assert said(session, **JOB) == pytest.approx(1024, rel=0.01)
+
+
+# timm, steps of a few milliseconds
+
+
+def test_an_update_of_timm_is_smaller_where_seconds_tell_so(tmp_path: Path) -> None:
+    # The first update of an epoch takes a second, 1999 others 5 ms each: 0.005498 s on average, printed as 0.005.
+    lines = []
+    for epoch in range(4):
+        for i in range(2000):
+            mean = (1 + 0.005 * i) / (i + 1)
+            lines.append(
+                f"Train: {epoch} [{i:>4d}/2000 ({i / 20:>3.0f}%)]  Loss: 6.25 (6.50)  Time: 0.005s, 102400.00/s  "
+                f"({mean:.3f}s, {512 / mean:>7.2f}/s)  LR: 1.000e-05  Data: 0.010 (0.050)"
+            )
+    session = session_of(lines, tmp_path, "frameworks.timm")
+    # Three epochs of 2000 updates, and 400 of the first.
+    assert said(session) == pytest.approx(6400 * 512 / (3 * 10.995 + 400 * 0.005), rel=0.01)

@@ -175,6 +175,7 @@ FORMAT = Format(
             "     1/10      8.12G      1.234     0.5500      1.105        123        640: 28% ━━━╸──────── 20/72 2.1it/s 9.5s<24.8s\nKilled\n".encode(),
             epoch=1, _open=20, duration=9.5, steps_per_second=2.1,
         ),
+        Sample(b"10 epochs completed in 0.125 hours.\n", seconds=450),
         NearMiss(
             "      3/100      8.12G      1.234     0.5500      1.105        123        640: 98% ━━━━━━━━━━━╸ 39/40 1.7s/it 1:10<1.7s\r".encode(),
             "not yet complete: the rate is smoothed",

@@ -119,6 +119,7 @@ FORMAT = Format(
             span="run",
             factors={"seconds": 3600.0},
             marker=b" epochs completed in ",
+            weak=True,
         ),
     ),
     facts=(

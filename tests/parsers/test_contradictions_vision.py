@@ -281,3 +281,30 @@ def test_an_update_of_timm_is_smaller_where_seconds_tell_so(tmp_path: Path) -> N
     session = session_of(lines, tmp_path, "frameworks.timm")
     # Three epochs of 2000 updates, and 400 of the first.
     assert said(session) == pytest.approx(6400 * 512 / (3 * 10.995 + 400 * 0.005), rel=0.01)
+
+
+# CenterNet and Lightning
+
+
+@pytest.mark.parametrize(("mean", "found"), [(0.5, 64), (1.0, ("arithmetic", "s")), (0.25, ("arithmetic", "s"))])
+def test_the_means_of_centernet_are_held_against_the_time_of_the_epoch(
+    mean: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    lines = ["training chunk_sizes: [16, 16]"]
+    for epoch in range(1, 4):
+        lines += [
+            f"ctdet/coco_dla |##  | train: [{epoch}][{i}/400]|Tot: {dt.timedelta(seconds=(i + 1) // 2)} |ETA: 0:01:00 "
+            f"|loss 6.2500 |hm_loss 5.9812 |Data 0.002s(0.008s) |Net {mean:.3f}s"
+            for i in range(0, 400, 20)
+        ]
+    given = said(session_of(lines, tmp_path, "frameworks.centernet"))
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+@pytest.mark.parametrize(("rate", "found"), [(5.0, 80), (10.0, ("arithmetic", "s")), (2.5, ("arithmetic", "s"))])
+def test_the_rate_of_a_bar_of_lightning_is_held_against_its_time(
+    rate: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    lines = [f"Epoch {i}: 100%|##########| 500/500 [01:40<00:00,  {rate:.2f}it/s, v_num=0]" for i in range(8)]
+    given = said(session_of(lines, tmp_path, "frameworks.lightning"), devices=1, batch_size=16)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found, rel=0.01))

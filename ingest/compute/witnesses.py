@@ -819,6 +819,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
     """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
     import numpy as np
 
+    behind = len(np.unique(given.epochs)) / len(given)
     for records in session.records:
         if records.reading.span != "epoch" or records.table is given.records.table or not len(records):
             continue
@@ -830,7 +831,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
                 held = (np.ones(len(given), dtype=np.bool_), given.pauses == 0)
                 speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in held if each.any()]
                 nearest = min(speeds, key=lambda each: abs(each - told))
-                return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records)
+                return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records, behind)
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(_claimed(given))
             if records.reading.exact and (found := _exact_epochs(records, given, claimed)):
@@ -838,8 +839,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
             # A program that was started again begins with an epoch that was told of; processes tell of one in turn.
             told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
-            lines = len(given) / max(1, len(np.unique(given.epochs)))
-            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records, 1 / lines)
+            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records, behind)
     return None
 
 

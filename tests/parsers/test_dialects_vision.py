@@ -561,3 +561,16 @@ def test_the_last_batch_of_super_gradients_is_dropped_or_smaller(images: int, ba
     ]
     session = session_of(lines, tmp_path, "frameworks.super_gradients")
     assert value(session) == pytest.approx(min(images, 16 * batches) / 25, rel=0.002)
+
+
+# GluonCV
+
+
+def test_gluon_cv_prints_nothing_but_epochs_where_they_have_few_batches(tmp_path: Path) -> None:
+    lines = ["Start training from [Epoch 0]"]
+    for epoch in range(8):
+        lines.append(f"[Epoch {epoch}] training: accuracy=0.306944")
+        lines.append(f"[Epoch {epoch}] speed: 91 samples/sec     time cost: 7.912088")
+        lines.append(f"[Epoch {epoch}] validation: top1=0.425000 top5=1.000000")
+    session = session_of(lines, tmp_path, "dlperf.gluon_cv")
+    assert value(session, ALL) == pytest.approx(91)

@@ -547,14 +547,32 @@ def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline
 
 
 def _told_twice(given: ThroughputSeries) -> Witness | None:
-    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these."""
+    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these.
+
+    A step waits for its data no longer than it takes. Of means since the start the wait may be that of the last steps.
+    """
     import numpy as np
 
-    frame = given.frame
+    frame, records = given.frame, given.frame.records
     told = frame.step_seconds
-    if told is None or "seconds_otherwise" not in frame:
+    if told is None:
         return None
-    otherwise = frame["seconds_otherwise"]
+    if "seconds_otherwise" in frame:
+        found = _of_seconds(frame, told, frame["seconds_otherwise"])
+        if found and found.verdict == "disagrees":
+            return found
+    if "reader_seconds" not in records or records.reading.cumulative_since is not None:
+        return None
+    waited = records["reader_seconds"][frame.rows]
+    known = np.isfinite(waited) & np.isfinite(told)
+    longer = float((waited * frame.covered)[known].sum()) > float((told * frame.covered)[known].sum())
+    return _of_seconds(frame, told, waited) if longer else None
+
+
+def _of_seconds(frame: StepRows, told: Column, otherwise: Column) -> Witness | None:
+    """Compare the seconds of n steps in all with those that are told otherwise, where they are."""
+    import numpy as np
+
     rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (frame.covered > 0))
     if not len(rows):
         return None

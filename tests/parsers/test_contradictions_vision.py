@@ -308,3 +308,31 @@ def test_the_rate_of_a_bar_of_lightning_is_held_against_its_time(
     lines = [f"Epoch {i}: 100%|##########| 500/500 [01:40<00:00,  {rate:.2f}it/s, v_num=0]" for i in range(8)]
     given = said(session_of(lines, tmp_path, "frameworks.lightning"), devices=1, batch_size=16)
     assert given == (found if isinstance(found, tuple) else pytest.approx(found, rel=0.01))
+
+
+# The wait for data is a part of the step
+
+
+@pytest.mark.parametrize(("waits", "found"), [(0.45, 1024), (0.8, ("arithmetic", "s"))])
+def test_no_step_waits_longer_for_its_data_than_it_takes(
+    waits: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    row = {"mode": "train", "epoch": 1, "lr": 0.01, "data_time": waits, "loss": 1.5, "time": 0.5}
+    rows = [json.dumps({"mode": "train", "epoch": 1, "iter": i, **row}) for i in range(50, 1000, 50)]
+    lines = [each.replace("data: 0.0010", f"data: {waits:.4f}") for each in metric_logger(0, 20)]
+    for session in (
+        session_of(rows, tmp_path, "frameworks.openmmlab_json"),
+        session_of(lines, tmp_path, "frameworks.metric_logger"),
+    ):
+        given = said(session, **JOB)
+        assert given == (found if isinstance(found, tuple) else pytest.approx(found, rel=0.01))
+
+
+def test_stamps_tell_that_the_wait_for_data_is_wrong(tmp_path: Path) -> None:
+    begun = dt.datetime(2026, 11, 20, 10)
+    lines = [
+        f"{begun + dt.timedelta(seconds=25 * i):%Y-%m-%d %H:%M:%S},250 - mmdet - INFO - Epoch [1][{50 * i}/1000]\t"
+        "lr: 0.002, eta: 0:08:00, time: 0.500, data_time: 0.800, loss: 1.5"
+        for i in range(1, 21)
+    ]
+    assert said(session_of(lines, tmp_path, "frameworks.mmseg"), **JOB) == pytest.approx(1024)

@@ -59,8 +59,8 @@ def _of_bar(columns: Columns) -> Postprocessed:
     seconds = steps * np.where(smoothed | (_CUT / lasted < coarse), lasted / steps, found["step_seconds"])
     before = np.array([_before(columns, row) for row in rows.tolist()])
     done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
-    found |= {"steps": done, "step_seconds": seconds / done}
-    return rows, found | ({"seconds_otherwise": lasted / done} if contradicts(seconds, lasted) else {})
+    otherwise = {"seconds_otherwise": lasted / done} if contradicts(seconds, lasted) else {}
+    return rows, {**found, "steps": done, "step_seconds": seconds / done, **otherwise}
 
 
 def _before(columns: Columns, row: int) -> float:

@@ -89,6 +89,8 @@ _HOLDS_MORE = 0.5
 _HOLDS_LITTLE = 0.75
 #: Rates of the same steps over other intervals differ by less.
 _OTHER = 1.2
+#: Of lines whose speed and seconds are of the same steps no more than this share imply so many times their samples.
+_SOME, _FAR = 0.1, 1.25
 #: Older trainers print epochs in hundredths.
 _HUNDREDTH = 0.01
 #: A run was resumed if so many of its intervals lie before the first line.
@@ -222,7 +224,9 @@ def _held(
     assert isinstance(headline, Figure)
     with np.errstate(all="ignore"):
         witnesses = tuple(spoken)
-    witnesses = _without_wrong_numbers(witnesses)
+    # Of lines that tell both, the seconds say nothing of the speeds that the figure is made of.
+    if rule != rules.HEADLINE or not {"throughput", "duration"} <= set(given().frame.columns):
+        witnesses = _without_wrong_numbers(witnesses)
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
         found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
@@ -596,8 +600,15 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
         samples = _line_samples(session, case, frame)
     except NoFigureError as error:
         reading = frame.records.reading
-        if error.reason.code != "no_accumulation" or reading.unit in TOKENS:
+        if reading.unit in TOKENS | UNCOUNTED:
             raise
+        if error.reason.code != "no_accumulation":
+            # Nothing states the samples of a step, but all steps have as many.
+            usual = np.nanmedian(implied)
+            found = _of_seconds(frame, seconds, usual / frame["throughput"])
+            if not found or not _some_contradict_themselves(frame, implied / usual):
+                raise
+            return found
         # However many batches an update accumulates, it takes one at least.
         samples = np.full(len(frame), float(case["batch_size"] * case["devices"] / scoped(reading, case)[0]))
         if not np.nanmedian(implied / samples) < _least_alike("arithmetic"):
@@ -606,13 +617,24 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     if not known.any():
         raise no_figure("no_seconds_on_line")
     rounded = {"throughput": frame["throughput"], "step_seconds": seconds}
-    middle = int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]])
+    ratios = implied[known] / samples[known]
+    middle = int(np.flatnonzero(known)[np.argsort(ratios)[known.sum() // 2]])
+    if _some_contradict_themselves(frame, ratios):
+        middle = int(np.flatnonzero(known)[(ratios > _FAR) | (ratios < 1 / _FAR)][0])
     line = frame.records.lines([int(frame.rows[middle])])[0]
     return _judged(
         "arithmetic", float(samples[middle]), float(implied[middle]), "samples",
         f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
         100 * sum(rounding(frame.records, name, each) for name, each in rounded.items()),
     )  # fmt: skip
+
+
+def _some_contradict_themselves(frame: StepRows, ratios: Column) -> bool:
+    """Return whether some lines whose speed and seconds are of the same steps imply other samples than they have."""
+    import numpy as np
+
+    known = ratios[np.isfinite(ratios)]
+    return "duration" in frame and ((known > _FAR) | (known < 1 / _FAR)).sum() > max(_SOME * len(known), 1)
 
 
 def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:

@@ -336,3 +336,18 @@ def test_stamps_tell_that_the_wait_for_data_is_wrong(tmp_path: Path) -> None:
         for i in range(1, 21)
     ]
     assert said(session_of(lines, tmp_path, "frameworks.mmseg"), **JOB) == pytest.approx(1024)
+
+
+# TimeHistory
+
+
+@pytest.mark.parametrize(
+    ("head", "found"), [(["--batch_size=256 --num_gpus=4"], ("arithmetic", "samples")), ([], ("arithmetic", "s"))]
+)
+def test_some_speeds_that_their_seconds_contradict(head: list[str], found: tuple[str, str], tmp_path: Path) -> None:
+    lines = [
+        f"I1120 10:{i:02}:00.000000 1234 keras_utils.py:145] TimeHistory: 60.00 seconds, {2048 if i % 2 else 1024:.2f} "
+        f"examples/second between steps {240 * i} and {240 * (i + 1)}"
+        for i in range(30)
+    ]
+    assert said(session_of(head + lines, tmp_path, "dlperf.tensorflow2_resnet50")) == found

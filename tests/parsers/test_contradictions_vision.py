@@ -46,6 +46,17 @@ def test_the_means_of_timm_are_held_against_the_last_update(right: str, wrong: s
     assert said(session) == ("arithmetic", "s")
 
 
+def test_stamps_say_nothing_of_the_speeds_of_timm(tmp_path: Path) -> None:
+    begun, lines = dt.datetime(2026, 11, 20, 10), []
+    for epoch in range(4):
+        for i, each in enumerate(timm(epoch, 101 * [256], 10)):
+            at = begun + dt.timedelta(seconds=2.56 * (101 * epoch + 10 * i + 1))
+            lines.append(
+                f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03} INFO {each.replace('100.00/s)', '200.00/s)')}"
+            )
+    assert said(session_of(lines, tmp_path, "frameworks.timm")) == ("arithmetic", "s")
+
+
 def test_a_stated_batch_tells_which_pair_of_timm_is_right(tmp_path: Path) -> None:
     head = "Learning rate (0.1) calculated from base learning rate (0.1) and effective global batch size (256) with x."
     lines = [line for epoch in range(4) for line in timm(epoch, 101 * [256], 10)]

@@ -282,13 +282,20 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
 def _batch_products(session: Session) -> NDArray[np.float64] | None:
     """Return speed times seconds of each record that counts a device or the job; None where it does not print both.
 
-    Where a record prints its samples, its batch size is the most that there may be.
+    Where a record prints its samples, its batch size is the most that there may be. Seconds that are told otherwise
+    must give the same.
     """
+    import numpy as np
+
     main = session.main
     printed = "step_seconds" in main and "throughput" in main and "samples" not in main
     if main.reading.scope not in {"device", "job"} or not printed:
         return None
-    return main["throughput"] * main["step_seconds"]
+    products = main["throughput"] * main["step_seconds"]
+    if "seconds_otherwise" not in main:
+        return products
+    others = main["throughput"] * main["seconds_otherwise"]
+    return np.concatenate([products, others[np.isfinite(others)]])
 
 
 #: Problems that are reported but do not exclude the figure.

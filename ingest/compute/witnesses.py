@@ -1051,7 +1051,12 @@ def _epoch(session: Session, case: Facts, given: ThroughputSeries) -> Witness | 
         return None
     if len(frame) < 2:
         return None  # A single one may have been left unfinished.
-    steps, per_step = median(frame.covered), _per_step(session, case, frame)
+    try:
+        # The images of a data set are shared out to all devices.
+        of_job = scoped(frame.records.reading, case)[0]
+        steps, per_step = median(frame.covered), of_job * _per_step(session, case, frame)
+    except NoFigureError:
+        return None
     line = session.facts["data_set_size"].line if "data_set_size" in session.facts else 0
     told = f"{steps:g} × {per_step:g}"
     found = _judged("counters", size, steps * per_step, "samples", told, (line, line), 100 / steps)

@@ -90,6 +90,8 @@ _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 _HOLDS_MORE = (1 + TOLERANCE["summary"] / 100) / 2
 #: The same of a summary that counts the steps alone, and at most what is done between them or behind the last line.
 _HOLDS_LITTLE = 0.75
+#: Of lines whose speed and seconds are of the same steps no more than this share imply so many times their samples.
+_SOME, _FAR = 0.1, 1.25
 #: Rates of the same steps over other intervals differ by less; fewer of them tell nothing.
 _OTHER, _RATES = 1.2, 5
 #: Older trainers print epochs in hundredths; the last one may lack a part of a batch.
@@ -258,7 +260,9 @@ def _held(
     assert isinstance(headline, Figure)
     with np.errstate(all="ignore"):
         witnesses = tuple(spoken)
-    witnesses = _without_wrong_numbers(witnesses)
+    # Of lines that tell both, the seconds say nothing of the speeds that the figure is made of.
+    if rule != rules.HEADLINE or "throughput" not in given().frame:
+        witnesses = _without_wrong_numbers(witnesses)
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
         if wrong.kind == "arithmetic" and not wrong.reason and _clock_confirms(witnesses, given):
             wrong = replace(wrong, reason=Reason("other_seconds"))
@@ -669,14 +673,32 @@ def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline
 
 
 def _told_twice(given: ThroughputSeries) -> Witness | None:
-    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these."""
+    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these.
+
+    A step waits for its data no longer than it takes. Of means since the start the wait may be that of the last steps.
+    """
     import numpy as np
 
-    frame = given.frame
+    frame, records = given.frame, given.frame.records
     told = frame.step_seconds
-    if told is None or "seconds_otherwise" not in frame:
+    if told is None:
         return None
-    otherwise = frame["seconds_otherwise"]
+    if "seconds_otherwise" in frame:
+        found = _of_seconds(frame, told, frame["seconds_otherwise"])
+        if found and found.verdict == "disagrees":
+            return found
+    if "reader_seconds" not in records or records.reading.cumulative_since is not None:
+        return None
+    waited = records["reader_seconds"][frame.rows]
+    known = np.isfinite(waited) & np.isfinite(told)
+    longer = float((waited * frame.covered)[known].sum()) > float((told * frame.covered)[known].sum())
+    return _of_seconds(frame, told, waited) if longer else None
+
+
+def _of_seconds(frame: StepRows, told: Column, otherwise: Column) -> Witness | None:
+    """Compare the seconds of n steps in all with those that are told otherwise, where they are."""
+    import numpy as np
+
     rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (frame.covered > 0))
     if not len(rows):
         return None
@@ -705,8 +727,12 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
         samples = _line_samples(session, case, frame)
     except NoFigureError as error:
         reading = frame.records.reading
-        if error.reason.code != "no_accumulation" or reading.unit in TOKENS:
+        if reading.unit in TOKENS | UNCOUNTED:
             raise
+        if error.reason.code != "no_accumulation":
+            if not (among := _among_themselves(frame, frame[told], seconds)):
+                raise
+            return among
         # However many batches an update accumulates, it takes one at least.
         samples = np.full(len(frame), float(case["batch_size"] * case["devices"] / scoped(reading, case)[0]))
         if not np.nanmedian(implied / samples) < _least_alike("arithmetic"):
@@ -717,12 +743,13 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     # Seconds that the format computed may be whole numbers by chance.
     timed = next(each for each in TIMED if each in frame)
     rounded = [told, timed] if timed in frame.records.reading.columns else [told]
-    usual = {name: 100 * rounding(frame.records, name, frame[name]) for name in rounded}
+    digits = {name: 100 * rounding(frame.records, name, frame[name]) for name in rounded}
     # The last digit of a slow line is a larger share of it.
-    rounds = sum((each * np.nanmedian(frame[name]) / frame[name] for name, each in usual.items()), np.zeros(len(frame)))
+    shares = (each * np.nanmedian(frame[name]) / frame[name] for name, each in digits.items())
+    rounds = sum(shares, np.zeros(len(frame)))
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
-    found = _of_line(frame, told, middle, samples, sum(usual.values()))
+    found = _of_line(frame, told, middle, samples, sum(digits.values()))
     if found.verdict == "disagrees" and _states(frame, "samples", "batch"):
         return replace(found, reason=Reason("count_likelier"))
     odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
@@ -733,6 +760,20 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
     found = _of_line(frame, told, worst, samples, float(rounds[worst]))
     return replace(found, reason=Reason("unlike_others"))
+
+
+def _among_themselves(frame: StepRows, speeds: Column, seconds: Column) -> Witness | None:
+    """Compare the seconds of all lines with those that their speeds give, where some lines contradict the others.
+
+    Nothing states the samples of a step, but all steps have as many.
+    """
+    import numpy as np
+
+    usual = np.nanmedian(speeds * seconds)
+    ratios = speeds * seconds / usual
+    unlike = np.isfinite(ratios) & ((ratios > _FAR) | (ratios < 1 / _FAR))
+    some = "duration" in frame and unlike.sum() > max(_SOME * np.isfinite(ratios).sum(), 1)
+    return _of_seconds(frame, seconds, usual / speeds) if some else None
 
 
 def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
@@ -1008,6 +1049,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Fi
     """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
     import numpy as np
 
+    behind = len(np.unique(given.epochs)) / len(given)
     for records in session.records:
         if records.reading.span != "epoch" or records.table is given.records.table or not len(records):
             continue
@@ -1021,7 +1063,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Fi
                 held = (np.ones(len(given), dtype=np.bool_), given.pauses == 0)
                 speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in held if each.any()]
                 nearest = min(speeds, key=lambda each: abs(each - told))
-                return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records)
+                return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records, behind)
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(_claimed(given))
             if records.reading.exact and (found := _exact_epochs(records, given, claimed)):
@@ -1029,8 +1071,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Fi
             # A program that was started again begins with an epoch that was told of; processes tell of one in turn.
             told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
-            lines = len(given) / max(1, len(np.unique(given.epochs)))
-            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records, 1 / lines)
+            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records, behind)
     return None
 
 
@@ -1214,7 +1255,12 @@ def _epoch(session: Session, case: Facts, given: ThroughputSeries) -> Witness | 
         return None
     if len(frame) < 2:
         return None  # A single one may have been left unfinished.
-    steps, per_step = median(frame.covered), _per_step(session, case, frame)
+    try:
+        # The images of a data set are shared out to all devices.
+        of_job = scoped(frame.records.reading, case)[0]
+        steps, per_step = median(frame.covered), of_job * _per_step(session, case, frame)
+    except NoFigureError:
+        return None
     line = session.facts["data_set_size"].line if "data_set_size" in session.facts else 0
     told = f"{steps:g} × {per_step:g}"
     found = _judged("counters", size, steps * per_step, "samples", told, (line, line), 100 / steps)

@@ -39,10 +39,8 @@ def stretches(columns: Columns) -> Postprocessed:
     )
     if usual <= 1 or len(steps) == 1:
         counts = steps + (steps.min() == 0)
-        told = _last(epochs, means)
-        return _held(
-            printed, which.ravel(), told, _is_no_mean(counts, means, own) or _are_others(epochs, counts, means, own)
-        )
+        wrong = _is_no_mean(counts, means, own) or _are_others(epochs, counts, means, own)
+        return _held(printed, which.ravel(), epochs, means, own, wrong)
     # Steps count from 1 where the first is told, and where every tenth one or so is told from the tenth on.
     counted = np.median(steps % usual)
     counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
@@ -51,7 +49,7 @@ def stretches(columns: Columns) -> Postprocessed:
     ends = _ends(epochs, counts, means, own)
     if ends is None:
         anew = (np.abs(means - own)[counts == 1] <= 2 * ROUNDS).all() and (counts == 1).any()
-        return _held(printed, which.ravel(), _last(epochs, means), anew or _is_no_mean(counts, means, own))
+        return _held(printed, which.ravel(), epochs, means, own, anew or _is_no_mean(counts, means, own))
     # The first line of an epoch stands for the steps up to it, but for its own step where a log begins amid an epoch.
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
@@ -70,10 +68,16 @@ def stretches(columns: Columns) -> Postprocessed:
     return rows, found
 
 
-def _held(printed: Postprocessed, which: Rows, means: Column, wrong: bool) -> Postprocessed:
-    """Return the printed records, held against the means where these cannot be means of what is printed."""
+def _held(
+    printed: Postprocessed, which: Rows, epochs: Column, means: Column, own: Column, wrong: bool
+) -> Postprocessed:
+    """Return the printed records, held against the means where these cannot be means of what is printed.
+
+    What stays the same while the seconds change is no mean of anything.
+    """
     rows, found = printed
-    return (rows, {**found, "seconds_otherwise": means[which]}) if wrong else printed
+    stays = not np.ptp(means) and bool(np.ptp(own))
+    return (rows, {**found, "seconds_otherwise": _last(epochs, means)[which]}) if wrong and not stays else printed
 
 
 def _is_no_mean(counts: Column, means: Column, own: Column) -> bool:

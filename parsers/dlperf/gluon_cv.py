@@ -46,7 +46,8 @@ def _readings(unit: str, scope: Scope, where: bytes) -> tuple[Reading, ...]:
 FORMAT = Format(
     title="GluonCV",
     framework="MXNet",
-    marker=b"Speed: ",
+    # Of a few batches per epoch nothing but the speed of the epoch is printed.
+    marker=b" samples/sec",
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
         *_readings("images/s", "job", _where(video=False, many_workers=False)),

@@ -2,10 +2,30 @@
 
 `Net` is the mean seconds of a batch since the epoch began, with the wait for data, which is undone to what each line
 adds; `Data` is told of the last batch, and its mean behind it. The bar is drawn over, or printed line by line. Bars
-that begin with `val:` are validations. `chunk_sizes` are the batches of the devices.
+that begin with `val:` are validations. `chunk_sizes` are the batches of the devices. `Tot` is the time since the epoch
+began, which the means are held against.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private, listed
+from parsers.frameworks.metric_logger import TOLD, seconds_left
+
+#: Whole seconds tell a mean from here on; up to this ratio drawing and logging may take.
+_LEAST, _ALIKE = 25.0, 1.1
+
+
+def _held(columns: Columns) -> Postprocessed:
+    """Return the lines, with the seconds of a batch as the time since the epoch began tells them."""
+    total, mean = seconds_left(columns), columns["step_seconds"]
+    with np.errstate(all="ignore"):
+        told = total / (columns["step"] + 1)
+        alike = (told < _ALIKE * mean) & (mean < _ALIKE * told)
+    otherwise = np.where(total < _LEAST, np.nan, np.where(alike, mean, told))
+    found = {name: each for name, each in columns.items() if not is_private(name)}
+    return np.arange(len(mean)), found | {"seconds_otherwise": otherwise}
 
 
 def _total(printed: bytes) -> int:
@@ -21,11 +41,12 @@ FORMAT = Format(
     start=rb"training chunk_sizes: \[",
     readings=(
         Reading(
-            rb"(?<!\w)train: \[<epoch>\]\[<step>/<total_steps>\] ?+\|Tot: [0-9:]++ \|ETA: [0-9:]++ \|loss <loss> "
+            rb"(?<!\w)train: \[<epoch>\]\[<step>/<total_steps>\] ?+\|Tot: " + TOLD + rb") \|ETA: [0-9:]++ \|loss <loss> "
             rb"(?:[^\r\n|]++|\|(?!Net ))*+\|Net <step_seconds>s(?=[\s\d]|\Z)",
             unit="images/s",
             cumulative_since=0,
             epoch_timer=True,
+            postprocess=_held,
         ),
     ),
     facts=(

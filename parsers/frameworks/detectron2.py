@@ -38,7 +38,7 @@ FORMAT = Format(
     start=rb"(?:detectron2|fastreid)(?:\]:| INFO:) Rank of current process: 0\. World size: ",
     readings=(
         Reading(
-            rb"\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\nei]++)?+(?:epoch/iter: [0-9]++/|iter: )<step> ++total_loss: <loss> (?:[^\r\n u]++| (?!time: )|u(?!tils\.events))*+ time: <step_seconds> ++(?:last_time: " + NUMBER + rb" ++)?+data_time: <reader_seconds> ++(?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
+            rb"\.utils\.events(?:\]:| INFO:| ++-) ++(?:eta: [^\r\nei]++)?+(?:epoch/iter: [0-9]++/|iter: )<step> ++total_loss: <loss> (?:[^\r\n u]++| (?!time: )|u(?!tils\.events))*+ time: <step_seconds> ++(?:last_time: " + NUMBER + rb" ++)?+data_time: <reader_seconds> ++(?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",
             cumulative_since=2,
             postprocess=since_start,

@@ -30,10 +30,11 @@ def _with_full_updates(columns: Columns) -> Postprocessed:
     done, seconds, speed = columns["step"] + 1, columns["step_seconds"], columns["throughput"]
     samples, own = seconds * speed, columns["_own_seconds"] * columns["_own_speed"]
     usual = median(samples[np.isfinite(samples)])
-    smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual)
+    fine = np.minimum(seconds, columns["_own_seconds"]) > _ROUNDS / _COARSE
+    smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual) & fine
     with np.errstate(all="ignore"):
         told = ((done - 1) * usual + samples) / (done * seconds)
-        otherwise = np.where(np.minimum(seconds, columns["_own_seconds"]) > _ROUNDS / _COARSE, own / speed, np.nan)
+        otherwise = np.where(fine, own / speed, np.nan)
     found = {name: each for name, each in columns.items() if not is_private(name)}
     found |= {"throughput": np.where(smaller, told, speed), "seconds_otherwise": otherwise}
     return np.arange(len(done)), found

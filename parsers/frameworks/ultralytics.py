@@ -17,12 +17,9 @@ import re
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
-from parsers.contract.coarse import whole_seconds
+from parsers.contract.coarse import contradicts, whole_seconds
 from parsers.frameworks import SEVERAL
 
-#: A rate and a time that differ by this ratio in more than this share of the epochs contradict each other: a smoothed rate
-#: stands where a bar was not closed, as in the last epoch of a program that was killed.
-_FAR, _OFTEN = 1.5, 0.25
 #: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
 _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"
 
@@ -51,8 +48,7 @@ def epochs(columns: Columns) -> Postprocessed:
         seconds = np.where(tenths, elapsed, whole_seconds(elapsed))
     else:
         seconds = np.clip(by_rate, elapsed, elapsed + 1)
-        ratio = by_rate / seconds
-        if ((ratio > _FAR) | (ratio < 1 / _FAR)).sum() > _OFTEN * len(rows):
+        if contradicts(by_rate, seconds):
             found["seconds_otherwise"] = by_rate / found["steps"]
     found["step_seconds"] = seconds / found["steps"]
     found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
@@ -119,6 +115,7 @@ FORMAT = Format(
             span="run",
             factors={"seconds": 3600.0},
             marker=b" epochs completed in ",
+            weak=True,
         ),
     ),
     facts=(
@@ -175,6 +172,7 @@ FORMAT = Format(
             "     1/10      8.12G      1.234     0.5500      1.105        123        640: 28% ━━━╸──────── 20/72 2.1it/s 9.5s<24.8s\nKilled\n".encode(),
             epoch=1, _open=20, duration=9.5, steps_per_second=2.1,
         ),
+        Sample(b"10 epochs completed in 0.125 hours.\n", seconds=450),
         NearMiss(
             "      3/100      8.12G      1.234     0.5500      1.105        123        640: 98% ━━━━━━━━━━━╸ 39/40 1.7s/it 1:10<1.7s\r".encode(),
             "not yet complete: the rate is smoothed",

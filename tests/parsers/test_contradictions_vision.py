@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -43,6 +44,17 @@ def test_the_means_of_timm_are_held_against_the_last_update(right: str, wrong: s
     ]
     session = session_of(lines, tmp_path, "frameworks.timm")
     assert said(session) == ("arithmetic", "s")
+
+
+def test_stamps_say_nothing_of_the_speeds_of_timm(tmp_path: Path) -> None:
+    begun, lines = dt.datetime(2026, 11, 20, 10), []
+    for epoch in range(4):
+        for i, each in enumerate(timm(epoch, 101 * [256], 10)):
+            at = begun + dt.timedelta(seconds=2.56 * (101 * epoch + 10 * i + 1))
+            lines.append(
+                f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03} INFO {each.replace('100.00/s)', '200.00/s)')}"
+            )
+    assert said(session_of(lines, tmp_path, "frameworks.timm")) == ("arithmetic", "s")
 
 
 def test_a_stated_batch_tells_which_pair_of_timm_is_right(tmp_path: Path) -> None:
@@ -245,3 +257,108 @@ def test_the_seconds_of_estimator_are_held_against_its_rate(seconds: float, rate
         lines.append(f"INFO:tensorflow:loss = 6.5, step = {100 * i} ({seconds:.3f} sec)")
     session = session_of(lines, tmp_path, "frameworks.tf_estimator")
     assert said(session, batch_size_of_job=256) == ("summary", "steps/s")
+
+
+# OpenMMLab
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_evaluations_that_no_row_of_mmcv_tells_are_no_training(told: bool, tmp_path: Path) -> None:
+    # Iterations of 0.5 s; behind each 1000 an evaluation of 150 s, behind each pass of 825 the loader rests for 20 s.
+    lines = []
+    for done in range(50, 10001, 50):
+        more = 3.0 if done > 50 and done % 1000 == 50 else 0.4 if done % 825 < 50 and done % 825 else 0.0
+        row = {"mode": "train", "epoch": done // 825 + 1, "iter": done, "lr": 0.01, "memory": 3000}
+        lines.append(json.dumps({**row, "data_time": 0.01 + more, "loss": 1.5, "time": 0.5 + more}))
+        if told and done % 1000 == 0:
+            lines.append(json.dumps({"mode": "val", "epoch": done // 825 + 1, "iter": 500, "lr": 0.01, "mIoU": 0.4}))
+    session = session_of(lines, tmp_path, "frameworks.openmmlab_json")
+    assert said(session, **JOB) == pytest.approx(1024, rel=0.01)
+
+
+# timm, steps of a few milliseconds
+
+
+def test_an_update_of_timm_is_smaller_where_seconds_tell_so(tmp_path: Path) -> None:
+    # The first update of an epoch takes a second, 1999 others 5 ms each: 0.005498 s on average, printed as 0.005.
+    lines = []
+    for epoch in range(4):
+        for i in range(2000):
+            mean = (1 + 0.005 * i) / (i + 1)
+            lines.append(
+                f"Train: {epoch} [{i:>4d}/2000 ({i / 20:>3.0f}%)]  Loss: 6.25 (6.50)  Time: 0.005s, 102400.00/s  "
+                f"({mean:.3f}s, {512 / mean:>7.2f}/s)  LR: 1.000e-05  Data: 0.010 (0.050)"
+            )
+    session = session_of(lines, tmp_path, "frameworks.timm")
+    # Three epochs of 2000 updates, and 400 of the first.
+    assert said(session) == pytest.approx(6400 * 512 / (3 * 10.995 + 400 * 0.005), rel=0.01)
+
+
+# CenterNet and Lightning
+
+
+@pytest.mark.parametrize(("mean", "found"), [(0.5, 64), (1.0, ("arithmetic", "s")), (0.25, ("arithmetic", "s"))])
+def test_the_means_of_centernet_are_held_against_the_time_of_the_epoch(
+    mean: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    lines = ["training chunk_sizes: [16, 16]"]
+    for epoch in range(1, 4):
+        lines += [
+            f"ctdet/coco_dla |##  | train: [{epoch}][{i}/400]|Tot: {dt.timedelta(seconds=(i + 1) // 2)} |ETA: 0:01:00 "
+            f"|loss 6.2500 |hm_loss 5.9812 |Data 0.002s(0.008s) |Net {mean:.3f}s"
+            for i in range(0, 400, 20)
+        ]
+    given = said(session_of(lines, tmp_path, "frameworks.centernet"))
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+@pytest.mark.parametrize(("rate", "found"), [(5.0, 80), (10.0, ("arithmetic", "s")), (2.5, ("arithmetic", "s"))])
+def test_the_rate_of_a_bar_of_lightning_is_held_against_its_time(
+    rate: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    lines = [f"Epoch {i}: 100%|##########| 500/500 [01:40<00:00,  {rate:.2f}it/s, v_num=0]" for i in range(8)]
+    given = said(session_of(lines, tmp_path, "frameworks.lightning"), devices=1, batch_size=16)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found, rel=0.01))
+
+
+# The wait for data is a part of the step
+
+
+@pytest.mark.parametrize(("waits", "found"), [(0.45, 1024), (0.8, ("arithmetic", "s"))])
+def test_no_step_waits_longer_for_its_data_than_it_takes(
+    waits: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    row = {"mode": "train", "epoch": 1, "lr": 0.01, "data_time": waits, "loss": 1.5, "time": 0.5}
+    rows = [json.dumps({"mode": "train", "epoch": 1, "iter": i, **row}) for i in range(50, 1000, 50)]
+    lines = [each.replace("data: 0.0010", f"data: {waits:.4f}") for each in metric_logger(0, 20)]
+    for session in (
+        session_of(rows, tmp_path, "frameworks.openmmlab_json"),
+        session_of(lines, tmp_path, "frameworks.metric_logger"),
+    ):
+        given = said(session, **JOB)
+        assert given == (found if isinstance(found, tuple) else pytest.approx(found, rel=0.01))
+
+
+def test_stamps_tell_that_the_wait_for_data_is_wrong(tmp_path: Path) -> None:
+    begun = dt.datetime(2026, 11, 20, 10)
+    lines = [
+        f"{begun + dt.timedelta(seconds=25 * i):%Y-%m-%d %H:%M:%S},250 - mmdet - INFO - Epoch [1][{50 * i}/1000]\t"
+        "lr: 0.002, eta: 0:08:00, time: 0.500, data_time: 0.800, loss: 1.5"
+        for i in range(1, 21)
+    ]
+    assert said(session_of(lines, tmp_path, "frameworks.mmseg"), **JOB) == pytest.approx(1024)
+
+
+# TimeHistory
+
+
+@pytest.mark.parametrize(
+    ("head", "found"), [(["--batch_size=256 --num_gpus=4"], ("arithmetic", "samples")), ([], ("arithmetic", "s"))]
+)
+def test_some_speeds_that_their_seconds_contradict(head: list[str], found: tuple[str, str], tmp_path: Path) -> None:
+    lines = [
+        f"I1120 10:{i:02}:00.000000 1234 keras_utils.py:145] TimeHistory: 60.00 seconds, {2048 if i % 2 else 1024:.2f} "
+        f"examples/second between steps {240 * i} and {240 * (i + 1)}"
+        for i in range(30)
+    ]
+    assert said(session_of(head + lines, tmp_path, "dlperf.tensorflow2_resnet50")) == found

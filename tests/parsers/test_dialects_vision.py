@@ -561,3 +561,28 @@ def test_the_last_batch_of_super_gradients_is_dropped_or_smaller(images: int, ba
     ]
     session = session_of(lines, tmp_path, "frameworks.super_gradients")
     assert value(session) == pytest.approx(min(images, 16 * batches) / 25, rel=0.002)
+
+
+# GluonCV
+
+
+def test_gluon_cv_prints_nothing_but_epochs_where_they_have_few_batches(tmp_path: Path) -> None:
+    lines = ["Start training from [Epoch 0]"]
+    for epoch in range(8):
+        lines.append(f"[Epoch {epoch}] training: accuracy=0.306944")
+        lines.append(f"[Epoch {epoch}] speed: 91 samples/sec     time cost: 7.912088")
+        lines.append(f"[Epoch {epoch}] validation: top1=0.425000 top5=1.000000")
+    session = session_of(lines, tmp_path, "dlperf.gluon_cv")
+    assert value(session, ALL) == pytest.approx(91)
+
+
+def test_detectron2_writes_through_a_logger_of_the_user(tmp_path: Path) -> None:
+    lines = []
+    for i in range(1, 21):
+        lines.append(
+            f"{at(10 * i)} - INFO - detectron2.utils.events  -  eta: 0:08:24  iter: {20 * i - 1}  total_loss: 0.8492  "
+            "loss_cls: 0.139  time: 0.5000  data_time: 0.0030  lr: 0.006  max_mem: 5216M"
+        )
+        lines.append("Data time: 0.00s (0.19%), forward time: 0.250s (50.00%), backward time: 0.250s (49.81%)")
+    session = session_of(lines, tmp_path, "frameworks.detectron2")
+    assert value(session, ALL, devices=1, batch_size=16) == pytest.approx(32)

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_dialects import reason, session_of, value
+from test_dialects import facts_of, reason, session_of, value
+
+from ingest.compute.witnesses import measured
+from schema.records import Figure, NoFigure
 
 
 def deepspeed(
@@ -65,3 +68,22 @@ def test_a_mean_that_is_no_number_yet_contradicts_nothing(tmp_path: Path) -> Non
     lines = [each.replace("step_avg:100.00ms", "step_avg:nanms") for each in speedrun(lambda step: 100.0 * step)[:3]]
     session = session_of([*lines, *speedrun(lambda step: 100.0 * step)[3:]], tmp_path, "frameworks.modded_nanogpt")
     assert value(session) == pytest.approx(655_360)
+
+
+def test_an_epoch_of_which_lines_are_missing_contradicts_nothing(tmp_path: Path) -> None:
+    # 1,000 batches of 32 images in 50 s, of which somebody cut out those of the middle.
+    lines = [
+        f"INFO:root:Epoch[0] Batch [{n}-{n + 20}]\tSpeed: 640.00 samples/sec\taccuracy=0.5" for n in range(0, 1000, 20)
+    ]
+    whole = [*lines, "INFO:root:Epoch[0] Train-accuracy=0.5", "INFO:root:Epoch[0] Time cost=50.125"]
+
+    def headline(lines: list[str]) -> Figure | NoFigure:
+        session = session_of(lines, tmp_path, "frameworks.mxnet_fit")
+        return measured(session, facts_of(session) | {"batch_size": 32, "devices": 1, "nodes": 1}).headline
+
+    for sound in (whole, [*whole[:18], *whole[32:]]):
+        assert headline(sound).value == pytest.approx(640)
+    # 25 s are less than an epoch of all steps takes.
+    faster = headline([each.replace("640.00", "1280.00") for each in whole])
+    assert isinstance(faster, NoFigure)
+    assert faster.reason.args["witness"] == "summary"

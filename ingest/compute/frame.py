@@ -267,14 +267,14 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     epochs, steps = _places(records)
     rows = np.arange(len(records))
     group, ranks = rows, records.ranks()
-    if not _is_repeated(records):
-        columns |= {name: _mended(columns[name], epochs) for name in ("clock", "consumed") if name in columns}
     if _is_repeated(records):
         columns, rows, group = _once_per_step(columns, epochs, steps, ranks)
         epochs, steps = epochs[rows], steps[rows]
-    elif "clock" in columns and (again := _printed_again(columns["clock"], epochs, steps)).any():
-        rows, group = np.flatnonzero(~again), np.cumsum(~again) - 1
-        columns, epochs, steps = {name: each[rows] for name, each in columns.items()}, epochs[rows], steps[rows]
+    else:
+        columns |= {name: _mended(columns[name], epochs) for name in ("clock", "consumed") if name in columns}
+        if "clock" in columns and (again := _printed_again(columns["clock"], epochs, steps)).any():
+            rows, group = np.flatnonzero(~again), np.cumsum(~again) - 1
+            columns, epochs, steps = {name: each[rows] for name, each in columns.items()}, epochs[rows], steps[rows]
     held, beside = ([each for each in records.stops() if (each.pause.inside == "none") is out] for out in (False, True))
     stopped, apart = (_stopped(each, group, ranks, len(rows)) for each in (held, beside))
     if records.reading.buffered:
@@ -282,8 +282,8 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     if "evaluated" in columns:
         stopped[columns["evaluated"] > 0] |= PAUSES["evaluation"]
     pauses = _pauses(records, stopped, epochs, steps)
-    frame = StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
-    frame = _without_contradicting(frame)
+    every = StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
+    frame = _without_contradicting(every)
     return frame if records.reading.span != "interval" else _without_missing(frame)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Column, Columns, Postprocessed, Rows, is_private
+from parsers.contract.statistics import medians
 
 #: How far a mean of three decimals rounds, in seconds.
 ROUNDS = 0.0005
@@ -34,13 +35,15 @@ def stretches(columns: Columns) -> Postprocessed:
     gaps = np.diff(steps)[np.diff(epochs) == 0]
     usual = np.median(gaps) if len(gaps) else np.inf
     means, waits, own = (
-        np.array([np.median(column[which.ravel() == each]) for each in range(len(first))])
+        medians(column, which.ravel())
         for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
     )
+    # A number that stays the same, whatever the batches take, is a mean of nothing, and tells nothing.
+    moves = len(own) > 0 and bool(np.ptp(means) > 0 or np.ptp(own) == 0)
     if usual <= 1 or len(steps) == 1:
         counts = steps + (steps.min() == 0)
-        wrong = _is_no_mean(counts, means, own) or _are_others(epochs, counts, means, own)
-        return _held(printed, which.ravel(), epochs, means, own, wrong)
+        wrong = moves and (_is_no_mean(counts, means, own) or _are_others(epochs, counts, means, own))
+        return _held(printed, which.ravel(), _last(epochs, means), wrong)
     # Steps count from 1 where the first is told, and where every tenth one or so is told from the tenth on.
     counted = np.median(steps % usual)
     counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
@@ -49,7 +52,7 @@ def stretches(columns: Columns) -> Postprocessed:
     ends = _ends(epochs, counts, means, own)
     if ends is None:
         anew = (np.abs(means - own)[counts == 1] <= 2 * ROUNDS).all() and (counts == 1).any()
-        return _held(printed, which.ravel(), epochs, means, own, anew or _is_no_mean(counts, means, own))
+        return _held(printed, which.ravel(), _last(epochs, means), moves and (anew or _is_no_mean(counts, means, own)))
     # The first line of an epoch stands for the steps up to it, but for its own step where a log begins amid an epoch.
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
@@ -68,16 +71,10 @@ def stretches(columns: Columns) -> Postprocessed:
     return rows, found
 
 
-def _held(
-    printed: Postprocessed, which: Rows, epochs: Column, means: Column, own: Column, wrong: bool
-) -> Postprocessed:
-    """Return the printed records, held against the means where these cannot be means of what is printed.
-
-    What stays the same while the seconds change is no mean of anything.
-    """
+def _held(printed: Postprocessed, which: Rows, means: Column, wrong: bool) -> Postprocessed:
+    """Return the printed records, held against the means where these cannot be means of what is printed."""
     rows, found = printed
-    stays = not np.ptp(means) and bool(np.ptp(own))
-    return (rows, {**found, "seconds_otherwise": _last(epochs, means)[which]}) if wrong and not stays else printed
+    return (rows, {**found, "seconds_otherwise": means[which]}) if wrong else printed
 
 
 def _is_no_mean(counts: Column, means: Column, own: Column) -> bool:

@@ -9,9 +9,9 @@ from ingest.common.errors import printable
 from ingest.common.faults import guarded
 from ingest.common.problems import message
 from ingest.compute import rules, window
+from ingest.compute.measurement import measured
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
-from ingest.compute.witnesses import measured
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import Layout
 from ingest.read.run_json import of_log

@@ -86,7 +86,7 @@ class NoFigure(Struct, frozen=True, gc=False):
 class Witness(Struct, frozen=True, omit_defaults=True, gc=False):
     """An independent way to the headline figure that the same log offers, and whether it agrees.
 
-    `kind` is a key of `ingest.compute.witnesses.WITNESSES`; `verdict` is `agrees`, `disagrees`, `silent` (with the
+    `kind` is a key of `ingest.compute.measurement.WITNESSES`; `verdict` is `agrees`, `disagrees`, `silent` (with the
     `reason`), or `corrects` where the printed speed is known to be wrong and the witness gives the figure instead.
     `value` is what the witness gives in `unit`, `against` what the log prints; `difference` (of the printed one),
     `resolution` and `tolerance` are percent.

@@ -19,11 +19,11 @@ from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.common.numbers import shortened
 from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, one_row_per_step
+from ingest.compute.measurement import WITNESSES, measured, tells_seconds_twice
 from ingest.compute.metrics import has_tf32, metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries
 from ingest.compute.telemetry_figures import iso
-from ingest.compute.witnesses import WITNESSES, measured, tells_seconds_twice
 from ingest.read import environment_json, facts, power
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import OWN, Layout

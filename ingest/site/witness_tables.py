@@ -5,7 +5,7 @@ from __future__ import annotations
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, phrase, word_for
 from ingest.compute.results import PLANNED
-from ingest.compute.witnesses import TOLERANCE
+from ingest.compute.witnesses.judging import TOLERANCE
 from ingest.site import addresses
 from ingest.site.model import Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, Tag, cell

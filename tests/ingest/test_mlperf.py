@@ -16,9 +16,9 @@ from made_trees import Called
 from msgspec.structs import replace
 
 from ingest.compute import results, rules
+from ingest.compute.measurement import measured
 from ingest.compute.metrics import metrics
 from ingest.compute.window import training
-from ingest.compute.witnesses import measured
 from ingest.published.publications import COLUMNS
 from ingest.read import layout
 from ingest.read.walk import walk

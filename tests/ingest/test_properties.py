@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.compute.witnesses import Measurement, measured
+from ingest.compute.measurement import Measurement, measured
 from parsers.engine.read import read
 from parsers.engine.registry import formats
 from tests.parsers.golden import log_of

@@ -10,9 +10,9 @@ import pytest
 from made_sessions import made
 
 from ingest.compute import rules, window
+from ingest.compute.measurement import measured
 from ingest.compute.metrics import metrics
 from ingest.compute.series import ThroughputSeries, series
-from ingest.compute.witnesses import measured
 from parsers.contract import Pause, Reading
 from parsers.engine.read import read
 from parsers.engine.session import Session

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 
 from ingest.common import words
-from ingest.compute.witnesses import TOLERANCE, WITNESSES, Measurement, flops_of_sample, measured
+from ingest.compute.measurement import WITNESSES, Measurement, measured
+from ingest.compute.witnesses.judging import TOLERANCE
+from ingest.compute.witnesses.physics import flops_of_sample
 from ingest.read.beside import PathFacts
 from ingest.read.run_json import of_log
 from ingest.record.run import facts_of

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from test_dialects import DIFFUSERS_HEAD, HF_HEAD, LOSS, facts_of, reason, session_of, smoothed, value
 
+from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, log_of, session_of
 
+from ingest.compute.measurement import Measurement, measured
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import Measurement, measured
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 

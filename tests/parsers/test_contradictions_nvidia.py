@@ -15,7 +15,7 @@ from test_dialects import facts_of, session_of, value
 from test_disturbed_mlperf import mllog, run_of, samples_to_train
 from test_disturbed_nvidia import dllogger, fastpitch, resnet50_run
 
-from ingest.compute.witnesses import measured
+from ingest.compute.measurement import measured
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 

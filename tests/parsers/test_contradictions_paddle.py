@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, session_of
 
-from ingest.compute.witnesses import Measurement, measured
+from ingest.compute.measurement import Measurement, measured
 from ingest.read.beside import PathFacts
 from ingest.read.facts import Contradiction, merge
 from ingest.read.run_json import RunJsonFile

@@ -11,7 +11,7 @@ import pytest
 from test_dialects import facts_of, session_of
 from test_disturbed_vision import timm
 
-from ingest.compute.witnesses import measured
+from ingest.compute.measurement import measured
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 

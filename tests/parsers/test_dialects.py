@@ -14,9 +14,9 @@ import pytest
 
 from ingest.compute import rules
 from ingest.compute.frame import clock_set
+from ingest.compute.measurement import measured
 from ingest.compute.metrics import metrics
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import measured
 from parsers.engine.read import Log, read
 from parsers.engine.session import Session
 from schema.records import Figure, MetricFigure, NoFigure, Reason

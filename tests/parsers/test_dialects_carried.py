@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, facts_of, golden_lines, session_of, value
 
-from ingest.compute.witnesses import measured
+from ingest.compute.measurement import measured
 
 # Two handlers of a logger print each line twice
 

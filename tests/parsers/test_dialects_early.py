@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_dialects import ONE, facts_of, reason, session_of, value
 
-from ingest.compute.witnesses import measured
+from ingest.compute.measurement import measured
 from schema.records import Figure
 
 NOON = dt.datetime(2026, 11, 20, 12)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from test_dialects import EVAL, HF_HEAD, LOSS, bars, facts_of, log_of, reason, session_of, value
 
+from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import measured
 from parsers.engine.read import read
 from parsers.engine.scan import unstyled
 from parsers.engine.session import Session

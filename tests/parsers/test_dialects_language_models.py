@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, facts_of, log_of, metrics_of, reason, session_of, value
 
+from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import measured
 
 BEGUN = dt.datetime(2026, 11, 20, 10)
 

@@ -13,8 +13,8 @@ import pytest
 from test_dialects import facts_of, figure, log_of, reason, session_of, value
 
 from ingest.compute.frame import begun_anew
+from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import measured
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
 from schema.records import Figure

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, reason, session_of, value
 
-from ingest.compute.witnesses import measured
+from ingest.compute.measurement import measured
 from parsers.engine.read import read
 from schema.records import Figure
 

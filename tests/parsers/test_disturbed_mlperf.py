@@ -14,8 +14,8 @@ import pytest
 from test_dialects import facts_of, session_of, value
 
 from ingest.compute import rules
+from ingest.compute.measurement import measured
 from ingest.compute.metrics import metrics
-from ingest.compute.witnesses import measured
 from parsers.engine.read import read as sessions_of
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure

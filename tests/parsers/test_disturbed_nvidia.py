@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from test_dialects import facts_of, reason, session_of, value
 
+from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import measured
 from parsers.engine.read import read
 from schema.records import Figure, NoFigure
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from test_dialects import ALL, ONE, bar, facts_of, figure, reason, session_of, value
 
+from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
-from ingest.compute.witnesses import measured
 from parsers.engine.read import read
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure

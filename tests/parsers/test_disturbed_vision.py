@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, facts_of, log_of, reason, session_of, value
 
-from ingest.compute.witnesses import measured
+from ingest.compute.measurement import measured
 from schema.records import Figure
 
 ONE = {"devices": 1, "batch_size": 8}

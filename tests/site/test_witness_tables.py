@@ -11,7 +11,8 @@ import pytest
 
 from ingest.common.words import LANGUAGES, Text, load
 from ingest.compute import results
-from ingest.compute.witnesses import TOLERANCE, WITNESSES
+from ingest.compute.measurement import WITNESSES
+from ingest.compute.witnesses.judging import TOLERANCE
 from ingest.site import answers, builder, caveats, witness_tables
 from ingest.site import result_tables as tables
 from ingest.site.model import Site, Suite, suites

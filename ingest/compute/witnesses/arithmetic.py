@@ -1,0 +1,237 @@
+"""Arithmetic on the line: speed times seconds against the samples of a step, and batch sizes against each other."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ingest.compute import rules
+from ingest.compute.frame import TIMED, StepRows
+from ingest.compute.series import (
+    TOKENS,
+    UNCOUNTED,
+    NoFigureError,
+    ThroughputSeries,
+    is_as_printed,
+    no_figure,
+    rounding,
+    samples_per_step,
+    scoped,
+)
+from ingest.compute.witnesses.judging import TOLERANCE, judged, least_alike, states
+from ingest.read.facts import CUTS, shares_samples
+from parsers.engine.session import Session
+from schema.records import Facts, Figure, Reason, Witness
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+#: Of lines whose speed and seconds are of the same steps no more than this share imply so many times their samples.
+_SOME, _FAR = 0.1, 1.25
+#: Facts that count the samples of all devices together.
+_OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
+
+
+def arithmetic_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated.
+
+    Where the lines tell the seconds of a step twice, what states the samples decides; without it the two are compared.
+    """
+    twice = told_twice(given)
+    wrong = twice if twice and twice.verdict == "disagrees" else None
+    if not states(given.frame, "throughput", "restated"):
+        return wrong or _batch_arithmetic(session, case)
+    try:
+        return _line_arithmetic(session, case, given)
+    except NoFigureError:
+        if not wrong:
+            raise
+        return wrong
+
+
+def told_twice(given: ThroughputSeries) -> Witness | None:
+    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these.
+
+    A step waits for its data no longer than it takes. Of means since the start the wait may be that of the last steps.
+    """
+    import numpy as np
+
+    frame, records = given.frame, given.frame.records
+    told = frame.step_seconds
+    if told is None:
+        return None
+    if "seconds_otherwise" in frame:
+        found = _of_seconds(frame, told, frame["seconds_otherwise"])
+        if found and found.verdict == "disagrees":
+            return found
+    if "reader_seconds" not in records or records.reading.cumulative_since is not None:
+        return None
+    waited = records["reader_seconds"][frame.rows]
+    known = np.isfinite(waited) & np.isfinite(told)
+    longer = float((waited * frame.covered)[known].sum()) > float((told * frame.covered)[known].sum())
+    return _of_seconds(frame, told, waited) if longer else None
+
+
+def _of_seconds(frame: StepRows, told: Column, otherwise: Column) -> Witness | None:
+    """Compare the seconds of n steps in all with those that are told otherwise, where they are."""
+    import numpy as np
+
+    rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (frame.covered > 0))
+    if not len(rows):
+        return None
+    steps = float(frame.covered[rows].sum())
+    value, against = (float((each * frame.covered)[rows].sum()) for each in (otherwise, told))
+    first, last = frame.records.lines([int(frame.rows[rows[0]]), int(frame.rows[rows[-1]])])
+    return judged("arithmetic", value / steps, against / steps, "s", f"{value:.8g} s / {steps:g}", (first, last))
+
+
+def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> Witness:
+    """Compare speed times seconds with the samples that the line or the case states.
+
+    The line in the middle tells, or, where it agrees, those that do not, where the figure is another one without them.
+    """
+    import numpy as np
+
+    frame = given.frame
+    seconds = frame.step_seconds
+    if seconds is None:
+        raise no_figure("no_seconds_on_line")
+    if frame.records.reading.span == "epoch" and not states(frame, "samples", "steps"):
+        raise no_figure("no_steps_per_epoch")
+    told = next(each for each in ("throughput", "restated") if states(frame, each))
+    implied = frame[told] * seconds
+    try:
+        samples = _line_samples(session, case, frame)
+    except NoFigureError as error:
+        reading = frame.records.reading
+        if reading.unit in TOKENS | UNCOUNTED:
+            raise
+        if error.reason.code != "no_accumulation":
+            if not (among := _among_themselves(frame, frame[told], seconds)):
+                raise
+            return among
+        # However many batches an update accumulates, it takes one at least.
+        samples = np.full(len(frame), float(case["batch_size"] * case["devices"] / scoped(reading, case)[0]))
+        if not np.nanmedian(implied / samples) < least_alike("arithmetic"):
+            raise
+    known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
+    if not known.any():
+        raise no_figure("no_seconds_on_line")
+    # Seconds that the format computed may be whole numbers by chance.
+    timed = next(each for each in TIMED if each in frame)
+    rounded = [told, timed] if timed in frame.records.reading.columns else [told]
+    digits = {name: 100 * rounding(frame.records, name, frame[name]) for name in rounded}
+    # The last digit of a slow line is a larger share of it.
+    shares = (each * np.nanmedian(frame[name]) / frame[name] for name, each in digits.items())
+    rounds = sum(shares, np.zeros(len(frame)))
+    ratios = np.where(known, implied / samples, np.nan)
+    middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
+    found = _of_line(frame, told, middle, samples, sum(digits.values()))
+    if found.verdict == "disagrees" and states(frame, "samples", "batch"):
+        return replace(found, reason=Reason("count_likelier"))
+    odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
+    # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
+    wrong = np.array([each for each in odd if is_as_printed(frame.records, int(frame.rows[each]), told)], np.intp)
+    if found.verdict == "disagrees" or not _decide(wrong, given):
+        return found
+    worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
+    found = _of_line(frame, told, worst, samples, float(rounds[worst]))
+    return replace(found, reason=Reason("unlike_others"))
+
+
+def _among_themselves(frame: StepRows, speeds: Column, seconds: Column) -> Witness | None:
+    """Compare the seconds of all lines with those that their speeds give, where some lines contradict the others.
+
+    Nothing states the samples of a step, but all steps have as many.
+    """
+    import numpy as np
+
+    usual = np.nanmedian(speeds * seconds)
+    ratios = speeds * seconds / usual
+    unlike = np.isfinite(ratios) & ((ratios > _FAR) | (ratios < 1 / _FAR))
+    some = "duration" in frame and unlike.sum() > max(_SOME * np.isfinite(ratios).sum(), 1)
+    return _of_seconds(frame, seconds, usual / speeds) if some else None
+
+
+def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
+    """Compare the speed of a line times its seconds with the samples of its step."""
+    assert frame.step_seconds is not None
+    speed, seconds = float(frame[told][row]), float(frame.step_seconds[row])
+    line, arithmetic = frame.records.lines([int(frame.rows[row])])[0], f"{speed:.8g} × {seconds:.6g} s"
+    return judged(
+        "arithmetic", float(samples[row]), speed * seconds, "samples", arithmetic, (line, line), rounds
+    )  # fmt: skip
+
+
+def _decide(wrong: Rows, given: ThroughputSeries) -> bool:
+    """Return whether the figure rests on lines that contradict themselves: without them it is another one."""
+    import numpy as np
+
+    used = rules.used_records(rules.HEADLINE, given)
+    rest = np.setdiff1d(used, wrong)
+    if len(rest) == len(used):
+        return False
+    speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in (used, rest) if len(each)]
+    return len(rest) == 0 or not least_alike("arithmetic") <= speeds[0] / speeds[1] <= 1 / least_alike("arithmetic")
+
+
+def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
+    """Return samples per step at the printed scope, from the line, otherwise from the case."""
+    import numpy as np
+
+    for name, per in (("samples", frame.covered), ("batch", 1.0)):
+        if states(frame, name):
+            return frame[name] / per
+    reading = frame.records.reading
+    if reading.unit in UNCOUNTED:
+        raise no_figure("no_seconds_on_line")
+    if reading.scope == "device" and "devices" not in case:
+        case = {name: each for name, each in case.items() if name not in _OF_JOB} | {"devices": 1}
+    multiplier, scope = scoped(reading, case)
+    if scope != "job":
+        raise no_figure("no_devices")
+    whole = {name: each for name, each in case.items() if name != "data_set_size"}  # Printers count whole batches.
+    return np.full(len(frame), samples_per_step(session, reading, whole) / multiplier)
+
+
+def _batch_arithmetic(session: Session, case: Facts) -> Witness:
+    """Compare the job's batch size with that of a device times devices and accumulation, where all are stated.
+
+    Of devices that share samples, a trainer states the batch size of their group as that of a device. Where the devices
+    are not stated, they are one at least.
+    """
+    stated = session.facts
+    job_of = "batch_size_of_job" if "batch_size_of_job" in stated else "tokens_per_step"
+    names = (job_of, "batch_size", "accumulation", *(["sequence_length"] if job_of == "tokens_per_step" else []))
+    if not all(name in stated for name in names):
+        raise no_figure("no_seconds_on_line")
+    job, each, steps, *length = (int(stated[name].value) for name in names)
+    samples, devices = job // math.prod(length), int(stated["devices"].value) if "devices" in stated else 1
+    if "devices" not in stated and samples >= each * steps:
+        raise no_figure("no_seconds_on_line")
+    if any(case.get(name, 1) != 1 for name in CUTS) or shares_samples(samples, each, devices, steps):
+        raise no_figure("no_seconds_on_line")
+    line, told = stated[job_of].line, " × ".join(map(str, (each, devices, steps, *length)))
+    value = each * devices * steps * math.prod(length)
+    return judged("arithmetic", value, job, "samples", told, (line, line))
+
+
+def summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witness:
+    """Compare the trainer's own figure with the samples over the seconds that it prints for the whole run."""
+    for records in session.records:
+        if records.reading.span == "run" and len(records) and "samples" in records and "seconds" in records:
+            samples, seconds = float(records["samples"][-1]), float(records["seconds"][-1])
+            multiplier, scope = scoped(records.reading, case)
+            if scope != summary.scope or records.reading.unit != summary.unit or not seconds > 0:
+                continue
+            line = records.lines([len(records) - 1])[0]
+            told = f"{samples:.10g} / {seconds:.8g}" + (f" × {multiplier}" if multiplier > 1 else "")
+            value = multiplier * samples / seconds
+            return judged("arithmetic", value, summary.value, summary.unit, told, (line, line))
+    return _batch_arithmetic(session, case)

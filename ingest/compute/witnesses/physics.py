@@ -1,0 +1,88 @@
+"""Physics: no device computes more than its peak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ingest.common.toml_file import read
+from ingest.compute.metrics import highest_peak, peak_of
+from ingest.compute.series import ThroughputSeries, no_figure
+from ingest.compute.witnesses.judging import judged
+from parsers.engine.session import Session
+from schema.records import Facts, Figure, Witness
+from schema.vocabulary import PRECISION_GROUPS, UNITS
+
+WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
+
+
+def physics_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare the arithmetic of the headline with the peak of the devices."""
+    return within_peak(session, case, headline)
+
+
+def within_peak(session: Session, case: Facts, headline: Figure) -> Witness:
+    """Compare the arithmetic that the figure needs with the peak of the devices, which nothing exceeds."""
+    devices = case.get("devices") if headline.scope == "job" else 1
+    each = flops_of_sample(case, headline.unit)
+    if not devices or each is None:
+        raise no_figure("no_flops")
+    peak = _peak(case.get("hardware"), case.get("precision"))
+    if peak is None:
+        raise no_figure("no_peak")
+    needed = each * headline.value / devices / 1e12
+    arithmetic = f"{each:.5g} × {headline.value:.6g} / {devices} / 1e12"
+    found = judged("physics", peak, needed, "TFLOP/s", arithmetic)
+    return replace(found, verdict="agrees" if needed <= peak else "disagrees")
+
+
+def _peak(hardware: str | None, precision: str | None) -> float | None:
+    """Return the most that a device can do in TFLOP/s; of any device where it is not named, None where it is unknown.
+
+    FP32 may be computed as TF32: frameworks allow it by default on some devices, and logs do not say so.
+    """
+    if precision is None:
+        allowed: Iterable[str] = PRECISION_GROUPS
+    else:
+        allowed = ("fp32", "tf32") if precision == "fp32" else (precision,)
+    known = [peak for each in allowed if (peak := peak_of(hardware, each) if hardware else highest_peak(each))]
+    return max(known, default=None)
+
+
+class SampleCost(Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of workloads.toml: GFLOP of a forward pass over images of `side` pixels, or the network's shape."""
+
+    forward: float = 0.0
+    side: int = 224
+    layers: int = 0
+    hidden: int = 0
+
+
+def flops_of_sample(case: Facts, unit: str) -> float | None:
+    """Return floating-point operations of forward and backward pass per sample; None where they are not known.
+
+    A backward pass takes twice the forward pass. Of transformers only the layers count, by the shape that the case or
+    the table of workloads gives: `72 s l h² (1 + s / 6h)` per sequence of s tokens (Narayanan et al., 2021, equation 3,
+    without recomputation and vocabulary).
+    """
+    known = _workloads().get(str(case.get("model")), SampleCost())
+    if known.forward and unit in {"images/s", "samples/s"}:
+        return 3e9 * known.forward * (float(case.get("image_size") or known.side) / known.side) ** 2
+    layers, hidden, length = (
+        case.get("layers") or known.layers,
+        case.get("hidden") or known.hidden,
+        case.get("sequence_length"),
+    )
+    if not (layers and hidden and length) or UNITS[unit].counts == "unknown":
+        return None
+    s, l, h = float(length), float(layers), float(hidden)  # noqa: E741
+    return 72 * s * l * h**2 * (1 + s / (6 * h)) / (s if UNITS[unit].counts == "part" else 1.0)
+
+
+@cache
+def _workloads() -> Mapping[str, SampleCost]:
+    return read(WORKLOADS, dict[str, dict[str, SampleCost]]).data["workload"]

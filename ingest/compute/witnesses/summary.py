@@ -1,0 +1,398 @@
+"""The summary: what the trainer says of the whole run and of its epochs, and the lines of the training program."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ingest.compute import rules
+from ingest.compute.series import TOKENS, NoFigureError, ThroughputSeries, no_figure, rounding, scoped
+from ingest.compute.witnesses.clock import claimed_seconds, resolution_of
+from ingest.compute.witnesses.judging import HOLDS_MORE, TOLERANCE, judged, least_alike
+from parsers.contract import Trap
+from parsers.contract.statistics import median
+from parsers.engine.session import Session
+from parsers.engine.table import SessionRecords
+from schema.records import Facts, Figure, NoFigure, Reason, Witness
+from schema.vocabulary import UNITS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+
+#: Summaries are rounded to three decimals, of which slow steps of large models leave a digit or two.
+_ROUNDS, _FEW_DIGITS = 0.0005, 0.1
+#: The same of a summary that counts the steps alone, and at most what is done between them or behind the last line.
+_HOLDS_LITTLE = 0.75
+#: Rates of the same steps over other intervals differ by less; fewer of them tell nothing.
+_OTHER, _RATES = 1.2, 5
+#: Older trainers print epochs in hundredths; the last one may lack a part of a batch.
+_HUNDREDTH, _ROUNDED_EPOCH = 0.01, 0.02
+#: A run was resumed if so many of its intervals lie before the first line.
+_LATE = 1.5
+#: Records that make up less than this share of the run's seconds did not take place during them.
+_LEAST_SHARE = 0.05
+
+
+def unlike_plan(session: Session, case: Facts, summary: Figure) -> Reason | None:
+    """Return why the trainer's own figure is wrong: no plan that the log states gives it by the seconds of the run.
+
+    Some divide the samples of all planned epochs, or of all planned steps.
+    """
+    of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
+    records = next((each for each in of_run if "throughput" in each), None)
+    plans = [
+        math.prod(float(case[name]) for name in names)
+        for names in (("data_set_size", "total_epochs"), ("total_steps", "batch_size_of_job"))
+        if all(case.get(name) for name in names)
+    ]
+    if records is None or summary.unit in TOKENS or summary.scope != "job" or not plans:
+        return None
+    # Those that divide a plan tell the epoch that they came to; seconds of others may be more than those of training.
+    if "seconds" not in records or "epoch" not in records:
+        return None
+    seconds, rounds = float(records["seconds"][-1]), _ROUNDS / summary.value
+    told = summary.value * seconds
+    planned = min(plans, key=lambda each: abs(each - told))
+    done = records["epoch"][-1] >= float(case.get("total_epochs") or math.inf) - _ROUNDED_EPOCH
+    less = planned / told if done else 1.0
+    if not math.isfinite(told) or max(told / planned, less) <= 1 + TOLERANCE["summary"] / 100 + rounds:
+        return None
+    return Reason("unlike_plan", {"told": f"{told:.5g}", "planned": f"{planned:.5g}"})
+
+
+def summary_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
+    reported = rules.figure("reported", session, case)
+    if isinstance(reported, NoFigure):
+        return (
+            _epochs(session, case, given, headline) or _other_rate(session, case, given) or _whole_run(session, given)
+        )
+    if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
+        raise no_figure("other_scope")
+    if why := unlike_plan(session, case, reported):
+        raise NoFigureError(why)
+    if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
+        raise NoFigureError(Reason(trap.code))
+    of_run = [each.reading for each in session.records if each.reading.span == "run" and len(each)]
+    averaged = _averaged(given)
+    of_mean = bool(averaged) and any(each.averages for each in of_run)
+    whole = float(given.samples.sum() / given.seconds.sum())
+    speeds = averaged if of_mean else [headline.value, whole, *_by_the_clock(given), *averaged]
+    if reported.value > max(speeds) and (why := counts_more(session, case)):
+        raise NoFigureError(why)
+    nearest = min(speeds, key=lambda each: abs(each - reported.value))
+    lines = reported.first_line, reported.last_line
+    if reported.value < least_alike("summary") * (slowest := _over_the_run(session, given)):
+        # Nor can it count more time than the run took.
+        return judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
+    least = _HOLDS_LITTLE if any(each.exact for each in of_run) else HOLDS_MORE
+    if not of_mean and least <= (holds := reported.value / min(speeds)) < least_alike("summary"):
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    if not of_mean and holds < HOLDS_MORE and reported.value >= HOLDS_MORE * _since_the_start(given):
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    resolution = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
+    found = judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
+    # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
+    within = min(speeds) <= reported.value <= max(speeds)
+    return replace(found, verdict="agrees") if within else found
+
+
+def _over_the_run(session: Session, given: ThroughputSeries) -> float:
+    """Return the samples of the records over the seconds of the run; 0 where these are not told, or another run's."""
+    of_run = (each for each in session.records if each.reading.span == "run" and len(each) and "seconds" in each)
+    seconds = next((float(each["seconds"][-1]) for each in of_run), math.nan)
+    alone = given.timed and float(given.seconds.sum()) <= seconds / least_alike("summary")
+    return float(given.samples.sum() / seconds) if alone else 0.0
+
+
+def _trap_of_summary(session: Session) -> Trap | None:
+    """Return what is known to be wrong with the trainer's own figure, which the seconds of the records show."""
+    of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
+    return next((each.reading.trap for each in of_run), None)
+
+
+def counts_more(session: Session, case: Facts) -> Reason | None:
+    """Return why a summary may count steps that this run did not take; None where nothing says so.
+
+    Trainers divide the steps that were planned by the time of those that were left to do. How far a run came is told by
+    its summary, in steps or in epochs, or else by its last step.
+    """
+    if step := case.get("resumed_from"):
+        return Reason("resumed_summary", {"step": step})
+    if _trained_before(session):
+        return Reason("resumed_losses")
+    counted, done, planned = session.counters, math.nan, math.nan
+    if counted and counted.unit == "step" and not counted.reached:
+        done, planned = float(counted.done), float(counted.total)
+    for records in (each for each in session.records if each.reading.span == "run" and len(each)):
+        if "step" in records and "total_steps" in records and (told := _last_of(records, "step", "total_steps")):
+            done, planned = told
+            break
+        if "epoch" in records:
+            done, planned = float(records["epoch"][-1]), _planned_epochs(session, case)
+    if not done < planned * (1 - TOLERANCE["counters"] / 100):
+        return None
+    return Reason("early_summary", {"done": f"{done:.4g}", "total": f"{planned:.4g}"})
+
+
+def _last_of(records: SessionRecords, *names: str) -> list[float]:
+    """Return what the last record that tells all of some columns says; nothing where none does."""
+    import numpy as np
+
+    table = np.stack([records[each] for each in names])
+    told = np.flatnonzero(np.isfinite(table).all(axis=0))
+    return [float(each) for each in table[:, told[-1]]] if len(told) else []
+
+
+def _trained_before(session: Session) -> bool:
+    """Return whether the losses show that a run was resumed: their mean over all its steps lacks some of them.
+
+    A program that prints its losses from the beginning on was not resumed, unless the file keeps those from before.
+    """
+    import numpy as np
+
+    of_run = (each for each in session.records if each.reading.span == "run" and len(each))
+    whole = next((each for each in of_run if "epoch" in each or "mean_loss" in each), None)
+    of_steps = (each for each in session.records if each.reading.span != "run" and len(each) and "loss" in each)
+    lines = next((each for each in of_steps if "epoch" in each or "step" in each), None)
+    if whole is None or lines is None:
+        # Resumed behind its last step a run sums up no losses.
+        return whole is not None and "mean_loss" in whole and whole["mean_loss"][-1] == 0
+    place = "step" if "step" in lines else "epoch"
+    at, losses = lines[place], lines["loss"]
+    gaps = np.diff(at)
+    forward = gaps[gaps > 0]
+    coarse = _HUNDREDTH if (np.abs(at / _HUNDREDTH - np.round(at / _HUNDREDTH)) < 1e-6).all() else 0.0
+    late = len(forward) > 1 and bool(at[0] > _LATE * median(forward) + coarse)
+    told = "mean_loss" in whole and place in whole
+    counted = float(whole["mean_loss"][-1] * whole[place][-1]) if told else math.nan
+    if not math.isfinite(counted) or not (np.isfinite(losses) & (losses > 0)).all():
+        return late
+    # Up to the first line its loss stands for all before, which are larger, if they are missing in the log alone.
+    logged = float((losses * np.diff(at, prepend=0.0)).sum())
+    lacks = counted < least_alike("summary") * logged - coarse * float(losses.max())
+    return lacks and (late or len(forward) < 2 or place == "step" or bool((gaps < 0).any()))
+
+
+def _planned_epochs(session: Session, case: Facts) -> float:
+    """Return how many epochs a run was to take, the last in part where its steps are limited; NaN if unknown."""
+    told = (_last_of(each, "total_epochs") for each in session.records if len(each) and "total_epochs" in each)
+    epochs, names = float(case.get("total_epochs", math.nan)), ("total_steps", "batch_size_of_job", "data_set_size")
+    if not all(case.get(name) for name in names):
+        return next((each for found in told for each in found), epochs)
+    steps, batch, samples = (float(case[name]) for name in names)
+    return min(epochs, steps * batch / samples)
+
+
+def faster_summary(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Return the summary of a run of few records if none of these is as fast: it counts steps that were never done."""
+    import numpy as np
+
+    reported = rules.figure("reported", session, case)
+    if isinstance(reported, NoFigure) or (reported.scope, reported.unit) != (given.scope, given.unit):
+        return None
+    if counts_more(session, case) or (given.column != "throughput" and _trap_of_summary(session)):
+        return None
+    if given.records.reading.span == "run" or not np.isfinite(given.values).any():
+        return None
+    fastest = int(np.nanargmax(given.values))
+    stamps = given.records.stamps()[given.rows] if given.clocked else np.empty(0)
+    resolution = 100 * resolution_of(stamps) / float(given.seconds[fastest]) if given.clocked else 0.0
+    lines = reported.first_line, reported.last_line
+    value, against = reported.value, float(given.values[fastest])
+    found = judged("summary", value, against, reported.unit, reported.arithmetic, lines, resolution)
+    return found if found.verdict == "disagrees" and value > against else None
+
+
+def _by_the_clock(given: ThroughputSeries) -> list[float]:
+    """Return the speed from the first to the last line by their clocks, with all that lies between."""
+    import numpy as np
+
+    stamps = given.records.stamps()[given.rows]
+    took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
+    return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _averaged(given: ThroughputSeries) -> list[float]:
+    """Return the mean of the printed speeds, which some trainers print for the whole run: a slow record weighs no more.
+
+    It lies above samples over time where steps are uneven. Trainers may leave out the first ones, as the window does,
+    or tell the mean of the last epoch.
+    """
+    import numpy as np
+
+    if given.column != "throughput" or given.records.reading.cumulative_since is not None:
+        return []
+    parts = (slice(None), rules.used_records(rules.HEADLINE, given), given.epochs == given.epochs[-1])
+    return [float(np.mean(given.values[each])) for each in parts]
+
+
+def _since_the_start(given: ThroughputSeries) -> float:
+    """Return the speed up to the last line by a timer that runs since the start; infinite where there is none.
+
+    A slow start that the records leave out explains a summary that is far below them.
+    """
+    import numpy as np
+
+    stamps, steps = given.records.stamps()[given.rows], given.steps
+    timed = "elapsed" in given.records.reading.columns and given.timed and len(stamps) and stamps[-1] > 0
+    if not timed or not np.isfinite(stamps[-1]) or not steps[-1] > 0 or len(np.unique(given.epochs)) > 1:
+        return math.inf
+    return float(given.samples.sum() / given.covered.sum() * steps[-1] / stamps[-1])
+
+
+def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness | None:
+    """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
+    import numpy as np
+
+    behind = len(np.unique(given.epochs)) / len(given)
+    for records in session.records:
+        if records.reading.span != "epoch" or records.table is given.records.table or not len(records):
+            continue
+        if "throughput" in records and records.reading.unit == given.records.reading.unit:
+            multiplier, scope = scoped(records.reading, case)
+            told = multiplier / float(np.mean(1 / records["throughput"]))
+            if scope == given.scope and records.reading.exact:
+                return _exact_speeds(records, multiplier, headline)
+            if scope == given.scope:
+                # An epoch's time may hold what takes time between its records, or not.
+                held = (np.ones(len(given), dtype=np.bool_), given.pauses == 0)
+                speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in held if each.any()]
+                nearest = min(speeds, key=lambda each: abs(each - told))
+                return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records, behind)
+        elif "duration" in records and "epoch" in records:
+            claimed = np.nan_to_num(claimed_seconds(given))
+            if records.reading.exact and (found := _exact_epochs(records, given, claimed)):
+                return found
+            # A program that was started again begins with an epoch that was told of; processes tell of one in turn.
+            told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
+            inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
+            # Of an epoch of which lines are missing, the records claim too little.
+            whole = ~np.isin(records["epoch"], given.epochs[given.frame.apart])
+            if whole.any():
+                took, claims = (float(np.sum(each, where=whole)) for each in (records["duration"], inside))
+                return _compared(took, claims, "s", "Σ s", records, behind)
+    return None
+
+
+def _other_rate(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare steps per second that lines of another kind print with those of the records; None unless they disagree.
+
+    They run over other intervals, of which some hold more, such as a checkpoint.
+    """
+    import numpy as np
+
+    if not given.timed or given.records.reading.span not in {"step", "interval"}:
+        return None
+    own = median(given.covered / given.seconds)
+    for records in session.records:
+        if records.table is given.records.table or "steps_per_second" not in records or len(records) < _RATES:
+            continue
+        if records.reading.span == "interval" and np.isfinite(records["steps_per_second"]).all():
+            told = median(records["steps_per_second"])
+            lines = records.lines([0, len(records) - 1])
+            arithmetic, bound = f"{own:.6g}", 100 * (_OTHER - 1)
+            found = judged("summary", told, own, "steps/s", arithmetic, (lines[0], lines[-1]), bound)
+            return found if found.verdict == "disagrees" else None
+    return None
+
+
+def _exact_speeds(records: SessionRecords, multiplier: int, headline: Figure) -> Witness:
+    """Compare epochs whose speed is that of all their steps, and of nothing else, with the figure of these lines."""
+    import numpy as np
+
+    lines = np.array(records.lines(list(range(len(records)))))
+    inside = np.flatnonzero((lines >= headline.first_line) & (lines <= headline.last_line))
+    rows = inside if len(inside) else np.arange(len(records))
+    told = multiplier / float(np.mean(1 / records["throughput"][rows]))
+    named = int(lines[rows[0]]), int(lines[rows[-1]])
+    return judged("summary", told, headline.value, headline.unit, f"{len(rows)} / Σ (1 / x)", named)
+
+
+def _exact_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Column) -> Witness | None:
+    """Compare epochs whose mean is that of all their steps with their records; None where no epoch is in the log.
+
+    Steps behind the last line of an epoch, which some releases do not print, are taken to last as long as the others
+    but the first.
+    """
+    import numpy as np
+
+    if "total_steps" not in given.records or len(np.unique(records["epoch"])) < len(records):
+        return None
+    totals, compared = given.records["total_steps"][given.rows], []
+    for place, (epoch, mean) in enumerate(zip(records["epoch"], records["step_seconds"], strict=True)):
+        inside = given.epochs == epoch
+        if not inside.any() or given.steps[inside][0] != 0 or not mean > 0:
+            continue
+        total, covered, seconds = float(totals[inside][0]), given.covered[inside], claimed[inside]
+        if total > 1 and total - covered.max() < covered.sum() <= total:
+            others = (mean * total - seconds[0]) / (total - 1)
+            compared.append((place, float(seconds[0] + others * (covered.sum() - 1)), float(seconds.sum())))
+    if not compared:
+        return None
+    first, last = records.lines([compared[0][0], compared[-1][0]])
+    value, told = (sum(each[column] for each in compared) for column in (1, 2))
+    return judged("summary", value, told, "s", "Σ s", (first, last))
+
+
+def _compared(
+    value: float, told: float, unit: str, arithmetic: str, records: SessionRecords, behind: float = 0.0
+) -> Witness:
+    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do.
+
+    Args:
+        value: what the lines of epochs tell.
+        told: what the records tell.
+        unit: of both.
+        arithmetic: how the value comes about.
+        records: the lines of epochs.
+        behind: the share of the records by which steps behind the last of them may have taken longer.
+    """
+    holds = told / value if unit == "s" else value / told
+    least = _HOLDS_LITTLE / (1 + behind) if records.reading.exact else HOLDS_MORE
+    if least <= holds < least_alike("summary"):
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    first, last = records.lines([0, len(records) - 1])
+    return judged("summary", value, told, unit, arithmetic, (first, last))
+
+
+def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
+    """Compare the seconds of the whole run, where the log states them, with those of all records: they are its most."""
+    import numpy as np
+
+    for records in session.records:
+        if records.reading.span == "run" and len(records) and "seconds" in records:
+            whole, told = float(records["seconds"][-1]), float(np.nansum(claimed_seconds(given)))
+            # Of epochs many may be missing in the log.
+            least = 0.0 if given.records.reading.span == "epoch" else _LEAST_SHARE
+            if least * whole <= told < whole * least_alike("summary"):
+                raise no_figure("summary_holds_more", percent=f"{100 * (1 - told / whole):.3g}")
+            line = records.lines([len(records) - 1])[0]
+            resolution = 100 * rounding(records, "seconds", records["seconds"])
+            return judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line), resolution)
+    raise no_figure("no_reported_figure")
+
+
+def framework_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare what the training program prints between the lines of a format that stands over its own.
+
+    Its lines may count more time than training, but not less.
+    """
+    if session.view is None:
+        raise no_figure("no_other_lines")
+    told = {name: each.value for name, each in session.view.facts.items()} | dict(case)
+    found = rules.figure(rules.HEADLINE, session.view, told)
+    alike = (
+        {UNITS[found.unit].counts, UNITS[headline.unit].counts} == {"sample"} if isinstance(found, Figure) else False
+    )
+    if isinstance(found, NoFigure) or found.scope != headline.scope or not (alike or found.unit == headline.unit):
+        raise no_figure("other_scope")
+    if HOLDS_MORE <= (holds := found.value / headline.value) < least_alike("framework"):
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    lines = found.first_line, found.last_line
+    return judged("framework", found.value, headline.value, headline.unit, found.arithmetic, lines)

@@ -39,14 +39,14 @@ class KnownFormats(Struct, frozen=True):
 def now() -> KnownFormats:
     """Return the formats as they are."""
     found = {each.id: each for each in formats()}
-    code = {name: _code(_TOP / "parsers" / Path(*name.split(".")).with_suffix(".py")) for name in found}
+    code = {name: _code(_TOP / "parsers" / Path(*name.split("."))) for name in found}
     return KnownFormats(code, {name: _markers(each) for name, each in found.items()})
 
 
 def modules() -> Iterator[Path]:
-    """Yield the modules that are one format each; what formats share is part of what every log depends on."""
-    for package in PACKAGES:
-        yield from (each for each in (_TOP / "parsers" / package).glob("*.py") if each.name != "__init__.py")
+    """Yield the modules of single formats; what formats share is part of what every log depends on."""
+    for package in (_TOP / "parsers" / name for name in PACKAGES):
+        yield from (each for each in package.rglob("*.py") if each != package / "__init__.py")
 
 
 class Concerned:
@@ -88,10 +88,11 @@ def _markers(format: Format) -> tuple[str, ...]:
     return tuple(sorted({each.decode("latin-1") for each in (format.marker, *(one.marker for one in format.frames))}))
 
 
-def _code(path: Path) -> str:
-    """Return a hash of a module and of the formats that it takes parts of."""
-    text = path.read_text("utf-8")
-    others = (_code(_TOP / Path(*name.split(".")).with_suffix(".py")) for name in _IMPORTED.findall(text))
+def _code(module: Path) -> str:
+    """Return a hash of a format and of those that it takes parts of; a module is given without its suffix."""
+    files = sorted(module.glob("*.py")) if module.is_dir() else [module.with_suffix(".py")]
+    text = "".join(each.read_text("utf-8") for each in files)
+    others = (_code(_TOP / Path(*name.split("."))) for name in _IMPORTED.findall(text))
     return hashlib.sha256("\n".join([text, *others]).encode()).hexdigest()
 
 

@@ -84,7 +84,9 @@ def test_a_log_that_cannot_be_searched_is_read_again(tmp_path: Path) -> None:
 
 
 def test_every_format_is_known_with_its_module() -> None:
-    modules = {each.stem for each in format_changes.modules()}
+    folders = [format_changes._TOP / "parsers" / each for each in PACKAGES]
+    below = [each.relative_to(top) for each in format_changes.modules() for top in folders if top in each.parents]
+    modules = {each.parts[0].removesuffix(".py") for each in below}
     assert set(NOW.code) == {each.id for each in formats()}
     assert {name.split(".")[1] for name in NOW.code} == modules
     assert {name.split(".")[0] for name in NOW.code} == set(PACKAGES)
@@ -98,6 +100,20 @@ def test_the_code_of_a_format_is_that_of_the_formats_it_takes_parts_of_as_well(
     (folder / "one.py").write_text("A = 1\n", "utf-8")
     (folder / "other.py").write_text("from parsers.dlperf.one import A\n", "utf-8")
     monkeypatch.setattr(format_changes, "_TOP", tmp_path)
-    before = format_changes._code(folder / "other.py")
+    before = format_changes._code(folder / "other")
     (folder / "one.py").write_text("A = 2\n", "utf-8")
-    assert format_changes._code(folder / "other.py") != before
+    assert format_changes._code(folder / "other") != before
+
+
+def test_the_code_of_a_format_that_is_a_package_is_that_of_all_its_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "parsers" / "frameworks" / "mlperf"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("A = 1\n", "utf-8")
+    (folder / "lines.py").write_text("B = 1\n", "utf-8")
+    monkeypatch.setattr(format_changes, "_TOP", tmp_path)
+    assert {each.name for each in format_changes.modules()} == {"__init__.py", "lines.py"}
+    before = format_changes._code(folder)
+    (folder / "lines.py").write_text("B = 2\n", "utf-8")
+    assert format_changes._code(folder) != before

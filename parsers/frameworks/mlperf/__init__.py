@@ -1,0 +1,259 @@
+"""MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
+
+Such a log tells when training began and ended, whether it reached its target, and at its events how far it had come:
+`samples_count`, `epoch_num` or `step`. From these follow the seconds of training without evaluation, and the samples of
+each stretch. A `throughput` that the submitter logs, alone or among `tracked_stats`, is that of the job. It counts
+where it is logged again and again and the events do not contradict it: one that is lower holds the evaluations too. One
+that is logged once is the program's own figure for the run.
+
+`samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and
+`block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the
+clock is held against, repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or tokens
+(GPT-3, and the accuracies of Llama 3.1 405B). `train_samples` is the size of the data set if logged before the first
+epoch ends, and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its
+epochs. An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an
+evaluation by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts
+samples. The last epoch does not count, since it may have ended when the target was met; a burst of events after the run
+says nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not
+count. Of a program that was started again without a new head only the last run counts, and no time to train, since that
+run may go on where the one before broke off; where the stamps of a run go back, nothing counts, unless it is the end of
+Stable Diffusion, which is logged later, with the stamp of the checkpoint that met the target. Every node may log the
+same figure, which counts once. A speed counts samples; of GPT-3, and of Llama 3.1, whose logs state the length of a
+sequence, tokens, whichever of the two is logged.
+
+`d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
+batch of the job, and are not read; nor is `submission_org`, which may be a placeholder, or name whose code it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, text, up_to
+from parsers.frameworks import PYTORCH_JOB
+from parsers.frameworks.mlperf.lines import (
+    BLOCK_MEAN,
+    EVENTS,
+    JUDGED,
+    KEY,
+    PLACE,
+    RUN,
+    SPEEDS,
+    STAMP,
+    TOLD,
+    VALUE,
+    lines_of,
+)
+from parsers.frameworks.mlperf.records import (
+    FACTS,
+    block_means,
+    records,
+    reported_speed,
+    run_seconds,
+    target,
+    target_samples,
+)
+
+#: What NVIDIA's launch scripts say of the machines.
+_SYSTEM = rb":::SYSJSON \{"
+_BENCHMARK = rb'"submission_benchmark' + VALUE + rb'"'
+#: Submitters of GPT-3 count in tokens, those of everything else in samples.
+_IN_TOKENS = _BENCHMARK + rb'gpt3?"'
+#: Networks that see whole sequences of tokens, and a log that states their length.
+_IN_SEQUENCES = (
+    rb"(?=[\s\S]*?" + _BENCHMARK + rb"(?:llama3|deepseek|gpt_oss|mixtral))(?=[\s\S]*?" + rb'"max_sequence_length' + VALUE + rb"[0-9])"
+)  # fmt: skip
+_IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
+_OF_2019 = rb":::MLL [0-9.]++ %s: \{" + PLACE + rb'"value": '
+#: What every run states since the round v6.1, and some before.
+_PRECISIONS: Mapping[bytes, str] = {
+    b"fp32": "fp32", b"tf32": "tf32", b"fp16": "fp16", b"bfloat16": "bf16", b"fp8": "fp8", b"mxfp8": "mxfp8", b"nvfp4": "nvfp4", b"int8": "int8",
+}  # fmt: skip
+_SPLIT = ("tensor", "pipeline", "context", "expert")
+
+
+def _benchmark(printed: bytes) -> str:
+    """Return the network of a benchmark: by the rules of every round, `bert` is BERT-large."""
+    return {b"bert": "BERT-large"}.get(printed) or text(printed)
+
+
+def _stretches(unit: str, where: bytes, counted: str = "samples") -> Reading:
+    """Return the reading of how far a run came, in the unit of its benchmark."""
+    return Reading(
+        lines_of(EVENTS, TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where,
+        postprocess=partial(records, unit=counted), facts=FACTS,
+    )  # fmt: skip
+
+
+def _means(unit: str, where: bytes, counted: str = "samples") -> Reading:
+    """Return the reading of the means over blocks, which the clock between the events is held against."""
+    return Reading(
+        STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True, marker=b"train_step_time",
+        where=where, postprocess=partial(block_means, unit=counted), facts=FACTS,
+    )  # fmt: skip
+
+
+FORMAT = Format(
+    title="MLPerf",
+    marker=b":::ML",
+    over=("*",),
+    # TensorFlow's logger prints the lines of 2018 again, with a stamp in front.
+    # Every rank may say which benchmark it is, and the sizes of the data sets may stand before that.
+    start=rb'"key": ?+"(?:train_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+"eval_samples"[^\n]*+\n[^\n]{0,200}?"key": ?+")?+submission_benchmark"(?:[^\n]*+\n[^\n]{0,200}?"key": ?+"submission_benchmark")*+|(:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start)'
+    rb"(?:[ \t\r]*+\n[^\n]{0,200}?\1)?+"
+    rb"|:::MLL [0-9.]++ submission_benchmark: (?:[^\n]*+\n[^\n]{0,200}?:::MLL [0-9.]++ submission_benchmark: )*+",
+    before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',
+    end=rb'"key": ?+"run_stop"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: ',
+    readings=(
+        _stretches("samples/s", _IN_SAMPLES),
+        _stretches("tokens/s", _IN_TOKENS, "tokens"),
+        _stretches("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
+        _means("samples/s", _IN_SAMPLES),
+        _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
+        # Other programs print between the lines of MLPerf, and say more where these count no samples.
+        Reading(lines_of(SPEEDS, {"_step": TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=reported_speed),
+        Reading(lines_of({**RUN, **JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=run_seconds),
+        Reading(
+            lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
+            postprocess=target_samples, facts=(*FACTS, "resumed_from"),
+        ),
+        Reading(
+            rb'(?:"eval_accuracy' + VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+' + PLACE + rb'"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
+            weak=True,
+        ),
+        Reading(
+            rb':::MLLOG \{[^\n]{0,400}?"(?:reduced_)?+train_loss(?:' + VALUE + rb'|": ?+)(?P<loss>' + NUMBER + rb")(?=[,}])",
+            weak=True, marker=b'train_loss"',
+        ),
+    ),
+    frames=(Reading(lines_of({**RUN, **JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=target),),
+    facts=(
+        Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
+        Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),
+        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
+        Fact("batch_size_of_job", rb'"global_batch_size' + VALUE + rb"([0-9]++)\b", int),
+        Fact("batch_size_of_job", _OF_2019 % b"global_batch_size" + rb"([0-9]++)\b", int),
+        # NVIDIA's launch scripts say on what they run.
+        Fact("nodes", _SYSTEM + up_to(rb'"number_of_nodes":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("gpu", _SYSTEM + up_to(rb'"accelerator_model_name":"', _SYSTEM) + rb'([^"\n]++)"'),
+        Fact("framework", _SYSTEM + up_to(rb'"framework":"', _SYSTEM) + rb'(PyTorch|MXNet|TensorFlow|HugeCTR|PaddlePaddle|JAX|DGL)\b'),
+        # By the rules of MLPerf HPC.
+        Fact("nodes", rb'"number_of_nodes' + VALUE + rb"([0-9]++)\b", int),
+        Fact("devices_per_node", rb'"accelerators_per_node' + VALUE + rb"([0-9]++)\b", int),
+        Fact("nodes", rb"\bDGXNNODES=([0-9]++)\b", int),
+        Fact("devices_per_node", rb"\bDGXNGPU=([0-9]++)\b", int),
+        *PYTORCH_JOB,
+        Fact("devices_per_node", rb'"submission_platform' + VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX[ -]?(?:1|A100|H100|H200|B200|B300))\b', lambda _: 8),
+        Fact("devices_per_node", rb'"submission_platform' + VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX-2H?)\b', lambda _: 16),
+        Fact("nodes", rb'"submission_platform' + VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
+        Fact("optimizer", rb'"opt_name' + VALUE + rb'"([^"\n]++)"'),
+        Fact("sequence_length", rb'"max_sequence_length' + VALUE + rb"([0-9]++)\b", int),
+        Fact("precision", rb'"lowest_numerical_precision_(?:in_)?+linear' + VALUE + rb'"(\w++)"', words=_PRECISIONS),
+        *(Fact(f"{name}_parallel", rb'"%s_parallelism' % name.encode() + VALUE + rb"([0-9]++)\b", int) for name in _SPLIT),
+        Fact("micro_batch", rb'"micro_batch_size' + VALUE + rb"([0-9]++)\b", int),
+        Fact("resumed_from", rb'"init_checkpoint_step' + VALUE + rb"([1-9][0-9]*+)\b", int),
+        Fact("seed", rb'"seed' + VALUE + rb"([0-9]++)\b"),
+        Fact("optimizer", _OF_2019 % b"opt_name" + rb'"([^"\n]++)"'),
+        Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{" + PLACE + rb"\"value\": )([0-9]++)"),
+    ),
+    samples=(
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", '
+            b'"value": 26500.25, "metadata": {"file": "fit.py", "lineno": 958}}',
+            throughput=26500.25, _step=float("nan"),
+        ),
+        Sample(
+            b'0: :::MLLOG {"namespace": "worker", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"train_step_time": 0.25, "throughput": 3750.5}, "metadata": {"file": "run.py", "lineno": 1850, "epoch_num": 150586}}',
+            throughput=3750.5, _number=150586,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"throughput": 375.5}, "metadata": {"file": "run.py", "lineno": 18, "step": 32, "samples_count": 4096}}',
+            throughput=375.5, _step=32, _samples=4096,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": '
+            b'{"train_step_time": 0.125, "reduced_train_loss": 8.25}, "metadata": {"file": "callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 2048.0}}',
+            _step_done=1795169472500, _step=31, _samples=2048,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"train_step_time": 0.25}, "metadata": {"file": "callbacks.py", "lineno": 50, "samples_count": 12288}}',
+            _step_seconds=0.25,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_loss", "value": 1.25, '
+            b'"metadata": {"file": "callbacks.py", "lineno": 80, "samples_count": 960, "lr": 0.0004}}',
+            _loss=1795169472500, _samples=960,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "block_stop", '
+            b'"value": null, "metadata": {"file": "callbacks.py", "lineno": 258, "samples_count": 12288, "step": 192}}',
+            _block_stop=1795169472500, _samples=12288, _step=192, _run_stop=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "epoch_start", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 258, "epoch_num": 2}}',
+            _epoch_start=1795169472500, _number=2, _run_start=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "block_start", '
+            b'"value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 4, "file": "train.py", "lineno": 258}}',
+            _block_start=1795169472500, _count=4, _first=1, _number=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_samples", '
+            b'"value": 2400384, "metadata": {"file": "train.py", "lineno": 224}}',
+            _data_set=1795169472500, _value=2400384, _epoch_start=float("nan"),
+        ),
+        Sample(
+            b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
+            _epoch_start=1795169472.5, _value=7,
+        ),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) run_stop: {}\n", _run_stop=1795169472.5),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_target: 0.749\n", _aim=1795169472.5, _value=0.749),
+        Sample(b':::MLPv0.5.0 ssd 1795169472.500000000 (train.py:49) run_stop: {"success": false}\n', _missed=1795169472.5),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "success"}}',
+            _met=1795169472500, _run_start=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "aborted"}}',
+            _missed=1795169472500, _met=float("nan"),
+        ),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) input_size: 1281167\n",
+               _data_set=1795169472.5, _value=1281167),
+        Sample(b':::MLL 1795169472.500 epoch_start: {"value": null, "metadata": {"epoch_num": 3, "lineno": 7}}',
+               _epoch_start=1795169472.5, _number=3),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", '
+            b'"value": 0.75, "metadata": {"file": "train.py", "lineno": 280, "epoch_num": 1}}',
+            _judged=1795169472500, _number=1,
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"val_accuracy": 0.5}, "metadata": {"file": "run.py", "lineno": 1850}}',
+            "statistics without a speed",
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"validation_step_time": 5.5}, "metadata": {"file": "callbacks.py", "lineno": 50, "step": 16, "samples_count": 19584}}',
+            "a step of the evaluation",
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"warmup_time": 249.5}, "metadata": {"file": "callbacks.py", "lineno": 50, "step": 0}}',
+            "before the run",
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", "value": 265',
+            "cut inside the number",
+        ),
+        NearMiss(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_size: 50000", "of the evaluation"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,113 @@
+"""The events of a log, and those of its last run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
+from math import isfinite, nan
+
+import numpy as np
+
+from parsers.contract import Columns
+from parsers.frameworks.mlperf.lines import EVENTS, RUN
+
+RUN_ENDS = RUN.keys() - {"_run_start"}
+#: Ranks of one run, which print side by side, begin it within so many seconds; a later beginning is that of another run.
+BEGINS = 10.0
+#: A line is printed next to another within so many seconds; no evaluation takes less.
+NEXT = 0.1
+#: Stamps go back by less where several ranks write one log.
+_BACK = 1.0
+
+
+@dataclass(frozen=True)
+class Event:
+    """A line: the column that names its kind, its seconds since 1970, and what it tells; NaN for what it does not."""
+
+    row: int
+    kind: str
+    time: float
+    throughput: float
+    value: float = nan
+    samples: float = nan
+    number: float = nan
+    step: float = nan
+    count: float = nan
+    first: float = nan
+
+    @property
+    def place(self) -> float:
+        """Return what tells one stretch of training from another."""
+        return next((each for each in (self.samples, self.number, self.step) if isfinite(each)), nan)
+
+
+def events_of(columns: Columns) -> list[Event]:
+    """Return the lines of a log; JSON counts milliseconds."""
+    kinds = [name for name in EVENTS if name in columns]
+    times = np.stack([columns[name] for name in kinds], axis=1)
+    known = np.argmax(np.isfinite(times), axis=1)
+    told = [name for name in ("_value", "_samples", "_number", "_step", "_count", "_first") if name in columns]
+    rest = zip(columns["throughput"].tolist(), *(columns[name].tolist() for name in told), strict=True)
+    stamps = np.take_along_axis(times, known[:, None], axis=1)[:, 0]
+    seconds = np.where(stamps > 1e11, stamps / 1000, stamps).tolist()
+    return [
+        Event(row, kinds[at], time, *more)
+        for row, (at, time, more) in enumerate(zip(known.tolist(), seconds, rest, strict=True))
+    ]
+
+
+def of_run(events: Sequence[Event]) -> list[Event]:
+    """Return the events of the last run, from its beginning to its end; all where neither is logged.
+
+    A program that was started again logs the beginning again, and what went before is of another run.
+    """
+    begin = begin_of_run(events)
+    ends = [at for at, each in enumerate(events) if each.kind in RUN_ENDS and at > begin]
+    return _until_met(events[begin : ends[-1] + 1 if ends else None])
+
+
+def begin_of_run(events: Sequence[Event]) -> int:
+    """Return where the last run begins; every rank may log that it does."""
+    starts = [at for at, each in enumerate(events) if each.kind == "_run_start"] or [0]
+    later = [at for before, at in pairwise(starts) if events[at].time - events[before].time > BEGINS]
+    return later[-1] if later else starts[0]
+
+
+def goes_back(inside: Sequence[Event]) -> tuple[int, float] | None:
+    """Return the row at which the stamps of a run go back, and the seconds, which are negative; None where they do not."""
+    pairs = ((each.row, each.time - before.time) for before, each in pairwise(inside))
+    return next(((row, seconds) for row, seconds in pairs if seconds < -_BACK), None)
+
+
+def _until_met(inside: Sequence[Event]) -> list[Event]:
+    """Return the events of a run up to the moment at which it met its target, where training went on after that.
+
+    The checkpoints of Stable Diffusion are evaluated when all steps are done, in time that is no training. What is logged
+    then, accuracies and the end, has the very stamp of the first one that reached the target.
+    """
+    if not inside:
+        return []
+    met = inside[-1].time
+    verdict = {each.kind for each in takewhile(lambda each: each.time == met, reversed(inside))}
+    if verdict == {"_met", "_judged"} and inside[0].time < met < max(each.time for each in inside) - _BACK:
+        return [each for each in inside if each.time <= met and each.kind != "_judged"]
+    return list(inside)
+
+
+def with_ends(events: Sequence[Event]) -> list[Event]:
+    """Return the events; where no line ends an evaluation, its accuracy does."""
+    kinds = {each.kind for each in events}
+    if "_eval_start" not in kinds or "_eval_stop" in kinds:
+        return list(events)
+    return [replace(each, kind="_eval_stop") if each.kind == "_judged" else each for each in events]
+
+
+def stated(columns: Columns, fact: str) -> float:
+    """Return a number that the session states; NaN where it does not."""
+    return float(columns[f"_{fact}"][0]) if len(columns[f"_{fact}"]) else nan
+
+
+def is_whole(inside: Sequence[Event]) -> bool:
+    """Return whether both ends of the run are logged."""
+    return inside[0].kind == "_run_start" and inside[-1].kind in RUN and len(inside) > 1

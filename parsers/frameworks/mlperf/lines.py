@@ -1,0 +1,85 @@
+"""The lines of MLPerf's logs, as patterns: the ends of a run, its events, and what these tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_NUMBER = rb"[-+]?+[0-9]++(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+"
+_TIME = rb"[0-9]++(?:\.[0-9]++)?+"
+#: 2018 with the place in the source, 2019 without.
+STAMP = rb':::ML(?:LOG \{"namespace": ?+"[^"\n]*+", ?+"time_ms": ?+|(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9]))'
+KEY = rb'(?:, ?+"event_type": ?+"[A-Z_]++", ?+"key": ?+"| (?:\([^)\r\n]{0,300}+\) )?+)'
+VALUE = rb'", ?+"value": ?+'
+#: In 2019, under a Python whose dictionaries have no order.
+PLACE = rb'(?:"metadata": ?+\{[^{}\n]*+\}, ?+)?+'
+#: Up to something later in a line; no real one is longer.
+_LATER = rb"[^\n]{0,1500}?"
+_IN_TRACKED = (
+    rb"tracked_stats" + VALUE + rb'\{(?:"(?!throughput")[^"\n]{0,60}+": ?+[^,"\n{}]{0,60}+, ?+){0,20}+"throughput": ?+'
+)
+_THROUGHPUT = rb"(?:throughput" + VALUE + rb"|" + _IN_TRACKED + rb")"
+_ENDS = rb"(?![a-z_0-9])"
+#: The ends of a run, by the column that captures their times: the key, and what must follow it.
+RUN: Mapping[str, bytes] = {
+    "_run_start": rb"run_start" + _ENDS,
+    "_missed": rb"run_stop(?=" + _LATER + rb'"(?:status": ?+"(?!success")\w++"|success": ?+false))',
+    "_met": rb"run_stop(?=" + _LATER + rb'"(?:status": ?+"success"|success": ?+true))',
+    "_run_stop": rb"run_stop" + _ENDS + rb"(?=" + _LATER + rb"\n)",
+}  # fmt: skip
+#: In 2018 runs end without a word on success; what they are judged by tells it.
+JUDGED: Mapping[str, bytes] = {
+    "_aim": rb"eval_target: (?=[0-9.]++\s)",
+    "_judged": rb"eval_accuracy" + _ENDS,
+}
+_PRINTED: Mapping[str, bytes] = {"_printed": _THROUGHPUT + _NUMBER + rb"[,}]"}
+#: What is counted at the beginning of a block may be its size.
+_COUNTED = rb'(?:block_stop|(?:eval|run)_(?:start|stop))"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
+SPEEDS: Mapping[str, bytes] = {**_PRINTED, "_counted": _COUNTED}
+#: The mean over a block, by the callbacks of NVIDIA's NeMo: the line of a single step has a step.
+BLOCK_MEAN = (
+    rb"tracked_stats" + VALUE + rb'\{"train_step_time": ?+(?P<_step_seconds>' + _NUMBER + rb")\}"
+    rb"(?=" + _LATER + rb'"samples_count": ?+[0-9])(?!' + _LATER + rb'"step")'
+)  # fmt: skip
+#: All that tells how far a run has come.
+EVENTS: Mapping[str, bytes] = {
+    **RUN,
+    **_PRINTED,
+    "_epoch_start": rb"(?:epoch_start|train_epoch)" + _ENDS,
+    "_epoch_stop": rb"epoch_stop" + _ENDS,
+    "_block_start": rb"block_start" + _ENDS,
+    "_block_stop": rb"block_stop" + _ENDS,
+    "_eval_start": rb"eval_start" + _ENDS,
+    "_eval_stop": rb"eval_stop" + _ENDS,
+    # MLPerf HPC: copying the data to the machines counts in the run.
+    "_staging_start": rb'staging_start"',
+    "_staging_stop": rb'staging_stop"',
+    **JUDGED,
+    "_loss": rb'train_loss"',
+    "_step_done": rb"tracked_stats" + VALUE + rb'\{"(?!valid)(?=' + _LATER + rb'"step": ?+[0-9])(?=' + _LATER + rb'"samples_count": ?+[0-9])',
+    "_data_set": rb"(?:train_samples|input_size|preproc_num_train_examples)" + _ENDS,
+    "_of_epoch": rb'samples_per_epoch"',
+    "_detection": rb"submission_benchmark" + VALUE + rb'"(?:retinanet|ssd)"',
+}  # fmt: skip
+#: What the metadata of an event tell, by the column that captures it.
+TOLD: Mapping[str, bytes] = {
+    "_samples": b"samples_count", "_number": b"epoch_num", "_step": b"step", "_count": b"epoch_count", "_first": b"first_epoch_num",
+}  # fmt: skip
+
+
+def lines_of(events: Mapping[str, bytes], told: Mapping[str, bytes] | None = None) -> bytes:
+    """Return the pattern of the lines of some events, with what they tell: value and metadata, or a speed alone."""
+    times = b"|".join(rb"(?=(?P<%s>%s)%s%s)" % (name.encode(), _TIME, KEY, key) for name, key in events.items())
+    values = rb"(?=(?:" + _THROUGHPUT + rb"(?P<throughput>" + _NUMBER + rb")(?=[,}]))?+)"
+    if told is not None:
+        values += (
+            rb"(?=(?:\w++(?:"
+            + VALUE
+            + rb'|: ?+(?:\{(?:"epoch": ?+[0-9]++, ?+)?+'
+            + PLACE
+            + rb'"value": ?+)?+)(?P<_value>'
+            + _NUMBER
+            + rb")(?=[,}\s]))?+)"
+        )
+    for name, key in (told or {}).items():
+        values += rb'(?=(?:%s"%s": ?+(?P<%s>%s)(?=[,}\s]))?+)' % (_LATER, key, name.encode(), _NUMBER)
+    return STAMP + rb"(?:" + times + rb")" + _TIME + KEY + values

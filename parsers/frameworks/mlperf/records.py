@@ -1,0 +1,316 @@
+"""The records of a log: logged speeds, stretches of the run, the run as a whole, and the way to its target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+from math import isfinite, isnan, nan
+
+import numpy as np
+
+from parsers.contract import Columns, Postprocessed
+from parsers.frameworks.mlperf.course import MOST, Course, course_of, seconds_trained, told_to_the_end
+from parsers.frameworks.mlperf.events import (
+    RUN_ENDS,
+    Event,
+    begin_of_run,
+    events_of,
+    goes_back,
+    is_whole,
+    of_run,
+    stated,
+)
+from parsers.frameworks.mlperf.positions import (
+    AGREES,
+    ENDINGS,
+    EXACT,
+    FEW_BLOCKS,
+    data_set_size,
+    of_evaluation,
+    positions,
+)
+
+#: What is logged before training begins.
+_BEGINNINGS = frozenset(
+    {"_run_start", "_epoch_start", "_block_start", "_data_set", "_of_epoch", "_staging_start", "_staging_stop"}
+)
+#: Facts of the session that the positions need.
+FACTS = ("batch_size_of_job", "sequence_length")
+#: A stretch of training is faster than most others by less.
+_FASTER = 1.3
+
+
+def records(columns: Columns, unit: str = "samples") -> Postprocessed:
+    """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
+    events, (batch, length) = events_of(columns), (stated(columns, each) for each in FACTS)
+    counts = _Counts(unit, batch, length)
+    if back := goes_back(of_run(events)):
+        # A record that is no training, and that is refused with its line.
+        return _table([(back[0], {"samples": 1.0, "duration": back[1]})])
+    course = course_of(events, batch)
+    found = _of_speeds(events, course, counts)
+    if not found and course:
+        found = list(_of_course(course, batch, counts.of_event))
+    return _table(found or _of_whole_run(events, counts.of_event))
+
+
+_Record = dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What the events of a log count: `samples`, which the figure counts too; `sequences` or `tokens` of a figure in tokens."""
+
+    unit: str
+    batch: float
+    length: float
+
+    @property
+    def of_event(self) -> float:
+        """Return how much of the figure's unit one of the events counts."""
+        return self.length if self.unit == "sequences" else 1.0
+
+    def units(self, ratio: float) -> tuple[float, float]:
+        """Return how much of the figure's unit one of a logged speed counts, and one of the events beside it.
+
+        Args:
+            ratio: logged speed over that which the events tell: 1, or a batch, or the tokens of a sequence.
+        """
+        in_batches, in_tokens = (each > 1 and abs(ratio / each - 1) <= AGREES for each in (self.batch, self.length))
+        if in_batches == in_tokens:
+            return self.of_event, self.of_event
+        if in_batches:
+            return self.of_event, self.batch * self.of_event
+        return (1 / self.length, 1.0) if self.unit == "samples" else (1.0, self.length)
+
+
+def _table(records: Sequence[tuple[int, _Record]]) -> Postprocessed:
+    """Return records as columns; all of them have the same."""
+    rows = np.array([row for row, _ in records], dtype=np.intp)
+    names = records[0][1] if records else ("samples", "duration")
+    return rows, {name: np.array([record[name] for _, record in records], dtype=np.float64) for name in names}
+
+
+def _of_course(course: Course, batch: float, length: float) -> Iterator[tuple[int, _Record]]:
+    """Yield the stretches between the points of a run, numbered by steps where the batch of the job is known.
+
+    Nobody trains much faster than most of the time: where lines are missing, some of the seconds are.
+    """
+    points = course.points if course.last else course.points[:-1]
+    told = [each for each in enumerate(pairwise(points), 1) if each[1][1].lost == each[1][0].lost]
+    found, speeds = list[tuple[int, _Record]](), list[float]()
+    for number, (before, after) in told:
+        samples, seconds = after.samples - before.samples, after.seconds - before.seconds
+        step = after.samples / batch if isfinite(batch) else number
+        evaluated = float(after.evaluated > before.evaluated)
+        record = {"samples": samples * length, "duration": seconds, "step": step, "evaluated": evaluated}
+        found.append((after.event.row, record))
+        if not evaluated:
+            speeds.append(record["samples"] / seconds)
+    most = _FASTER * float(np.median(speeds)) if len(speeds) >= FEW_BLOCKS else np.inf
+    yield from (each for each in found if each[1]["samples"] <= most * each[1]["duration"])
+
+
+def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) -> list[tuple[int, _Record]]:
+    """Return the logged speeds of a run, none where one only is logged, or where they hold evaluations as well.
+
+    They come with the samples and seconds that the events tell, where these tell them for half of them; the others are
+    left out then, most often the first one, at which the events begin to tell. Where the events do not, nothing tells
+    sequences from tokens.
+    """
+    printed = [each for each in of_run(events) if each.kind == "_printed"]
+    places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
+    if len(set(places)) < 2:
+        return []
+    told = _between(printed, places, course) if course else {}
+    # Before the first point, behind the last, and where a line was lost, the events tell nothing of a speed.
+    if 2 * len(told) < len(set(places)):
+        if counts.unit == "sequences" or (course and not _may_be(printed, course)):
+            return []
+        return [
+            (each.row, {"throughput": each.throughput, "step": place})
+            for each, place in zip(printed, places, strict=True)
+        ]
+    known = [(each, place, *told[place]) for each, place in zip(printed, places, strict=True) if place in told]
+    ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
+    of_speed, of_event = counts.units(ratio)
+    if ratio * of_speed / of_event < 1 - AGREES and _holds_evaluations(known, printed, of_speed / of_event):
+        return []
+    return [
+        (
+            each.row,
+            {
+                "throughput": each.throughput * of_speed,
+                "step": place,
+                "samples": samples * of_event,
+                "duration": seconds,
+            },
+        )
+        for each, place, samples, seconds in known
+    ]
+
+
+def _holds_evaluations(
+    known: Sequence[tuple[Event, float, float, float]], printed: Sequence[Event], factor: float
+) -> bool:
+    """Return whether logged speeds count the time of all that lies between them, so that they are not below that.
+
+    Those that are lower still contradict the events, by which nobody trained as slowly.
+    """
+    before = dict(pairwise(sorted(printed, key=lambda each: -each.time)))
+    told = [
+        factor * each.throughput * (each.time - before[each].time) / samples
+        for each, _, samples, _ in known
+        if each in before and each.time > before[each].time
+    ]
+    return not told or float(np.median(told)) >= 1 - AGREES
+
+
+def _may_be(printed: Sequence[Event], course: Course) -> bool:
+    """Return whether logged speeds may be those of a course that holds evaluations: not slower, nor much faster."""
+    first, last = course.points[0], course.points[-1]
+    told = (last.samples - first.samples) / (last.seconds - first.seconds) if last.seconds > first.seconds else nan
+    speed = float(np.median([each.throughput for each in printed]))
+    return not (speed < (1 - AGREES) * told or speed > told / MOST)
+
+
+def _between(printed: Sequence[Event], places: Sequence[float], course: Course) -> dict[float, tuple[float, float]]:
+    """Return samples and seconds of training since the speed that was logged before, by the places where both are told."""
+    samples, seconds = ([getattr(each, name) for each in course.points] for name in ("samples", "seconds"))
+    first, found = course.points[0], dict[float, tuple[float, float]]()
+    before, lost = first.seconds, first.lost + first.evaluated
+    seen = set[float]()
+    for each, place in zip(printed, places, strict=True):
+        if place in seen or each.row not in course.trained:
+            continue
+        seen.add(place)
+        now, lost_now = course.trained[each.row]
+        done = np.interp([before, now], seconds, samples)
+        if lost_now == lost and before < now <= seconds[-1] + MOST and done[0] < done[1]:
+            found[place] = (float(done[1] - done[0]), now - before)
+        before, lost = max(before, now), lost_now
+    return found
+
+
+def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Record]]:
+    """Return the whole run as a record, where the samples that it has processed are logged at its end.
+
+    Its evaluations are no training as far as their times are logged, unless the speed that is logged of the run counts
+    their time.
+    """
+    inside = of_run(events)
+    ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
+    first = next((each for each in events if each.kind == "_data_set"), None)
+    if first is None or first.row < ends[0] or not is_whole(inside):
+        return []
+    told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
+    trained = seconds_trained(told)
+    samples, whole = first.value * length, inside[-1].time - inside[0].time
+    logged = [each.throughput for each in events if each.kind == "_printed"]
+    claimed = samples / float(np.median(logged)) if logged else nan
+    seconds = whole if abs(claimed / whole - 1) <= EXACT < abs(claimed / trained[-1] - 1) else trained[-1]
+    return [(inside[-1].row, {"samples": samples, "duration": seconds})] if seconds > 0 else []
+
+
+def block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
+    """Return the speed of each block by the program's own timer, in batches of the job."""
+    batch, length = (stated(columns, each) for each in FACTS)
+    speeds = batch * (length if unit == "sequences" else 1.0) / columns["_step_seconds"]
+    rows = np.flatnonzero(np.isfinite(speeds) & (speeds > 0))
+    return rows, {"throughput": speeds[rows]}
+
+
+def reported_speed(columns: Columns) -> Postprocessed:
+    """Return the speed that is logged only once, or by several machines at one step: the program's own for the run."""
+    rows = np.flatnonzero(np.isfinite(columns["throughput"]))
+    rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
+    once = len(rows) == 1 or len(set(columns["_step"][rows].tolist())) == 1
+    middle = rows[len(rows) // 2 : len(rows) // 2 + 1] if once else rows[:0]
+    return middle, {"throughput": columns["throughput"][middle]}
+
+
+def target(columns: Columns) -> Postprocessed:
+    """Return the run as a record: its seconds until the end, and whether it reached its target."""
+    events = events_of(columns)
+    inside = of_run(events)
+    if not inside or inside[0].kind != "_run_start":
+        return _table([])
+    before = events[: begin_of_run(events)]
+    if any(each.kind == "_run_start" for each in before) and before[-1].kind not in RUN_ENDS:
+        # What was begun first has no end, and whether the last run goes on where it broke off is not told here.
+        return _table([(before[-1].row, {"target_seconds": nan, "reached": nan})])
+    last, whole = inside[-1], is_whole(inside)
+    # Seconds since 1970 have no digits beyond the microsecond.
+    seconds = round(last.time - inside[0].time, 6) if whole else nan
+    reached = {"_met": 1.0, "_missed": 0.0, "_run_stop": _judged(inside)}.get(last.kind, nan)
+    if (back := goes_back(inside)) and reached == 1:
+        # No time at all, which is refused with its line.
+        return _table([(back[0], {"target_seconds": nan, "reached": reached})])
+    return _table([(last.row, {"target_seconds": seconds, "reached": reached})])
+
+
+def _judged(events: Sequence[Event]) -> float:
+    """Return 1 where the last accuracy is up to the target that the log states; that it is not may be a matter of units."""
+    aim, judged = ([each.value for each in events if each.kind == kind] for kind in ("_aim", "_judged"))
+    return 1.0 if aim and judged and judged[-1] >= aim[0] else nan
+
+
+def run_seconds(columns: Columns) -> Postprocessed:
+    """Return the same with the length of the run, which its stretches are held against."""
+    rows, found = target(columns)
+    return rows, {**found, **({"seconds": found["target_seconds"]} if len(rows) else {})}
+
+
+def target_samples(columns: Columns) -> Postprocessed:
+    """Return the samples until the end of the run, as its last event that counts them tells."""
+    events, batch = events_of(columns), stated(columns, "batch_size_of_job")
+    inside = of_run(events)
+    if not inside or not is_whole(inside):
+        return _table([])
+    samples, within = positions(inside, data_set_size(events, batch), batch)
+    if not within and not _evaluated_last(inside):
+        # The target may have been met, or all steps done, within the last epoch.
+        return _table([])
+    # Where epochs have no end, nothing counts the last one.
+    told = [number if each.kind != "_epoch_start" else nan for number, each in zip(samples, inside, strict=True)]
+    known = [at for at, number in enumerate(told) if number > 0]
+    if not known or not told_to_the_end(inside, samples, known, within):
+        return _table([])
+    before, until = _before_training(inside, samples), max(told[at] for at in known)
+    if until <= before or _contradicts(until, inside, samples, batch):
+        return _table([])
+    # The first samples may be counted before they are trained, and the rules may let all runs begin with a checkpoint.
+    resumed = before if before > batch and not isfinite(stated(columns, "resumed_from")) else 0.0
+    return _table([(inside[-1].row, {"target_samples": until - before, "samples_before": resumed})])
+
+
+def _contradicts(until: float, inside: Sequence[Event], samples: Sequence[float], batch: float) -> bool:
+    """Return whether the last end of a block or of an evaluation tells fewer samples, or tells others than the next event."""
+    varied = len({each.samples for each in inside if of_evaluation(each, each.samples)}) > 1
+    ends = [
+        number
+        for each, number in zip(inside, samples, strict=True)
+        if isfinite(each.samples) and (each.kind in ENDINGS or (varied and of_evaluation(each, each.samples)))
+    ]
+    if len(set(ends)) < 2:
+        return False
+    return any(map(isnan, ends)) or until - ends[-1] > max(EXACT * until, batch if isfinite(batch) else 0.0)
+
+
+def _evaluated_last(inside: Sequence[Event]) -> bool:
+    """Return whether an evaluation ended the last epoch, or the last block where epochs have no end.
+
+    It follows the end, or comes once in each of them.
+    """
+    kinds = {each.kind for each in inside}
+    end = "_epoch_stop" if "_epoch_stop" in kinds else "_block_stop"
+    evaluation = "_eval_start" if "_eval_start" in kinds else "_judged"
+    told = [each.kind for each in inside if each.kind in (end, evaluation)]
+    return told[-1:] != [end] or (len(told) > 2 and told == [evaluation, end] * (len(told) // 2))
+
+
+def _before_training(inside: Sequence[Event], samples: Sequence[float]) -> float:
+    """Return the samples that a resumed run counts at its beginning, 0 where it tells none."""
+    begun = takewhile(lambda each: each[0].kind in _BEGINNINGS, zip(inside, samples, strict=True))
+    return next((number for _, number in begun if number > 0), 0.0)

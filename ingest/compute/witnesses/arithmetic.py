@@ -133,12 +133,14 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     ratios = np.where(known, implied / samples, np.nan)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     found = _of_line(frame, told, middle, samples, sum(digits.values()))
-    if found.verdict == "disagrees" and states(frame, "samples", "batch"):
-        return replace(found, reason=Reason("count_likelier"))
+    if found.verdict == "disagrees":
+        return replace(found, reason=Reason("count_likelier")) if states(frame, "samples", "batch") else found
     odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
+    if not _decide(odd, given):
+        return found
     # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
     wrong = np.array([each for each in odd if is_as_printed(frame.records, int(frame.rows[each]), told)], np.intp)
-    if found.verdict == "disagrees" or not _decide(wrong, given):
+    if not _decide(wrong, given):
         return found
     worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
     found = _of_line(frame, told, worst, samples, float(rounds[worst]))

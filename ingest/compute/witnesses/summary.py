@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 #: Summaries are rounded to three decimals, of which slow steps of large models leave a digit or two.
 _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
-#: The same of a summary that counts the steps alone, and at most what is done between them or behind the last line.
+#: A summary that counts the steps alone contradicts the records below this share: it holds little else, as what is done
+#: between the steps or behind the last line.
 _HOLDS_LITTLE = 0.75
 #: Rates of the same steps over other intervals differ by less; fewer of them tell nothing.
 _OTHER, _RATES = 1.2, 5

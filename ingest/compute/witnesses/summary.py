@@ -274,7 +274,7 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Fi
             told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
             # Of an epoch of which lines are missing, the records claim too little.
-            whole = ~np.isin(records["epoch"], given.epochs[given.frame.apart])
+            whole = ~np.isin(records["epoch"], given.frame.epochs[given.frame.apart])
             if whole.any():
                 took, claims = (float(np.sum(each, where=whole)) for each in (records["duration"], inside))
                 return _compared(took, claims, "s", "Σ s", records, behind)

@@ -291,7 +291,9 @@ def contradicting(frame: StepRows) -> NDArray[np.bool_]:
     """Return which rows print a speed that their other numbers contradict."""
     import numpy as np
 
-    ratio = frame["agreement"] if "agreement" in frame else np.ones(len(frame))
+    if "agreement" not in frame:
+        return np.zeros(len(frame), dtype=np.bool_)
+    ratio = frame["agreement"]
     off: NDArray[np.bool_] = (ratio > 1 + _DIFFERS) | (ratio < 1 / (1 + _DIFFERS))
     return off
 
@@ -392,10 +394,11 @@ def _out_of_order(counted: Column, epochs: Column) -> NDArray[np.bool_]:
     """Return which of n numbers lie outside those around them, which are in order, by more than they are apart."""
     import numpy as np
 
+    out = np.zeros(len(counted), dtype=np.bool_)
     before, each, behind = counted[:-2], counted[1:-1], counted[2:]
     apart = behind - before
-    out = (apart > 0) & ((each < before - apart) | (each > behind + apart)) & (epochs[:-2] == epochs[2:])
-    return np.pad(out, 1)[: len(counted)]
+    out[1:-1] = (apart > 0) & ((each < before - apart) | (each > behind + apart)) & (epochs[:-2] == epochs[2:])
+    return out
 
 
 def runs_back(frame: StepRows, name: str) -> int | None:

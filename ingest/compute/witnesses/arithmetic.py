@@ -176,7 +176,7 @@ def _decide(wrong: Rows, given: ThroughputSeries) -> bool:
     import numpy as np
 
     used = rules.used_records(rules.HEADLINE, given)
-    rest = np.setdiff1d(used, wrong)
+    rest = used if not len(wrong) else np.setdiff1d(used, wrong)
     if len(rest) == len(used):
         return False
     speeds = [float(given.samples[each].sum() / given.seconds[each].sum()) for each in (used, rest) if len(each)]

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 HEAD_CHUNKS = 8
 PROBES = 16
 PROBE_BYTES = CHUNK // 4
-#: Bytes in which markers are looked for at once.
-_PIECE = 1 << 16
+#: Bytes in which markers are looked for at once, and the least of those that are.
+_PIECE, _LONG = 1 << 16, 4
 
 
 @dataclass(frozen=True)
@@ -60,23 +60,38 @@ class _Markers:
     literals: tuple[bytes, ...]
 
     @cached_property
+    def _long(self) -> tuple[bytes, ...]:
+        """Return those that stand nowhere a thousand times."""
+        return tuple(each for each in self.literals if len(each) >= _LONG)
+
+    @cached_property
+    def _short(self) -> tuple[tuple[bytes, bytes], ...]:
+        """Return the others, each with what it is in distinct lines."""
+        return tuple((each, without_digits(each)) for each in self.literals if len(each) < _LONG)
+
+    @cached_property
+    def _with_digits(self) -> frozenset[bytes]:
+        """Return those that distinct lines may hold where the text does not."""
+        return frozenset(each for each in self.literals if without_digits(each) != each)
+
+    @cached_property
     def _automaton(self) -> BytesAhoCorasick:
         from ahocorasick_rs import BytesAhoCorasick
 
-        return BytesAhoCorasick(list(map(without_digits, self.literals)))
+        return BytesAhoCorasick(list(map(without_digits, self._long)))
 
     def present(self, chunk: Chunk) -> frozenset[bytes]:
-        """Return those that stand in a chunk: of those in its distinct lines, which are few, digits may be lacking."""
-        distinct, longest = chunk.distinct, max(map(len, self.literals), default=0)
+        """Return those that stand in the distinct lines of a chunk, which are few; those with digits in its text, too."""
+        distinct, longest = chunk.distinct, max(map(len, self._long), default=0)
         # Piece by piece: a line of many MiB may hold a marker a million times, and each time is an object.
         pieces = (distinct[at : at + _PIECE + longest] for at in range(0, len(distinct), _PIECE))
         found = {
-            number
+            self._long[number]
             for each in pieces
             for number, _, _ in self._automaton.find_matches_as_indexes(each, overlapping=True)
         }
-        likely = (self.literals[each] for each in found)
-        return frozenset({b"", *(each for each in likely if each in chunk.text)})
+        found.update(each for each, bare in self._short if bare in distinct)
+        return frozenset({b"", *found} - {each for each in self._with_digits & found if each not in chunk.text})
 
 
 @cache

@@ -350,6 +350,7 @@ _OF_THROUGHPUT = frozenset(
         "no_speed",
         "no_step",
         "no_figure",
+        "contradicts_itself",
         "impossible_figure",
         "witness_seconds",
         *(f"witness_{each}" for each in WITNESSES),
@@ -506,6 +507,8 @@ def _problems(
     return problems
 
 
+#: Why there is no figure of numbers that contradict each other: nothing is missing that anybody could state.
+_OF_ITSELF = frozenset({"lines_contradict", "clock_runs_back", "count_runs_back", "too_fast", "unlike_plan"})
 #: Facts of the case without which there is no figure either: all that are missing are told at once.
 _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
@@ -533,6 +536,9 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
                 return Problem("no_speed", name, trained[0].lines([0])[0], {"format": session.format.title})
             return Problem("unread", name, line, _unread(session))
         return Problem("no_step", name, line, {"session": session.number, "outcome": outcome})
+    if reason.code in _OF_ITSELF:
+        line = int(reason.args.get("line", session.first_line))
+        return Problem("contradicts_itself", name, line, {"reason": to_json(reason)})
     code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
     return Problem(code, name, session.first_line, {"reason": to_json(reason)})
 

@@ -204,6 +204,11 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "witness_physics": with_run(
         dll([(i, 6e8) for i in range(20)], second=4 / 6e8), hardware="V100-SXM2-16GB", model="ResNet-50"
     ),
+    "contradicts_itself": with_run(
+        "".join(
+            f"step:{n}/3000 train_loss:3.5000 train_time:{200 * n}ms step_avg:100.00ms\n" for n in range(50, 1001, 50)
+        )
+    ),
     "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
     "begun_anew": begun_again,
     "told_at_once": told_at_once,

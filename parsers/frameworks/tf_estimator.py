@@ -181,7 +181,7 @@ FORMAT = Format(
             unit="samples/s", span="run", weak=True, marker=b" Training Performance = ",
         ),
         Reading(
-            rb"Total Training Time W/O Overhead = [^\n]*+\n(?:[^\n]*+\n){0,4}?"
+            rb"Total Training Time W/O Overhead = [^\n]{0,200}+\n(?:[^\n]*+\n){0,4}?"
             rb"[^\nT]*+Throughput Average \(sentences/sec\) = " + _NUMBER % b"throughput" + ENDED,
             unit="samples/s", span="run", weak=True, marker=b"Throughput Average (sentences/sec) = ",
         ),

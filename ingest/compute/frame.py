@@ -166,9 +166,8 @@ class StepRows:
 
         _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), *_most_lag(self.records))
         timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
-        restarted: NDArray[np.bool_] = (
-            back[1:] | timer_begins | self._beside_a_wrong_time(timer_begins & (np.diff(self.steps) > 0))
-        )
+        wrong = self._beside_a_wrong_time(timer_begins & (np.diff(self.steps) > 0))
+        restarted: NDArray[np.bool_] = back[1:] | timer_begins | wrong
         return restarted
 
     def _beside_a_wrong_time(self, back: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -708,7 +707,7 @@ def interleaved(records: SessionRecords) -> int | None:
     if _is_repeated(records):
         return _drifting(records)
     forward = np.diff(_numbered(*_places(records)))
-    # Stamps tell lines of two programs from one that is printed twice as little as a rank that lags; timers do.
+    # Two lines of one step have different stamps also where a line is printed twice, but the same time since the start.
     stamped = value == "clock" and "elapsed" not in records.reading.columns
     lag = _LAG if stamped else _most_lag(records)[0]
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)

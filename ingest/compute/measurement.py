@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from msgspec.structs import replace
 
@@ -70,8 +70,8 @@ class Measurement:
         """Why the seconds of the records are no time per step, if a witness contradicts them."""
         told, wrong = self.headline, self.of_steps
         if isinstance(told, NoFigure) and told.reason.code == "withheld":
-            of_seconds = told.reason.args["witness"] in _OF_SECONDS or tells_seconds_twice(told.reason.args)
-            return told.reason if of_seconds else None
+            kind, unit = (str(told.reason.args[name]) for name in ("witness", "unit"))
+            return told.reason if kind in _OF_SECONDS or is_of_seconds_told_twice(kind, unit) else None
         if wrong is None or wrong.verdict != "disagrees":
             return None
         difference = f"{wrong.difference or 0:+.3g}"
@@ -107,9 +107,9 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     return _held(found, rules.HEADLINE, spoken, given)
 
 
-def tells_seconds_twice(args: Mapping[str, Any]) -> bool:
-    """Return whether a figure is withheld since its lines tell two different seconds of a step."""
-    return bool(args["witness"] == "arithmetic" and args["unit"] == "s")
+def is_of_seconds_told_twice(kind: str, unit: str) -> bool:
+    """Return whether a witness of this kind and unit compares two statements of the seconds of a step."""
+    return kind == "arithmetic" and unit == "s"
 
 
 def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoFigure) -> Measurement:
@@ -189,14 +189,10 @@ def _without_wrong_numbers(witnesses: tuple[Witness, ...]) -> tuple[Witness, ...
         return witnesses
     return tuple(
         Witness(each.kind, "silent", reason=Reason("told_otherwise", {"difference": f"{each.difference or 0:+.3g}"}))
-        if each.verdict == "disagrees" and _is_of_seconds_told_twice(each)
+        if each.verdict == "disagrees" and is_of_seconds_told_twice(each.kind, each.unit)
         else each
         for each in witnesses
     )
-
-
-def _is_of_seconds_told_twice(witness: Witness) -> bool:
-    return witness.kind == "arithmetic" and witness.unit == "s"
 
 
 def _counts_all_devices(clock: Witness, given: Callable[[], ThroughputSeries]) -> bool:
@@ -210,7 +206,7 @@ def _counts_all_devices(clock: Witness, given: Callable[[], ThroughputSeries]) -
 def _cause(witness: Witness) -> int:
     """Return the rank of a witness: where a batch size is wrong, clock and summary disagree as a consequence."""
     ranks = ("arithmetic", "counters", "physics", "clock", "framework", "summary")
-    return len(ranks) if _is_of_seconds_told_twice(witness) else ranks.index(witness.kind)
+    return len(ranks) if is_of_seconds_told_twice(witness.kind, witness.unit) else ranks.index(witness.kind)
 
 
 def _corrected(headline: Figure, witness: Witness) -> Figure:

@@ -19,7 +19,7 @@ from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.common.numbers import shortened
 from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, one_row_per_step
-from ingest.compute.measurement import WITNESSES, measured, tells_seconds_twice
+from ingest.compute.measurement import WITNESSES, is_of_seconds_told_twice, measured
 from ingest.compute.metrics import has_tf32, metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries
@@ -525,7 +525,8 @@ def of_second_run(name: str, session: Session) -> list[Problem]:
 
 def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -> Problem:
     if reason.code == "withheld":
-        kind = "seconds" if tells_seconds_twice(reason.args) else reason.args["witness"]
+        witness, unit = (str(reason.args[name]) for name in ("witness", "unit"))
+        kind = "seconds" if is_of_seconds_told_twice(witness, unit) else witness
         return Problem(f"witness_{kind}", name, int(reason.args["line"]), _likelier(reason.args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})

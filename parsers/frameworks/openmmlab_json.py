@@ -1,10 +1,11 @@
 """OpenMMLab's metric files: MMCV's `.log.json` and MMEngine's `scalars.json`, whatever their suffix.
 
 `time` is seconds per iteration of the whole job, the wait for data included: in MMCV a mean over the interval, in
-MMEngine by default over the last ten iterations. MMCV's runner that counts iterations has the evaluation inside the
-row after it, and that of epochs starts its timer anew; there `epoch` counts passes of the loader, which rests for two
-seconds between them. A file may lack the rows of evaluations: then rows that wait for data at regular distances hold them. Rows of evaluations carry `time` as well in MMEngine, and a step that is an epoch. The batch size
-stands in the configuration only, which the first line of a run may hold.
+MMEngine by default over the last ten iterations. MMCV's runner that counts iterations has the evaluation inside the row
+after it, and that of epochs starts its timer anew; there `epoch` counts passes of the loader, which rests for two
+seconds between them. A file may lack the rows of evaluations: then rows that wait for data at regular distances hold
+them. Rows of evaluations carry `time` as well in MMEngine, and a step that is an epoch. The batch size stands in the
+configuration only, which the first line of a run may hold.
 """
 
 from __future__ import annotations

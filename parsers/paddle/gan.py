@@ -1,10 +1,10 @@
 """PaddleGAN (`tools/main.py`): a record per `log_config.interval` iterations, with the images per second of one device.
 
 `batch_cost` holds the wait for data, and `ips` the images of one device over it; both are means since the last line.
-Validations and checkpoints lie outside, and so do the pictures of `visiual_interval`, of which each record may hold one:
-there the timestamps are right. Some releases count one image per iteration in `ips`,
-whatever the batch: where the configuration says otherwise, or nothing, only the seconds are read. The last iteration of
-an epoch is printed as its iteration 0.
+Validations and checkpoints lie outside, and so do the pictures of `visiual_interval`, of which each record may hold
+one: there the timestamps are right. Some releases count one image per iteration in `ips`, whatever the batch: where the
+configuration says otherwise, or nothing, only the seconds are read. The last iteration of an epoch is printed as its
+iteration 0.
 """
 
 from __future__ import annotations

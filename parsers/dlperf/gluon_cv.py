@@ -31,10 +31,12 @@ def _readings(unit: str, scope: Scope, where: bytes) -> tuple[Reading, ...]:
     speed = rb"[\t ]++Speed: <throughput> samples/sec" + _FIELDS
     return (
         Reading(
-            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+" + speed + rb"[\t ]++lr=", unit=unit, scope=scope, where=where
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+" + speed + rb"[\t ]++lr=",
+            unit=unit, scope=scope, marker=b"Epoch[", where=where,
         ),
         Reading(
-            rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)", unit=unit, scope=scope, where=where
+            rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
+            unit=unit, scope=scope, marker=b"Epoch[", where=where,
         ),
         Reading(
             rb"\[Epoch <epoch>\] speed: <throughput> samples/sec[\t ]++time cost: <duration>(?=\s)",

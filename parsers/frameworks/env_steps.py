@@ -26,6 +26,7 @@ _NEXT = rb"[ \t]*+\r?+\n(?:(?![ \t]*+\|)[^\r\n]{0,400}+\r?+\n){0,2}+[ \t]*+"
 _STABLE_BASELINES = Reading(
     rb"(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
     unit="items/s",
+    marker=b"total_timesteps ",
     pauses=(Pause("evaluation", rb"Eval num_timesteps=", b"Eval num_timesteps=20000, episode_reward=150.25 +/- 12.50"),),
 )  # fmt: skip
 

@@ -146,6 +146,7 @@ FORMAT = Format(
         *(
             Reading(
                 rb"iter (?<![\w.]iter )<step>: (?:train[_ ])?+loss <loss>,(?: (?!time |val)[^,\r\n]{1,60}+,){0,4}+ time <step_seconds>" + unit,
+                marker=b", time ",
                 unit="tokens/s",
                 span="step",
                 factors={"step_seconds": factor},
@@ -156,6 +157,7 @@ FORMAT = Format(
         # llama2.c.
         Reading(
             rb"(?<![^\r\n])<step> \| loss <loss> (?:\|(?! lr )[^|\r\n]{1,60}+){0,4}+\| lr [0-9.e+-]++ \| <step_seconds>ms \| mfu ",
+            marker=b"ms | mfu ",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
@@ -165,13 +167,14 @@ FORMAT = Format(
         *(
             Reading(
                 pattern,
+                marker=marker,
                 unit="sequences/s",
                 span="step",
                 factors={"step_seconds": 1e-3},
             )
-            for pattern in (
-                rb"iter_dt (?!0\.0++ms)<step_seconds>ms; iter <step>: train loss <loss>(?=\s)",
-                rb"step (?<![\w.]step )<step> \| loss <loss> \| step time <step_seconds>ms(?=\s)",
+            for marker, pattern in (
+                (b"iter_dt ", rb"iter_dt (?!0\.0++ms)<step_seconds>ms; iter <step>: train loss <loss>(?=\s)"),
+                (b" | step time ", rb"step (?<![\w.]step )<step> \| loss <loss> \| step time <step_seconds>ms(?=\s)"),
             )
         ),
         # build-nanogpt, and what leads up to it or was made of it.
@@ -200,6 +203,7 @@ FORMAT = Format(
         Reading(
             rb"step (?<![\w.]step ) *+<step>/<total_steps> \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
             rb"\| <step_seconds> ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
+            marker=b"| norm ",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
@@ -209,6 +213,7 @@ FORMAT = Format(
         Reading(
             rb"step (?<![\w.]step ) *+<step>/<total_steps> \| train loss <loss> \|[^\r\n]{0,60}? lr [^|\r\n]*+\| \(<step_seconds> ms \| "
             rb"(?P<throughput>[0-9]++) tok/s\)",
+            marker=b" | train loss ",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
@@ -217,6 +222,7 @@ FORMAT = Format(
         # llm.c in FP32.
         Reading(
             rb"step (?<![\w.]step ) *+<step>/<total_steps>: train loss <loss> \((?P<step_seconds>[0-9.]++) ms, (?P<throughput>[0-9]++) tok/s\)",
+            marker=b": train loss ",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
@@ -225,6 +231,7 @@ FORMAT = Format(
         Reading(
             rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \|(?:[^\r\n]{0,200}?\|)? "
             rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
+            marker=b"ms | tok/sec: ",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},

@@ -35,6 +35,7 @@ FORMAT = Format(
             rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : <seconds>(?=\s)",
             unit="sequences/s",
             span="run",
+            marker=b"raw_train_time : ",
         ),
         Reading(
             DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++average_loss : <loss> "
@@ -50,6 +51,7 @@ FORMAT = Format(
             unit="sequences/s",
             span="step",
             counts="update",
+            marker=b"_loss : ",
             pauses=_SAVED,
         ),
     ),

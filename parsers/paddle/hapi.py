@@ -18,19 +18,24 @@ from parsers.paddle import LAUNCHER
 _COARSE = 10
 #: Lines that say what follows: an epoch, or an evaluation or prediction. Those of other programs may stand in between.
 _SOON = rb"(?=(?:\r?\n[^\n]{0,400}+){0,30}?\r?\n[\x08\r]*+step ++%s/)"
-_BEGINS = (
-    rb"(?m)^Epoch <epoch>/<total_epochs>[ \t]*+\r?$"
-    + _SOON % b"[0-9]++"
-    + rb"|^(?:Eval|Predict) begin\.\.\.[ \t]*+"
-    + _SOON % b"<_other>"
-    + b"|"
+_EPOCH = rb"(?<![^\r\n]E)poch <epoch>/<total_epochs>[ \t]*+\r?$" + _SOON % b"[0-9]++"
+_OTHER = rb"(?<![^\r\n][EP])(?:(?<=E)val|(?<=P)redict) begin\.\.\.[ \t]*+" + _SOON % b"<_other>"
+_STEP = (
+    rb"(?<![^\r\n\x08]s)tep ++<step>/<total_steps> (?:\[[=>.]++\] )?+(?:- loss: <loss>(?: -?+[0-9][0-9.e+-]*+)*+ )?+"
 )
-_STEP = rb"(?:(?<=[\r\n\x08])|^)step ++<step>/<total_steps> (?:\[[=>.]++\] )?+(?:- loss: <loss>(?: -?+[0-9][0-9.e+-]*+)*+ )?+"
 #: Metrics and the time that is left, up to what is looked for.
 _FIELDS = (
     rb"(?:- (?!avg_reader_cost: |loss: |[0-9]++[mu]?s/)[^\r\n\x08-]++(?:-(?! )[^\r\n\x08-]*+)*+|-(?! )[^\r\n\x08-]*+)*+"
 )
 _TIME = rb"- (?:(?=<_milliseconds>ms)|(?=<_microseconds>us))?+(?P<duration>[0-9]++)[mu]?s/step(?![^\s\x08])"
+
+
+def _steps(time: bytes) -> bytes:
+    """Return a pattern for steps with such a time, and for the lines that say what they are of.
+
+    It begins with the first letters of all these: `re` finds letters eight times as fast as what stands in front of them.
+    """
+    return rb"(?m)[EPs](?:" + _EPOCH + rb"|" + _OTHER + rb"|" + _STEP + _FIELDS + time + rb")"
 
 
 def _in_epochs(columns: Columns) -> tuple[Rows, Columns]:
@@ -76,10 +81,11 @@ FORMAT = Format(
     marker=b"/step",
     start=rb"The loss value printed in the log is the current step, and the metric is the average value of previous steps?\.",
     readings=(
-        Reading(_BEGINS + _STEP + _FIELDS + _TIME, unit="samples/s", cumulative_since=1, postprocess=_timed),
+        Reading(_steps(_TIME), unit="samples/s", cumulative_since=1, postprocess=_timed),
         Reading(
-            _BEGINS + _STEP + _FIELDS + rb"- avg_reader_cost: <reader_seconds> sec - avg_batch_cost: <_batch_cost> sec "
-            rb"- ips: <throughput> samples/sec ",
+            _steps(
+                rb"- avg_reader_cost: <reader_seconds> sec - avg_batch_cost: <_batch_cost> sec - ips: <throughput> samples/sec "
+            ),
             unit="samples/s",
             postprocess=_exact,
         ),

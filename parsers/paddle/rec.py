@@ -25,6 +25,7 @@ def _epoch(printed: bytes, unit: str) -> Reading:
     return Reading(
         rb"Epoch: <epoch>, using time <duration> second, ips <throughput> " + printed + rb"/sec",
         unit=unit,
+        marker=b", using time ",
         scope="node",
         span="epoch",
     )  # fmt: skip
@@ -36,6 +37,7 @@ def _batch(printed: bytes, unit: str) -> Reading:
         rb"(?:(?:cost|LOSS): \[<loss>\], ++)?+avg_batch_cost: <step_seconds> sec, "
         rb"avg_samples: <batch>, ips: <throughput> " + printed + rb"/sec",
         unit=unit,
+        marker=b"avg_samples: ",
         scope="thread",
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -54,7 +55,9 @@ class Row:
 def child(function: Callable[..., object], *arguments: object) -> Used:
     """Call a function of a module, which takes its arguments as text, in a fresh interpreter."""
     command = [sys.executable, "-c", _CHILD, function.__module__, function.__name__, *map(str, arguments)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    # Python keeps bytecode unless it is told not to, and then each child would compile all modules again.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=kept)
     return Used(*json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -192,12 +192,13 @@ class StatementCollector:
 
     def _restate(self, fact: Fact, text: bytes, numbers: Sequence[int], after: int) -> None:
         known = self._facts[fact.name][1]
-        for match in fact.regex.finditer(text, after):
-            value = fact.value(match[1])
-            if value is not None and value != known.value:
-                second = Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
-                self._restated = Restated(fact.name, known, second)
-                return
+        # Some lines state a fact with each record, in the same words.
+        values = {printed: fact.value(printed) for printed in {match[1] for match in fact.regex.finditer(text, after)}}
+        others = {printed: value for printed, value in values.items() if value not in (None, known.value)}
+        if others:
+            match = next(each for each in fact.regex.finditer(text, after) if each[1] in others)
+            line = numbers[text.count(b"\n", 0, match.start(1))]
+            self._restated = Restated(fact.name, known, Quoted(others[match[1]], line))
 
 
 def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:

@@ -733,10 +733,10 @@ def _drifting(records: SessionRecords) -> int | None:
     keys = _starts(begun, ranks) * (order.max() + 1) + order
     _, first, group, lines = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     begins, ends = np.full(len(lines), np.inf), np.full(len(lines), -np.inf)
-    np.minimum.at(begins, group, records["clock"])
-    np.maximum.at(ends, group, records["clock"])
-    # The clocks of two machines may differ, by as much from first to last.
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
+    with np.errstate(all="ignore"):  # Numbers may be garbled, or missing.
+        np.minimum.at(begins, group, records["clock"])
+        np.maximum.at(ends, group, records["clock"])
+        # The clocks of two machines may differ, by as much from first to last.
         apart = ends - begins - np.min(ends - begins, where=lines > 1, initial=np.inf)
         late = np.flatnonzero((lines > 1) & (apart > _APART * median(np.abs(np.diff(begins))) + _COARSE))
     if len(late) < max(_OFTEN, _SHARE * len(lines)) or len(late) < _MOSTLY * (late[-1] - late[0] + 1):

@@ -587,6 +587,12 @@ def test_two_programs_that_write_into_one_file_are_seen(tmp_path: Path) -> None:
     assert (told[0], told[1].code) == (2, "steps_go_back")
 
 
+def test_ranks_of_which_some_lines_tell_no_time_are_one_program(tmp_path: Path) -> None:
+    pattern = rb"iter (?P<step>\d+)(?: after (?P<elapsed>\d+))?+ speed (?P<throughput>\S+)"
+    lines = [f"iter {i}{told} speed {5.0 + i}" for i in range(1, 40) for told in (f" after {i}", "", "")]
+    assert interleaved(made(pattern, lines, tmp_path, repeated=True).main) is None
+
+
 def test_two_programs_of_updates_are_seen_where_they_are_not_in_step(tmp_path: Path) -> None:
     """A loss scaler takes back a few updates, and never as many as lie between two programs."""
     pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"

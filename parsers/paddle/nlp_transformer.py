@@ -3,11 +3,26 @@
 Two dialects: coloured lines with the time in brackets (2023), and lines that begin with `date-INFO: ` (2021). `ips` is
 the throughput of one device over the interval; it varies with the length of the sentences and at the end of an epoch.
 `batch_size` is the maximum of tokens in a batch of one device, so `ips` is not batch size over seconds; the actual
-number is `tokens`. The record of step 0 prints no speed. Some logs print the command at the very end.
+number is `tokens`, of as many steps as lie between two lines. The record of step 0 prints no speed. Some logs print the
+command at the very end.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
+
+
+def _of_intervals(columns: Columns) -> Postprocessed:
+    """Return all records; where lines before one are missing, with tokens for all steps since the line that is there."""
+    step = columns["step"]
+    gaps = np.diff(step, prepend=np.nan)
+    every = gaps[gaps > 0].min(initial=np.inf)
+    times = gaps / every if (step % every == 0).all() else np.ones(len(step))
+    return np.arange(len(step)), {**columns, "samples": columns["samples"] * np.where(times > 0, times, 1)}
+
 
 FORMAT = Format(
     title="PaddleNLP Transformer",
@@ -22,6 +37,7 @@ FORMAT = Format(
             unit="words/s",
             scope="device",
             epoch_end=True,
+            postprocess=_of_intervals,
             pauses=(
                 # The timer begins anew behind the validation and the checkpoint that follows it.
                 Pause("evaluation", rb"validation, step_idx: ", b"validation, step_idx: 100, avg loss: 4.2, normalized loss: 2.8, ppl: 65.9", inside="none"),

@@ -13,7 +13,7 @@ import pytest
 from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 #: Samples per step, the seconds of a step that does not wait, and those of one that does.
 BATCH, QUICK, SLOW = 96, 0.25, 0.75
@@ -67,6 +67,27 @@ def test_tipc_counts_what_its_model_reads(words: str, unit: str, tmp_path: Path)
     found = measured(session, facts_of(session) | {"devices": 8}).headline
     assert isinstance(found, Figure)
     assert (found.unit, found.value) == (unit, pytest.approx(8 * 4 / 0.375))
+
+
+def translated(steps: Iterable[int], per_line: int = 50_000) -> list[str]:
+    """Return lines of PaddleNLP's Transformer: steps of 0.5 s and 5,000 words, of which ten are printed together."""
+    return [
+        f"2026-11-20 {17 + n // 7200}:{n // 120 % 60:02d}:{n // 2 % 60:02d},000-INFO: step_idx: {n}, epoch: 0, batch: {n}, "
+        f"avg loss: 8.5, normalized loss: 7.1, ppl: 5000.0, avg_speed: 2.00 step/s, batch_cost: 0.50000 sec, "
+        f"reader_cost: 0.00010 sec, tokens: {per_line}, ips: 10000.00000 words/sec"
+        for n in steps
+    ]
+
+
+def test_translation_tells_the_words_of_one_interval_where_lines_are_missing(tmp_path: Path) -> None:
+    # Two of three lines are missing, but for the last ones.
+    steps = [*range(30, 900, 30), *range(900, 1000, 10)]
+    session = session_of(translated(steps), tmp_path, "paddle.nlp_transformer")
+    found = measured(session, facts_of(session) | {"devices": 8}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(8 * 10000)
+    session = session_of(translated(range(10, 1000, 10), 100_000), tmp_path, "paddle.nlp_transformer")
+    assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
 
 
 def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def translated(steps: Iterable[int], per_line: int = 50_000) -> list[str]:
     """Return lines of PaddleNLP's Transformer: steps of 0.5 s and 5,000 words, of which ten are printed together."""
     return [
         f"2026-11-20 {17 + n // 7200}:{n // 120 % 60:02d}:{n // 2 % 60:02d},000-INFO: step_idx: {n}, epoch: 0, "
-        f"batch: {n}, avg loss: 8.5, normalized loss: 7.1, ppl: 5000.0, avg_speed: 2.00 step/s, batch_cost: 0.50000 sec, "
-        f"reader_cost: 0.00010 sec, tokens: {per_line}, ips: 10000.00000 words/sec"
+        f"batch: {n}, avg loss: 8.5, normalized loss: 7.1, ppl: 5000.0, avg_speed: 2.00 step/s, "
+        f"batch_cost: 0.50000 sec, reader_cost: 0.00010 sec, tokens: {per_line}, ips: 10000.00000 words/sec"
         for n in steps
     ]
 

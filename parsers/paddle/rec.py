@@ -5,7 +5,8 @@ samples in each epoch. The batch line (DataLoader mode only) counts one thread; 
 about five per word, although it also says `word/sec`. The two are never mixed. The log is that of the first trainer;
 `trainers:` is the number of nodes. The network is named only in the paths of some warnings, except for Word2Vec, the
 only one that counts words. The trainers of its models (`tools/trainer.py`) print other lines per batch, of one
-device: sums divided by the print interval, also for the first batch of an epoch, whose line is left out.
+device: sums divided by the print interval, also for the first batch of an epoch, or the first two in older ones, whose
+line is left out.
 `tools/infer.py` prints the same of an inference, behind a line that names the epoch that it loads, and mostly with
 two decimals.
 """
@@ -23,8 +24,9 @@ _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 def _of_all_samples(columns: Columns) -> Postprocessed:
     """Return all epochs, and whether each tells as many samples as the others: their number is counted once."""
-    samples = columns["throughput"] * columns["duration"]
-    told = samples / np.median(samples) if len(samples) else samples
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        samples = columns["throughput"] * columns["duration"]
+        told = samples / np.median(samples) if len(samples) else samples
     return np.arange(len(samples)), {**columns, "agreement": told}
 
 
@@ -66,7 +68,7 @@ FORMAT = Format(
         _batch(rb"example", "samples/s"),
         _batch(rb"word", "pairs/s"),
         Reading(
-            rb" - INFO - epoch: <epoch>, batch_id: (?!0,)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
+            rb" - INFO - epoch: <epoch>, batch_id: (?![01],)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
             + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput>(?<!\.[0-9]{2}) (?:ins/s|images/sec)"
             rb"| - INFO - load model epoch <_inferred>\b",
             unit="samples/s",
@@ -84,7 +86,7 @@ FORMAT = Format(
         FLEET,
         # The trainers divide the first batch of an epoch by the print interval.
         Fact("batch_size", rb" - INFO - use_gpu: " + up_to(rb" train_batch_size: ", rb" - INFO - ") + rb"(\d++),", int),
-        Fact("batch_size", rb"batch_id: (?!0,)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
+        Fact("batch_size", rb"batch_id: (?![01],)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("batch_size", rb"Batch: \d++, " + up_to(rb" avg_samples: ", rb"Batch: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),

@@ -90,16 +90,17 @@ def test_translation_tells_the_words_of_one_interval_where_lines_are_missing(tmp
     assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
 
 
-def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(tmp_path: Path) -> None:
-    # Batches of 50 samples in 0.05 s; the first line of an epoch is of one batch, and says a tenth of its samples.
+@pytest.mark.parametrize(("first", "unit"), [(0, "ins/s"), (1, "images/sec")])
+def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(first: int, unit: str, tmp_path: Path) -> None:
+    # Batches of 50 samples in 0.05 s; the first line of an epoch is of one batch or two, and says a tenth of their samples.
     lines = []
     for epoch in range(3):
-        for batch in range(0, 60, 10):
-            share = 1 if batch else 0.1
+        for batch in range(first, 60, 10):
+            share = 1 if batch > 1 else 0.1 * (1 + first)
             lines.append(
                 f"2026-11-20 13:37:10,000 - INFO - epoch: {epoch}, batch_id: {batch}, auc:0.500000,  "
                 f"avg_reader_cost: 0.00000 sec, avg_batch_cost: {0.05 * share:.5f} sec, "
-                f"avg_samples: {50 * share:.5f}, ips: 1000.00000 ins/s"
+                f"avg_samples: {50 * share:.5f}, ips: 1000.00000 {unit}"
             )
     head = "2026-11-20 13:37:10,000 - INFO - use_gpu: True, train_batch_size: 50, epochs: 3, print_interval: 10"
     for log in (lines, [head, *lines]):

@@ -92,7 +92,7 @@ def test_translation_tells_the_words_of_one_interval_where_lines_are_missing(tmp
 
 @pytest.mark.parametrize(("first", "unit"), [(0, "ins/s"), (1, "images/sec")])
 def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(first: int, unit: str, tmp_path: Path) -> None:
-    # Batches of 50 samples in 0.05 s; the first line of an epoch is of one batch or two, and says a tenth of their samples.
+    # Batches of 50 samples in 0.05 s; the first line of an epoch is of one batch or two, of which it tells a tenth.
     lines = []
     for epoch in range(3):
         for batch in range(first, 60, 10):

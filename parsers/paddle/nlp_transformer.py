@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
+from parsers.contract.missing import intervals
 from parsers.paddle import LAUNCHER
 
 _VALIDATION = Pause(
@@ -26,11 +27,10 @@ _VALIDATION = Pause(
 
 def _of_intervals(columns: Columns) -> Postprocessed:
     """Return all records; where lines before one are missing, with tokens for all steps since the line that is there."""
-    step = columns["step"]
-    gaps = np.diff(step, prepend=np.nan)
-    every = gaps[gaps > 0].min(initial=np.inf)
-    times = gaps / every if (step % every == 0).all() else np.ones(len(step))
-    return np.arange(len(step)), {**columns, "samples": columns["samples"] * np.where(times > 0, times, 1)}
+    step, tokens = columns["step"], columns["samples"]
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        told = tokens / (columns["throughput"] * columns["step_seconds"])
+    return np.arange(len(step)), {**columns, "samples": tokens * intervals(step, told)}
 
 
 FORMAT = Format(

@@ -13,6 +13,7 @@ import pytest
 from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
+from ingest.compute.second_run import second_run
 from schema.records import Figure, NoFigure
 
 #: Samples per step, the seconds of a step that does not wait, and those of one that does.
@@ -34,6 +35,13 @@ def test_bert_waits_for_data_within_its_batch_cost(head: str, twice: bool, tmp_p
     # 2 of 4 records wait: 40 steps in 20 seconds. The static graph divides by the wait twice.
     session = session_of(bert(head, [QUICK, SLOW] * 10, twice=twice), tmp_path, "paddle.nlp_bert")
     assert value(session, devices=8) == pytest.approx(8 * BATCH / 0.5)
+
+
+def test_bert_counts_each_step_once_though_every_rank_prints_it(tmp_path: Path) -> None:
+    ranks = [bert("total step:", [QUICK + rank / 1000] * 20) for rank in range(4)]
+    session = session_of([line for step in zip(*ranks, strict=True) for line in step], tmp_path, "paddle.nlp_bert")
+    assert second_run(session) is None
+    assert value(session, devices=4) == pytest.approx(4 * BATCH / (QUICK + 0.0015), rel=1e-3)
 
 
 def test_bert_of_another_file_counts_its_own_steps(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from test_dialects import facts_of, figure, log_of, reason, session_of, value
 from ingest.compute.frame import begun_anew
 from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
+from ingest.read.facts import merge
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
 from schema.records import Figure, NoFigure
@@ -648,3 +649,37 @@ def test_svtas_prints_the_lines_of_paddlevideo_in_pytorch(tmp_path: Path) -> Non
     for metrics, framework in (("Acc: 0.5 Seg_Acc: 0.5 ", "PyTorch"), ("top1: 0.5 ", None)):
         session = session_of([line.format(n, 10 * n, metrics) for n in range(1, 21)], tmp_path, "paddle.video")
         assert facts_of(session).get("framework") == framework
+
+
+@pytest.mark.parametrize(("samples", "found"), [(8.0, 2 * 8 / 0.4), (16.0, "lines_contradict")])
+def test_paddleocr_of_documents_times_the_forward_pass_alone(
+    samples: float, found: float | str, tmp_path: Path
+) -> None:
+    # Steps of 0.4 s on two devices, of which `batch_cost` tells 0.05; evaluations and checkpoints of 20 s and 5 s.
+    at, lines = (
+        START,
+        ["Instantaneous batch size per GPU = 8", "Total train batch size (w. parallel, distributed) = 16"],
+    )
+    lines = [f"[2026/11/20 07:59:59] root INFO:   {each}" for each in lines]
+    for step in range(1, 1001):
+        at += dt.timedelta(seconds=0.4)
+        epoch, place = divmod(step - 1, 100)
+        lines.append(
+            f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: epoch: [{epoch}/200], iter: [{place}/100], global_step:{step}, "
+            "train loss: 0.250000, lr: 0.000050, avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.05000 sec, "
+            f"avg_samples: {samples:.5f}, ips: 160.00000 images/sec"
+        )
+        for every, seconds, said in (
+            (200, 20, f"[epoch {epoch}/200] results: {{}}"),
+            (100, 5, "Saving model checkpoint to out"),
+        ):
+            if step % every == 0:
+                at += dt.timedelta(seconds=seconds)
+                lines.append(f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: {said}")
+    session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
+    facts = merge({}, session.facts, None, "", {}).for_rules()
+    told = measured(session, facts | {"devices": 2}).headline
+    if isinstance(told, Figure):
+        assert told.value == pytest.approx(found, rel=0.01)
+    else:
+        assert told.reason.code == found

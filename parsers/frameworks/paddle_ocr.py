@@ -10,13 +10,28 @@ batch has the configured size. The first record of a run includes the start-up, 
 each epoch; evaluations lie outside. A resumed run counts its steps from 0 in
 a later epoch. Memory is that of the tensors, 0 if unknown. OpenOCR prints the same in PyTorch, as `openrec` and
 `opendet`.
+
+The first trainers of documents (`ppstructure/vqa`, 2021 to 2022) print a line per step, of which their `batch_cost` holds the
+forward pass alone: they are read with their timestamps.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import ENDED, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap
+from parsers.contract import (
+    ENDED,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    Trap,
+    is_private,
+)
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
@@ -43,8 +58,15 @@ _PAUSES = (
         inside="none",
     ),
 )
+#: The timestamps go on meanwhile.
+_DOCUMENT_PAUSES = (
+    Pause("evaluation", rb"] results: \{", b"[2026/11/20 13:14:50] root INFO: [epoch 3/200][iter: 9/19] results: {'loss': 0.5, 'f1': 0.5}"),
+    Pause("checkpoint", rb"Saving model checkpoint to ", b"[2026/11/20 13:14:50] root INFO: Saving model checkpoint to ./output/ser/latest_model"),
+)  # fmt: skip
 #: No run has so many steps, and no interval; larger numbers are garbled.
 _LAST_STEP, _LONGEST = 1e12, 10_000
+#: Seconds from which on whole ones tell how long steps took.
+_APART = 10
 #: Samples per step agree with the batch size within this share.
 _SAME = 0.05
 
@@ -99,11 +121,24 @@ def _by_samples(columns: Columns) -> Postprocessed:
     return _over_interval(columns, every) if every >= 1 else (np.arange(len(columns["step"])), columns)
 
 
+def _apart(columns: Columns) -> Postprocessed:
+    """Return the first line of every ten seconds, whose timestamps are whole seconds, with the mean batch since the last."""
+    tens = columns["clock"] // _APART
+    rows = np.flatnonzero(np.diff(tens, prepend=np.nan) != 0)
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        told, batch = (
+            np.diff(np.cumsum(each)[rows], prepend=0.0) / np.diff(rows, prepend=-1)
+            for each in (columns["_ips"] * columns["_cost"], columns["batch"])
+        )
+        made = {name: column[rows] for name, column in columns.items() if not is_private(name)}
+        return rows, made | {"batch": batch, "agreement": told / batch}
+
+
 FORMAT = Format(
     title="PaddleOCR",
     framework="PaddlePaddle",
     marker=b"INFO: epoch: [",
-    start=rb"(?:ppocr|root|openrec|opendet) INFO: Architecture : ",
+    start=rb"(?:ppocr|root|openrec|opendet) INFO: (?:Architecture : |\*{5} Running training \*{5})",
     readings=(
         Reading(
             _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
@@ -122,9 +157,22 @@ FORMAT = Format(
             postprocess=_by_samples,
             pauses=_PAUSES,
         ),
+        Reading(
+            rb"\[(?P<clock>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:root|ppocr) INFO: epoch: \[<epoch>/<total_epochs>\], iter: \[[0-9]++/[0-9]++\], "
+            rb"global_step:<step>, train loss: <loss>, lr: [0-9.e-]++, avg_reader_cost: [0-9.]++ sec, avg_batch_cost: <_cost> sec, "
+            rb"avg_samples: <batch>, ips: <_ips> images/sec",
+            unit="samples/s",
+            scope="device",
+            epoch_end=True,
+            postprocess=_apart,
+            pauses=_DOCUMENT_PAUSES,
+        ),
     ),
     facts=(
         Fact("batch_size", rb"INFO: Train :(?:(?!INFO: \w)[\s\S]){0,20000}?batch_size_per_card : (\d++)", int),
+        Fact("batch_size", rb"INFO: ++Instantaneous batch size per GPU = (\d++)", int),
+        Fact("batch_size_of_job", rb"INFO: ++Total train batch size \(w\. parallel, distributed\) = (\d++)", int),
+        Fact("total_steps", rb"INFO: ++Total optimization steps = (\d++)", int),
         # Of the `Global` section; deeper ones are of a part of the network, such as a backbone `large`.
         Fact("model", rb"INFO: {5}model_name : ([\w.+-]++)"),
         Fact("model", rb"INFO: Architecture :(?:(?!INFO: \w)[\s\S]){0,9000}?\n[^\n]*? INFO:     algorithm : ([\w.+-]++)"),
@@ -154,6 +202,16 @@ FORMAT = Format(
             b"[2026/11/20 13:14:40] root INFO: epoch: [1/1200], iter: 30, lr: 0.001000, loss: 6.500000, "
             b"loss_shrink_maps: 4.5, reader_cost: 0.10000 s, batch_cost: 0.50000 s, samples: 160, ips: 32.00000\n",
             epoch=1, step=30, loss=6.5, reader_seconds=0.1, step_seconds=0.5, samples=160, throughput=32,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] root INFO: epoch: [3/200], iter: [9/19], global_step:66, train loss: 0.250000, lr: 0.000050, "
+            b"avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.05000 sec, avg_samples: 8.00000, ips: 160.00000 images/sec\n",
+            clock=1795180480, epoch=3, total_epochs=200, step=66, loss=0.25, batch=8, _cost=0.05, _ips=160,
+        ),
+        NearMiss(
+            b"root INFO: epoch: [3/200], iter: [9/19], global_step:66, train loss: 0.250000, lr: 0.000050, avg_reader_cost: 0.00100 sec, "
+            b"avg_batch_cost: 0.05000 sec, avg_samples: 8.00000, ips: 160.00000 images/sec\n",
+            "the seconds of the forward pass alone",
         ),
         NearMiss(
             b"[2026/11/20 13:14:50] ppocr INFO: cur metric, precision: 0.5, recall: 0.25, hmean: 0.33, fps: 45.5",

@@ -4,10 +4,17 @@
 Release 2.0 (2020 to 2021) puts commas behind the epoch and the step; its means begin at step 10. The closing `END
 epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be negative. The
 configuration names three batch sizes (train, eval, infer), in any order; that of release 2.0 is split over all devices.
+So is that of 2020, which prints the seconds of one step alone, as `elapse`, with the wait for its data.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.paddle import CLAS
+
+#: Validations and checkpoints lie between the steps of two epochs.
+_PAUSES = (
+    Pause("evaluation", rb"valid step:", b"2026-11-20 13:16:10 INFO: epoch:0   valid step:10   loss:  6.9 top1: 0.1 elapse: 0.250s", inside="none"),
+    Pause("checkpoint", rb"Already save model in ", b"2026-11-20 13:16:10 INFO: Already save model in output/ResNet50/1", inside="none"),
+)  # fmt: skip
 
 FORMAT = Format(
     title="PaddleClas (static graph)",
@@ -33,6 +40,12 @@ FORMAT = Format(
             unit="images/s",
             scope="device",
             cumulative_since=10,
+        ),
+        Reading(
+            rb"epoch:<epoch> ++train step:<step> ++(?:loss: ++<loss> )?+" + up_to(rb"elapse: ", rb"epoch:|batch_cost: ") + rb"<step_seconds>s",
+            unit="images/s",
+            span="step",
+            pauses=_PAUSES,
         ),
     ),
     facts=(
@@ -68,6 +81,12 @@ FORMAT = Format(
             b"reader_cost: 0.00040 s, ips: 256.00000 images/sec.",
             epoch=12, step=1030, loss=7.07572, throughput=256.0,
         ),
+        Sample(
+            b"2026-11-20 13:16:10 INFO: epoch:0   train step:20   loss:  6.9196 top1: 0.0039 top5: 0.0078 lr: 0.100000 elapse: 0.250s",
+            epoch=0, step=20, loss=6.9196, step_seconds=0.25,
+        ),
+        NearMiss(b"2026-11-20 13:16:10 INFO: END epoch:0   train loss:  6.9 top1: 0.1 lr: 0.1 elapse_sum: 219.750ss", "the end of an epoch"),
+        NearMiss(b"2026-11-20 13:16:10 INFO: epoch:0   train step:20   loss:  6.9196 lr: 0.100000 elapse: 0.25", "cut inside the number"),
         NearMiss(
             b"2026-11-20 13:16:10 INFO: epoch:0  , valid step:50  , top1: 0.75000, top5: 0.92188, loss: 0.97458, lr: 0.000000, "
             b"batch_cost: 0.69290 s, reader_cost: 0.59956 s, ips: 92.36500 images/sec.",

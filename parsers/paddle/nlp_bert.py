@@ -2,9 +2,10 @@
 
 A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` holds the wait for data, which
 the static graph (`total step`, once misspelt as `tobal step`) adds to it once more: its `ips` is too low where the
-loader is slow, and the seconds of a step count. The data lie in several files; a record in which another one begins
-counts the steps since then only, and is left out. With gradient merge, every 88th step or so also reduces and updates:
-one record in nine is therefore slow, and counts. Some logs print the command at the very end.
+loader is slow, and the seconds of a step count. There every rank prints its lines. The data lie in several files; a
+record in which another one begins counts the steps since then only, and is left out. With gradient merge, every 88th
+step or so also reduces and updates: one record in nine is therefore slow, and counts. Some logs print the command at
+the very end.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ FORMAT = Format(
     marker=b"al step",
     start=rb"(?m)^Namespace\((?=adam_epsilon=|[^\n]*?, logging_steps=)",
     readings=(
-        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sequences/sec" + MEMORY, unit="sequences/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
+        Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sequences/sec" + MEMORY, unit="sequences/s", scope="device", repeated=True, pauses=_PAUSES, postprocess=_whole_intervals),
         # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
         Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sample/sec" + MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
         Reading(_LINE + rb"avg_samples: [0-9.]++, ips: <throughput> words/sec" + MEMORY, unit="words/s", scope="device", pauses=_PAUSES),

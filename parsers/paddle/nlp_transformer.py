@@ -1,13 +1,37 @@
 """PaddleNLP, Transformer for translation (`machine_translation/transformer`): a record per `print_step` steps.
 
-Two dialects: coloured lines with the time in brackets (2023), and lines that begin with `date-INFO: ` (2021). `ips` is
+Two dialects: coloured lines with the time in brackets (2023), and lines that begin with `date-INFO: ` (2021). The first
+ones (2020) tell `words speed`, whose timer runs on during a validation, and begins anew with each epoch. `ips` is
 the throughput of one device over the interval; it varies with the length of the sentences and at the end of an epoch.
 `batch_size` is the maximum of tokens in a batch of one device, so `ips` is not batch size over seconds; the actual
-number is `tokens`. The record of step 0 prints no speed. Some logs print the command at the very end.
+number is `tokens`, of as many steps as lie between two lines. The record of step 0 prints no speed. Some logs print the
+command at the very end.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
+from parsers.contract.missing import intervals
 from parsers.paddle import LAUNCHER
+
+_VALIDATION = Pause(
+    "evaluation",
+    rb"validation, step_idx: ",
+    b"validation, step_idx: 100, avg loss: 4.2, normalized loss: 2.8, ppl: 65.9",
+)
+
+
+def _of_intervals(columns: Columns) -> Postprocessed:
+    """Return all records; where lines before one are missing, with tokens for all steps since the line that is there."""
+    step, tokens = columns["step"], columns["samples"]
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        told = tokens / (columns["throughput"] * columns["step_seconds"])
+    return np.arange(len(step)), {**columns, "samples": tokens * intervals(step, told)}
+
 
 FORMAT = Format(
     title="PaddleNLP Transformer",
@@ -22,10 +46,18 @@ FORMAT = Format(
             unit="words/s",
             scope="device",
             epoch_end=True,
+            postprocess=_of_intervals,
             pauses=(
                 # The timer begins anew behind the validation and the checkpoint that follows it.
-                Pause("evaluation", rb"validation, step_idx: ", b"validation, step_idx: 100, avg loss: 4.2, normalized loss: 2.8, ppl: 65.9", inside="none"),
+                replace(_VALIDATION, inside="none"),
             ),
+        ),
+        Reading(
+            rb"step_idx: <step>, epoch: <epoch>, batch: [0-9]++, avg loss: <loss>, normalized loss: [0-9.a-z-]++, ppl: [0-9.a-z-]++, "
+            rb"avg_speed: <steps_per_second> step/s, words speed: <throughput> words/s",
+            unit="words/s",
+            scope="device",
+            pauses=(_VALIDATION,),
         ),
     ),
     facts=(
@@ -49,6 +81,11 @@ FORMAT = Format(
             b"avg_speed: 4.00 step/s, batch_cost: 0.25000 sec, reader_cost: 0.00009 sec, tokens: 45000, "
             b"ips: 18000.00000 words/sec",
             step=10, loss=float("nan"), samples=45000, throughput=18000.0,
+        ),
+        Sample(
+            b"2026-11-20 17:19:01,188-INFO: step_idx: 100, epoch: 0, batch: 100, avg loss: 8.062560, normalized loss: 6.694919, "
+            b"ppl: 3173.404053, avg_speed: 2.00 step/s, words speed: 9000.25 words/s",
+            step=100, epoch=0, loss=8.06256, steps_per_second=2, throughput=9000.25,
         ),
         NearMiss(
             b"2026-11-20 17:18:59,018-INFO: step_idx: 0, epoch: 0, batch: 0, avg loss: 11.213531, normalized loss: 9.845891, "

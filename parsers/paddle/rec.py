@@ -1,11 +1,12 @@
 """PaddleRec's benchmark of parameter servers (CTR-DNN, Wide & Deep, Word2Vec): a line per epoch, and lines per batch.
 
-Figures are computed from the epoch line (`ips ` without a colon), which counts one node with all its threads. The
-batch line (`ips: ` with a colon, DataLoader mode only) counts one thread; for Word2Vec it counts training pairs,
+Figures are computed from the epoch line (`using time`), which counts one node with all its threads or GPUs, and as many
+samples in each epoch. The batch line (DataLoader mode only) counts one thread; for Word2Vec it counts training pairs,
 about five per word, although it also says `word/sec`. The two are never mixed. The log is that of the first trainer;
 `trainers:` is the number of nodes. The network is named only in the paths of some warnings, except for Word2Vec, the
 only one that counts words. The trainers of its models (`tools/trainer.py`) print other lines per batch, of one
-device: sums divided by the print interval, also for the first batch of an epoch, whose line is left out.
+device: sums divided by the print interval, also for the first batch of an epoch, or the first two in older ones, whose
+line is left out.
 `tools/infer.py` prints the same of an inference, behind a line that names the epoch that it loads, and mostly with
 two decimals.
 """
@@ -21,13 +22,22 @@ from parsers.paddle import FLEET
 _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 
+def _of_all_samples(columns: Columns) -> Postprocessed:
+    """Return all epochs, and whether each tells as many samples as the others: their number is counted once."""
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        samples = columns["throughput"] * columns["duration"]
+        told = samples / np.median(samples) if len(samples) else samples
+    return np.arange(len(samples)), {**columns, "agreement": told}
+
+
 def _epoch(printed: bytes, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: <epoch>, using time <duration> second, ips <throughput> " + printed + rb"/sec",
+        rb"Epoch: <epoch>, using time:?+ <duration> second, ips:?+ <throughput> " + printed + rb"/sec",
         unit=unit,
         marker=b", using time ",
         scope="node",
         span="epoch",
+        postprocess=_of_all_samples,
     )  # fmt: skip
 
 
@@ -60,8 +70,8 @@ FORMAT = Format(
         _batch(rb"example", "samples/s"),
         _batch(rb"word", "pairs/s"),
         Reading(
-            rb" - INFO - epoch: <epoch>, batch_id: (?!0,)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
-            + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput>(?<!\.[0-9]{2}) ins/s"
+            rb" - INFO - epoch: <epoch>, batch_id: (?![01],)<step>, " + up_to(rb" avg_reader_cost: ", rb" - INFO - ")
+            + rb"<reader_seconds> sec, avg_batch_cost: <step_seconds> sec, avg_samples: <batch>, ips: <throughput>(?<!\.[0-9]{2}) (?:ins/s|images/sec)"
             rb"| - INFO - load model epoch <_inferred>\b",
             unit="samples/s",
             scope="device",
@@ -78,7 +88,7 @@ FORMAT = Format(
         FLEET,
         # The trainers divide the first batch of an epoch by the print interval.
         Fact("batch_size", rb" - INFO - use_gpu: " + up_to(rb" train_batch_size: ", rb" - INFO - ") + rb"(\d++),", int),
-        Fact("batch_size", rb"batch_id: (?!0,)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
+        Fact("batch_size", rb"batch_id: (?![01],)\d++, " + up_to(rb" avg_samples: ", rb"batch_id: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("batch_size", rb"Batch: \d++, " + up_to(rb" avg_samples: ", rb"Batch: ") + rb"(\d++)\.0++, ips: ", int),
         Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
@@ -91,6 +101,8 @@ FORMAT = Format(
                epoch=2, duration=700.5, throughput=15500.25),
         Sample(b"2026-11-20 11:22:13,769 - INFO - Epoch: 0, using time 1750.0 second, ips 18800.125 word/sec.",
                epoch=0, duration=1750.0, throughput=18800.125),
+        Sample(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time: 700.5 second, ips: 15500.25 example/sec. auc: 0.75",
+               epoch=2, duration=700.5, throughput=15500.25),
         Sample(
             b"2026-11-20 14:28:02,412 - INFO - Epoch: 0, Batch: 100, auc: [0.66075832], cost: [0.4951788],  "
             b"avg_batch_cost: 1.00000 sec, avg_samples: 1000.00000, ips: 1000.00000 example/sec",

@@ -3,7 +3,7 @@
 `batch_cost` is that of the last batch too, so that batches that wait between two lines are in none. The line at the end
 of an epoch states the seconds of all its batches: where it is there, it stands for the epoch, but for the first batch,
 which waits for the workers of the loader to start and stands for none of the others. Validations print lines of the
-same form.
+same form. SVTAS prints the same in PyTorch.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ FORMAT = Format(
     facts=(
         Fact("batch_size", rb"^[^\n]{0,60}?\bbatch_size ?: ([0-9]++)$", int),
         Fact("model", rb"^[^\n]{0,60}?\bmodel_name ?: (\w++)$"),
+        Fact("framework", rb"(\bSeg_Acc: |\bSVTAS\b)", lambda _: "PyTorch"),
         *LAUNCHER,
     ),
     samples=(

@@ -299,3 +299,25 @@ def test_mindspore_takes_as_many_steps_in_each_epoch(tmp_path: Path) -> None:
     found = measured(session, {"devices": 8, "batch_size": 32}).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(8 * 32 / 0.25)
+
+
+def rec_epochs(*speeds: float, colon: str = "") -> list[str]:
+    """Return epochs of PaddleRec, of 600 s and 6 million samples of each of 4 nodes where the speed is 10,000."""
+    lines = [
+        f"2026-11-20 14:{n}9:09,247 - INFO - Epoch: {n}, using time{colon} 600.0 second, ips{colon} {each} example/sec."
+        for n, each in enumerate(speeds)
+    ]
+    return ["I1120 14:00:09.288252 17480 communicator.h:205] trainers: 4", *lines]
+
+
+@pytest.mark.parametrize("colon", ["", ":"])
+def test_paddlerec_counts_as_many_samples_in_each_epoch(colon: str, tmp_path: Path) -> None:
+    for speeds in ((10000.0,) * 4, (10000.0, 20000.0, 10000.0, 10000.0)):
+        session = session_of(rec_epochs(*speeds, colon=colon), tmp_path, "paddle.rec")
+        found = measured(session, facts_of(session)).headline
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(4 * 10000)
+    session = session_of(rec_epochs(20000.0, 10000.0, colon=colon), tmp_path, "paddle.rec")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "lines_contradict"

@@ -15,9 +15,10 @@ from test_dialects import facts_of, figure, log_of, reason, session_of, value
 from ingest.compute.frame import begun_anew
 from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
+from ingest.read.facts import merge
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 START = dt.datetime(2026, 11, 20, 8)
 PAIR = {"devices": 2, "batch_size": 4}
@@ -27,6 +28,13 @@ def recorded(session: Session) -> SessionRecords:
     """Return the records of the reading of steps that has any."""
     (found,) = [each for each in session.records if len(each) and each.reading.span != "run"]
     return found
+
+
+def reason_of(session: Session) -> str:
+    """Return why there is no headline."""
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, NoFigure)
+    return found.reason.code
 
 
 def static_detection(speed: str) -> list[str]:
@@ -587,3 +595,91 @@ def test_paddlenlp_keeps_its_speeds_in_a_file(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "paddle.nlp_trainer")
     assert len(recorded(session)) == 40
     assert value(session, "sustained") == pytest.approx(128)
+
+
+def test_paddleclas_of_2020_prints_the_seconds_of_one_step(tmp_path: Path) -> None:
+    # Steps of 0.4 s, of 256 images of all devices; validations and checkpoints of 40 s between the epochs.
+    head = ("TRAIN : ", "    batch_size : 256", "VALID : ")
+    at, lines = START, [f"2026-11-20 07:59:59 INFO: {each}" for each in head]
+    for epoch in range(3):
+        for step in range(0, 400, 10):
+            at += dt.timedelta(seconds=4)
+            lines.append(
+                f"{at:%Y-%m-%d %H:%M:%S} INFO: epoch:{epoch:<3d} train step:{step:<4d} loss:  6.9196 top1: 0.0039 "
+                "top5: 0.0078 lr: 0.100000 elapse: 0.400s"
+            )
+        at += dt.timedelta(seconds=40)
+        lines += [
+            f"{at:%Y-%m-%d %H:%M:%S} INFO: epoch:{epoch:<3d} valid step:0    loss:  6.9196 top1: 0.0039 elapse: 0.100s",
+            f"{at:%Y-%m-%d %H:%M:%S} INFO: Already save model in output/ResNet50/{epoch}",
+        ]
+    session = session_of(lines, tmp_path, "paddle.clas_static")
+    told = measured(session, facts_of(session))
+    assert isinstance(told.headline, Figure)
+    assert (told.headline.value, told.headline.scope) == (pytest.approx(640), "job")
+    assert {each.kind: each.verdict for each in told.witnesses}["clock"] == "agrees"
+    session = session_of([each.replace("0.400s", "0.200s") for each in lines], tmp_path, "paddle.clas_static")
+    assert reason_of(session) == "withheld"
+
+
+def test_translation_of_2020_validates_within_the_record_that_follows(tmp_path: Path) -> None:
+    at, lines = START, []
+    for step in range(100, 6001, 100):
+        late = 30 if step % 1000 == 100 and step > 100 else 0
+        at += dt.timedelta(seconds=25 + late)
+        head = f"{at:%Y-%m-%d %H:%M:%S},000-INFO: "
+        lines.append(
+            f"{head}step_idx: {step}, epoch: 0, batch: {step}, avg loss: 8.062560, normalized loss: 6.694919, "
+            f"ppl: 3173.404053, avg_speed: {100 / (25 + late):.2f} step/s, "
+            f"words speed: {400_000 / (25 + late):.2f} words/s"
+        )
+        if step % 1000 == 0:
+            lines.append(f"{head}validation, step_idx: {step}, avg loss: 4.2, normalized loss: 2.8, ppl: 65.9")
+    session = session_of(lines, tmp_path, "paddle.nlp_transformer")
+    assert value(session, "sustained", devices=2) == pytest.approx(2 * 16_000)
+    session = session_of([each.replace("4.00 step", "8.00 step") for each in lines], tmp_path, "paddle.nlp_transformer")
+    assert reason_of(session) == "withheld"
+
+
+def test_svtas_prints_the_lines_of_paddlevideo_in_pytorch(tmp_path: Path) -> None:
+    line = (
+        "[11/20 08:00:{:02d}] epoch:[  1/50 ] train step:{}   loss: 1.25 {}batch_cost: 0.50000 sec, "
+        "reader_cost: 0.01000 sec, ips: 4.00000 instance/sec."
+    )
+    for metrics, framework in (("Acc: 0.5 Seg_Acc: 0.5 ", "PyTorch"), ("top1: 0.5 ", None)):
+        session = session_of([line.format(n, 10 * n, metrics) for n in range(1, 21)], tmp_path, "paddle.video")
+        assert facts_of(session).get("framework") == framework
+
+
+@pytest.mark.parametrize(("samples", "found"), [(8.0, 2 * 8 / 0.4), (16.0, "lines_contradict")])
+def test_paddleocr_of_documents_times_the_forward_pass_alone(
+    samples: float, found: float | str, tmp_path: Path
+) -> None:
+    # Steps of 0.4 s on two devices, of which `batch_cost` tells 0.05; evaluations and checkpoints of 20 s and 5 s.
+    at, lines = (
+        START,
+        ["Instantaneous batch size per GPU = 8", "Total train batch size (w. parallel, distributed) = 16"],
+    )
+    lines = [f"[2026/11/20 07:59:59] root INFO:   {each}" for each in lines]
+    for step in range(1, 1001):
+        at += dt.timedelta(seconds=0.4)
+        epoch, place = divmod(step - 1, 100)
+        lines.append(
+            f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: epoch: [{epoch}/200], iter: [{place}/100], global_step:{step}, "
+            "train loss: 0.250000, lr: 0.000050, avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.05000 sec, "
+            f"avg_samples: {samples:.5f}, ips: 160.00000 images/sec"
+        )
+        for every, seconds, said in (
+            (200, 20, f"[epoch {epoch}/200] results: {{}}"),
+            (100, 5, "Saving model checkpoint to out"),
+        ):
+            if step % every == 0:
+                at += dt.timedelta(seconds=seconds)
+                lines.append(f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: {said}")
+    session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
+    facts = merge({}, session.facts, None, "", {}).for_rules()
+    told = measured(session, facts | {"devices": 2}).headline
+    if isinstance(told, Figure):
+        assert told.value == pytest.approx(found, rel=0.01)
+    else:
+        assert told.reason.code == found

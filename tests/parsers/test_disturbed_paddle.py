@@ -45,6 +45,25 @@ def test_paddlenlp_summary_of_a_run_that_stopped_early_counts_planned_steps(tmp_
     assert headline.value == 133.3333
 
 
+def test_paddlenlp_tells_the_seconds_of_one_interval_where_lines_are_missing(tmp_path: Path) -> None:
+    # 10 updates of 32 samples in 5 s, of which every third interval is printed, but for the last ones.
+    head = [
+        each.replace("10,000", "32,000").replace("accumulation) = 4", "accumulation) = 32")
+        for each in nlp_run("", "")[:6]
+    ]
+    for told, found in ((5.0, 64), (2.5, "withheld")):
+        lines = []
+        for step in (*range(30, 900, 30), *range(900, 1001, 10)):
+            at = dt.datetime(2026, 11, 20, 12) + dt.timedelta(seconds=step / 2)
+            lines.append(
+                f"[{at:%Y-%m-%d %H:%M:%S},250] [    INFO] - loss: 8.125, learning_rate: 1e-05, global_step: {step}, "
+                f"interval_runtime: {told}, interval_samples_per_second: 64.0, interval_steps_per_second: 2.0, epoch: 0"
+            )
+        session = session_of([*head, *lines], tmp_path, "paddle.nlp_trainer")
+        headline = measured(session, facts_of(session)).headline
+        assert (headline.value if isinstance(headline, Figure) else headline.reason.code) == found
+
+
 def detection(epoch: int, seconds: float, total: int) -> str:
     """Return the line of an epoch's first iteration, of 4 images per batch."""
     return (

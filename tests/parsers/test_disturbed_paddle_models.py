@@ -13,7 +13,8 @@ import pytest
 from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
-from schema.records import Figure
+from ingest.compute.second_run import second_run
+from schema.records import Figure, NoFigure
 
 #: Samples per step, the seconds of a step that does not wait, and those of one that does.
 BATCH, QUICK, SLOW = 96, 0.25, 0.75
@@ -34,6 +35,13 @@ def test_bert_waits_for_data_within_its_batch_cost(head: str, twice: bool, tmp_p
     # 2 of 4 records wait: 40 steps in 20 seconds. The static graph divides by the wait twice.
     session = session_of(bert(head, [QUICK, SLOW] * 10, twice=twice), tmp_path, "paddle.nlp_bert")
     assert value(session, devices=8) == pytest.approx(8 * BATCH / 0.5)
+
+
+def test_bert_counts_each_step_once_though_every_rank_prints_it(tmp_path: Path) -> None:
+    ranks = [bert("total step:", [QUICK + rank / 1000] * 20) for rank in range(4)]
+    session = session_of([line for step in zip(*ranks, strict=True) for line in step], tmp_path, "paddle.nlp_bert")
+    assert second_run(session) is None
+    assert value(session, devices=4) == pytest.approx(4 * BATCH / (QUICK + 0.0015), rel=1e-3)
 
 
 def test_bert_of_another_file_counts_its_own_steps(tmp_path: Path) -> None:
@@ -69,16 +77,38 @@ def test_tipc_counts_what_its_model_reads(words: str, unit: str, tmp_path: Path)
     assert (found.unit, found.value) == (unit, pytest.approx(8 * 4 / 0.375))
 
 
-def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(tmp_path: Path) -> None:
-    # Batches of 50 samples in 0.05 s; the first line of an epoch is of one batch, and says a tenth of its samples.
+def translated(steps: Iterable[int], per_line: int = 50_000) -> list[str]:
+    """Return lines of PaddleNLP's Transformer: steps of 0.5 s and 5,000 words, of which ten are printed together."""
+    return [
+        f"2026-11-20 {17 + n // 7200}:{n // 120 % 60:02d}:{n // 2 % 60:02d},000-INFO: step_idx: {n}, epoch: 0, "
+        f"batch: {n}, avg loss: 8.5, normalized loss: 7.1, ppl: 5000.0, avg_speed: 2.00 step/s, "
+        f"batch_cost: 0.50000 sec, reader_cost: 0.00010 sec, tokens: {per_line}, ips: 10000.00000 words/sec"
+        for n in steps
+    ]
+
+
+def test_translation_tells_the_words_of_one_interval_where_lines_are_missing(tmp_path: Path) -> None:
+    # Two of three lines are missing, but for the last ones.
+    steps = [*range(30, 900, 30), *range(900, 1000, 10)]
+    session = session_of(translated(steps), tmp_path, "paddle.nlp_transformer")
+    found = measured(session, facts_of(session) | {"devices": 8}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(8 * 10000)
+    session = session_of(translated(range(10, 1000, 10), 100_000), tmp_path, "paddle.nlp_transformer")
+    assert isinstance(measured(session, facts_of(session)).headline, NoFigure)
+
+
+@pytest.mark.parametrize(("first", "unit"), [(0, "ins/s"), (1, "images/sec")])
+def test_paddlerec_divides_the_first_batch_of_an_epoch_by_the_interval(first: int, unit: str, tmp_path: Path) -> None:
+    # Batches of 50 samples in 0.05 s; the first line of an epoch is of one batch or two, of which it tells a tenth.
     lines = []
     for epoch in range(3):
-        for batch in range(0, 60, 10):
-            share = 1 if batch else 0.1
+        for batch in range(first, 60, 10):
+            share = 1 if batch > 1 else 0.1 * (1 + first)
             lines.append(
                 f"2026-11-20 13:37:10,000 - INFO - epoch: {epoch}, batch_id: {batch}, auc:0.500000,  "
                 f"avg_reader_cost: 0.00000 sec, avg_batch_cost: {0.05 * share:.5f} sec, "
-                f"avg_samples: {50 * share:.5f}, ips: 1000.00000 ins/s"
+                f"avg_samples: {50 * share:.5f}, ips: 1000.00000 {unit}"
             )
     head = "2026-11-20 13:37:10,000 - INFO - use_gpu: True, train_batch_size: 50, epochs: 3, print_interval: 10"
     for log in (lines, [head, *lines]):

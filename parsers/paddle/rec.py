@@ -34,7 +34,7 @@ def _epoch(printed: bytes, unit: str) -> Reading:
     return Reading(
         rb"Epoch: <epoch>, using time:?+ <duration> second, ips:?+ <throughput> " + printed + rb"/sec",
         unit=unit,
-        marker=b", using time ",
+        marker=b", using time",
         scope="node",
         span="epoch",
         postprocess=_of_all_samples,

@@ -37,6 +37,8 @@ from parsers.dlperf import argument
 from parsers.frameworks import PYTORCH_JOB
 
 _TIMER = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
+#: Until mid-2020 the timer printed through the root logger, and then from a file of another name.
+_FIRST_TIMER = rb"\[(?:INFO )?+(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?+)\] (?:\[INFO\] \[(?:deepspeed_)?+timer\.py:[0-9]++:stop\] )?+"
 _SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
 _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
 _CURRENT = rb", RunningAvgSamplesPerSec=(?P<_mean>" + NUMBER + rb"), CurrSamplesPerSec="
@@ -121,7 +123,7 @@ FORMAT = Format(
             unit="samples/s", span="step", factors=_GIB, weak=True, where=_NOT_RLHF, postprocess=_beside_mean,
         ),
         Reading(
-            _TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,
+            _FIRST_TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
             unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, where=_NOT_RLHF, postprocess=_first_epoch,
         ),
@@ -197,6 +199,14 @@ FORMAT = Format(
         ),
         Sample(
             b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5644895928809\n",
+            epoch=0, step=1200, throughput=463.5644895928809,
+        ),
+        Sample(
+            b"[INFO 2026-11-20 01:24:59] 0/1200, SamplesPerSec=463.5644895928809\n",
+            epoch=0, step=1200, throughput=463.5644895928809,
+        ),
+        Sample(
+            b"[2026-11-20 01:24:59,852] [INFO] [deepspeed_timer.py:157:stop] 0/1200, SamplesPerSec=463.5644895928809\n",
             epoch=0, step=1200, throughput=463.5644895928809,
         ),
         Sample(

@@ -1,7 +1,7 @@
 """TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
-the whole job, unless several processes print in turn, as threads or sessions that begin show; of the hook's two
+the whole job, unless several processes print in turn, as threads, sessions that begin or rates in a row show; of the hook's two
 figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of one device
 as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job. Otherwise a record is the
 seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Where a hook of the user prints
@@ -85,7 +85,13 @@ _CONFIG = rb"INFO:tensorflow:Using config: "
 _OTHERS = rb"/sec: |[Ee]valuation (?:at |\[)|Traceback|rror was raised|" + _BEGUN
 _TWICE = _BEGUN + rb"(?:(?!" + _OTHERS + rb")[\s\S])*+" + _BEGUN
 
-_SEVERAL = _IN_TURN + rb"|" + _TWICE + rb"|" + _HOROVOD
+#: Two processes print one kind of line each before they print the other; two loggers print the same number.
+_OF_TWO = (
+    _TENSORFLOW + rb"global_step/sec: (?P<rate>[0-9.]++)\r?+\n" + _TENSORFLOW + rb"global_step/sec: (?!(?P=rate)\s)[0-9.]++\r?+\n"
+    rb"(?:" + _TENSORFLOW + rb"global_step/sec: [0-9.]++\r?+\n)*+(?:" + _TENSORFLOW + rb"examples/sec: [0-9.]++\s++){2}"
+)  # fmt: skip
+_PROCESSES = _IN_TURN + rb"|" + _TWICE + rb"|" + _OF_TWO
+_SEVERAL = _PROCESSES + rb"|" + _HOROVOD
 
 
 def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
@@ -189,10 +195,10 @@ FORMAT = Format(
     facts=(
         Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
         Fact("batch_size", _FIRST_BATCH % rb"(?=[\s\S]*?MirroredStrategy)", int),
-        Fact("batch_size", _FIRST_BATCH % b"" + rb"(?=[\s\S]*?(?:" + _IN_TURN + rb"|" + _TWICE + rb"))", int),
+        Fact("batch_size", _FIRST_BATCH % b"" + rb"(?=[\s\S]*?(?:" + _PROCESSES + rb"))", int),
         Fact(
             "batch_size_of_job",
-            _FIRST_BATCH % rb"(?![\s\S]*?MirroredStrategy)" + rb"(?![\s\S]*?(?:" + _IN_TURN + rb"|" + _TWICE + rb"))",
+            _FIRST_BATCH % rb"(?![\s\S]*?MirroredStrategy)" + rb"(?![\s\S]*?(?:" + _PROCESSES + rb"))",
             int,
         ),
         *(

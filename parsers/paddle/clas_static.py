@@ -4,7 +4,8 @@
 Release 2.0 (2020 to 2021) puts commas behind the epoch and the step; its means begin at step 10. The closing `END
 epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be negative. The
 configuration names three batch sizes (train, eval, infer), in any order; that of release 2.0 is split over all devices.
-So is that of 2020, which prints the seconds of one step alone, as `elapse`, with the wait for its data.
+So is that of 2020, which prints the seconds of one step alone, as `elapse`, with the wait for its data; where `reader`
+follows (October 2020), both are running means since the first step of the epoch.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
@@ -15,6 +16,9 @@ _PAUSES = (
     Pause("evaluation", rb"valid step:", b"2026-11-20 13:16:10 INFO: epoch:0   valid step:10   loss:  6.9 top1: 0.1 elapse: 0.250s", inside="none"),
     Pause("checkpoint", rb"Already save model in ", b"2026-11-20 13:16:10 INFO: Already save model in output/ResNet50/1", inside="none"),
 )  # fmt: skip
+
+#: What a line of 2020 prints before its seconds.
+_ELAPSE = rb"epoch:<epoch> ++train step:<step> ++(?:loss: ++<loss> )?+" + up_to(rb"elapse: ", rb"epoch:|batch_cost: ")
 
 FORMAT = Format(
     title="PaddleClas (static graph)",
@@ -42,9 +46,15 @@ FORMAT = Format(
             cumulative_since=10,
         ),
         Reading(
-            rb"epoch:<epoch> ++train step:<step> ++(?:loss: ++<loss> )?+" + up_to(rb"elapse: ", rb"epoch:|batch_cost: ") + rb"<step_seconds>s",
+            _ELAPSE + rb"<step_seconds>s",
             unit="images/s",
             span="step",
+            pauses=_PAUSES,
+        ),
+        Reading(
+            _ELAPSE + rb"<step_seconds> reader : <reader_seconds>s",
+            unit="images/s",
+            cumulative_since=0,
             pauses=_PAUSES,
         ),
     ),
@@ -85,6 +95,11 @@ FORMAT = Format(
             b"2026-11-20 13:16:10 INFO: epoch:0   train step:20   loss:  6.9196 top1: 0.0039 top5: 0.0078 lr: 0.100000 elapse: 0.250s",
             epoch=0, step=20, loss=6.9196, step_seconds=0.25,
         ),
+        Sample(
+            b"2026-11-20 13:16:10 INFO: epoch:0   train step:310  loss: 6.88331 top1: 0.00000 lr: 0.100000 elapse: 0.2500000 reader : 0.0020440s",
+            epoch=0, step=310, loss=6.88331, step_seconds=0.25, reader_seconds=0.002044,
+        ),
+        NearMiss(b"2026-11-20 13:16:10 INFO: epoch:0   train step:310  lr: 0.100000 elapse: 0.2500000 reader : 0.00", "cut inside the number"),
         NearMiss(b"2026-11-20 13:16:10 INFO: END epoch:0   train loss:  6.9 top1: 0.1 lr: 0.1 elapse_sum: 219.750ss", "the end of an epoch"),
         NearMiss(b"2026-11-20 13:16:10 INFO: epoch:0   train step:20   loss:  6.9196 lr: 0.100000 elapse: 0.25", "cut inside the number"),
         NearMiss(

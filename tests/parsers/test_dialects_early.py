@@ -158,3 +158,65 @@ def test_short_epochs_of_deepspeech_tell_nothing_by_whole_seconds(tmp_path: Path
     ]
     session = session_of(lines, tmp_path, "frameworks.deepspeech")
     assert reason(session, "sustained", devices=1) == "coarse_seconds"
+
+
+def test_deepspeed_printed_through_the_root_logger(tmp_path: Path) -> None:
+    """8 samples per micro step: 0.4 s each, but 4 s for the fourth; the mean begins with the third."""
+    lines = []
+    for step in range(50, 2050, 50):
+        mean = 8 * (step - 2) / (0.4 * (step - 2) + 3.6)
+        at = NOON + dt.timedelta(seconds=0.4 * step)
+        lines.append(f"[INFO {at:%Y-%m-%d %H:%M:%S}] 0/{step}, SamplesPerSec={mean}")
+    assert value(session_of(lines, tmp_path, "dlperf.deepspeed"), "sustained") == pytest.approx(20)
+    logger = "[INFO] [deepspeed_timer.py:157:stop] "
+    later = [each.replace("[INFO ", "[").replace("] ", f",500] {logger}", 1) for each in lines]
+    assert value(session_of(later, tmp_path, "dlperf.deepspeed"), "sustained") == pytest.approx(20)
+
+
+def test_torch_prints_the_wait_for_data_apart(tmp_path: Path) -> None:
+    """A batch of 128 takes 0.3 s on four devices, its data 0.1 s; the first of an epoch waits for the validation."""
+    lines = ["{", "  nGPU : 4", "  batchSize : 128", "}", "==> doing epoch on training data:"]
+    for epoch in (1, 2):
+        lines += [
+            f"Epoch: [{epoch}][{step}/60]\tTime 0.300 Err 6.5000 Top1-%: 1.56 LR 1e-02 DataLoadingTime {wait:.3f}"
+            for step, wait in enumerate([45] + [0.1] * 59, 1)
+        ]
+        lines += ["==> doing epoch on validation data:", f"Epoch: Testing [{epoch}][2048/50000]"]
+    session = session_of(lines, tmp_path, "frameworks.torch7")
+    assert value(session, "sustained") == pytest.approx(320)
+    assert facts_of(session)["devices"] == 4
+
+
+@pytest.mark.parametrize(("first", "expected"), [(0, 3200), (1, None)])
+def test_bars_of_chainer_tell_means_of_a_hundred(first: int, expected: float | None, tmp_path: Path) -> None:
+    """100 iterations of 32 in a second; an epoch of 1,050 ends with an evaluation of 5 s, and the first bar is slow."""
+    lines, bars, clock = ["GPU: 0", "# unit: 100", "# Minibatch-size: 32", "# epoch: 20"], [], 30.0
+    for step in range(100, 21000, 100):
+        clock += 1 + 5 * (step // 1050 > (step - 100) // 1050)
+        bars.append((step, clock))
+        begin, since = bars[max(0, len(bars) - 101)]
+        rate = (step - begin) / (clock - since) if len(bars) > 1 else float("inf")
+        lines += [
+            f"     total [#.........] {step / 210:.2f}%",
+            f"{step:10} iter, {step // 1050} epoch / 20 epochs",
+            f"{rate:10.5g} iters/sec. Estimated time to finish: 0:00:20.",
+        ]
+    session = session_of(lines[:4] + lines[4 + 3 * first :], tmp_path, "frameworks.chainer")
+    if expected is None:
+        assert reason(session, "sustained") == "no_records"
+    else:
+        assert value(session, "sustained") == pytest.approx(expected, rel=1e-3)
+
+
+def test_bigdl_prints_the_speed_of_all_executors(tmp_path: Path) -> None:
+    """Wall clocks are sums of the iterations' seconds, without the validation of 60 s between two of them."""
+    lines = [
+        f"2026-11-20 12:{step + (step > 20):02d}:00 INFO  DistriOptimizer$:408 - [Epoch 1 {64 * step}/9999]"
+        f"[Iteration {step}][Wall Clock {60.0 * step}s] Trained 64 records in 60.0 seconds. "
+        f"Throughput is {64 / 60:.7f} records/second. Loss is 0.75. "
+        for step in range(1, 41)
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.bigdl"), "sustained") == pytest.approx(64 / 60)
+    doubled = [line.replace(f"{64 / 60:.7f}", f"{128 / 60:.7f}") for line in lines]
+    found = measured(session_of(doubled, tmp_path, "frameworks.bigdl"), {})
+    assert not isinstance(found.headline, Figure) or found.headline.value == pytest.approx(64 / 60)

@@ -622,6 +622,18 @@ def test_paddleclas_of_2020_prints_the_seconds_of_one_step(tmp_path: Path) -> No
     assert reason_of(session) == "withheld"
 
 
+def test_paddleclas_of_october_2020_prints_means(tmp_path: Path) -> None:
+    """Steps of 0.4 s, of 256 images of all devices, but 8 s for the first of the epoch."""
+    lines = ["INFO: TRAIN : ", "INFO:     batch_size : 256"]
+    lines += [
+        f"INFO: epoch:0   train step:{step:<4d} loss: 6.91960 top1: 0.00390 lr: 0.100000 "
+        f"elapse: {0.4 + 7.6 / (step + 1):.7f} reader : 0.0020440s"
+        for step in range(0, 800, 10)
+    ]
+    session = session_of(lines, tmp_path, "paddle.clas_static")
+    assert value(session, "sustained", devices=2) == pytest.approx(640, rel=1e-3)
+
+
 def test_translation_of_2020_validates_within_the_record_that_follows(tmp_path: Path) -> None:
     at, lines = START, []
     for step in range(100, 6001, 100):

@@ -227,3 +227,51 @@ def test_ml_agents_prints_the_steps_of_each_behavior(behaviors: int, tmp_path: P
 def test_speeds_of_robots_are_those_of_the_whole_iteration(line: str, tmp_path: Path) -> None:
     lines = [line.format(step=step) for step in range(150)]
     assert value(session_of(lines, tmp_path, "frameworks.env_steps"), "sustained") == pytest.approx(4096)
+
+
+# RLlib and Habitat
+
+
+def rllib(trial: str, pace: float) -> list[list[str]]:
+    """Return results of one trial: 4,000 steps in `pace` seconds."""
+    return [
+        [
+            f"Result for {trial}:",
+            "  episodes_total: 175",
+            f"  time_this_iter_s: {pace}",
+            f"  time_total_s: {pace * number}",
+            "  timers:",
+            "    learn_time_ms: 1250.5",
+            f"  timestamp: {1_795_000_000 + round(pace * number)}",
+            "  timesteps_this_iter: 4000",
+            f"  timesteps_total: {4000 * number}",
+            f"  training_iteration: {number}",
+            f"  trial_id: {trial}",
+        ]
+        for number in range(1, 41)
+    ]
+
+
+def test_rllib_prints_steps_and_seconds_since_the_start(tmp_path: Path) -> None:
+    lines = [line for result in rllib("PPO_CartPole_00000", 2.5) for line in result]
+    assert value(session_of(lines, tmp_path, "frameworks.rllib"), "sustained") == pytest.approx(1600)
+    plain = [line.removeprefix("  ") for line in lines if not line.startswith("Result")]
+    assert value(session_of(plain, tmp_path, "frameworks.rllib"), "sustained") == pytest.approx(1600)
+
+
+def test_trials_of_rllib_that_print_in_turn_are_not_read(tmp_path: Path) -> None:
+    pairs = zip(rllib("PPO_CartPole_00000", 2.5), rllib("PPO_CartPole_00001", 5.0), strict=True)
+    lines = [line for pair in pairs for result in pair for line in result]
+    assert reason(session_of(lines, tmp_path, "frameworks.rllib"), "sustained") == "no_records"
+
+
+@pytest.mark.parametrize("recent", [False, True])
+def test_habitat_prints_frames_with_a_timestamp(recent: bool, tmp_path: Path) -> None:
+    """7,500 frames per 10 updates, which take 150 s."""
+    lines = []
+    for number in range(1, 41):
+        at = f"2026-11-20 {10 + number * 150 // 3600:02d}:{number * 150 // 60 % 60:02d}:{number * 150 % 60:02d},500 "
+        told = f"frames: {7500 * number}" if not recent else f"Num updates: {10 * number}\tNum frames {7500 * number}"
+        lines += [f"{at}update: {10 * number}\tfps: 49.500\t"]
+        lines += [at + told if recent else f"{at}update: {10 * number}\tenv-time: 9.500s\tpth-time: 5.250s\t{told}"]
+    assert value(session_of(lines, tmp_path, "frameworks.habitat"), "sustained") == pytest.approx(50)

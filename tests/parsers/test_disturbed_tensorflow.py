@@ -578,6 +578,22 @@ def test_processes_of_an_estimator_that_print_in_turn_and_no_size(tmp_path: Path
     assert facts_of(session)["batch_size_of_job"] == 32
 
 
+def test_processes_of_an_estimator_whose_head_was_cut_off(tmp_path: Path) -> None:
+    """Two print 80 samples/s each, mostly in turn; one that is printed by two loggers is one."""
+    lines = []
+    for step in range(30):
+        rates = (2.5 + step / 1000, 2.5)
+        told = [[f"global_step/sec: {rate}", f"examples/sec: {32 * rate}"] for rate in rates]
+        lines += [*told[0], *told[1]] if step % 5 else [each[part] for part in range(2) for each in told]
+    session = session_of([f"INFO:tensorflow:{each}" for each in lines], tmp_path, "frameworks.tf_estimator")
+    assert figure(session, "sustained").scope == "device"
+    twice = []
+    for step in range(30):
+        twice += [f"global_step/sec: {2.5 + step / 1000}"] * 2 + [f"examples/sec: {80 + step / 100}"] * 2
+    session = session_of([f"INFO:tensorflow:{each}" for each in twice], tmp_path, "frameworks.tf_estimator")
+    assert figure(session, "sustained").scope == "job"
+
+
 @pytest.mark.parametrize(
     "told",
     [

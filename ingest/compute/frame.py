@@ -598,9 +598,10 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
         follows = (np.diff(frame.steps, prepend=np.nan) == 1) & (np.diff(frame.epochs, prepend=np.nan) == 0)
         doubtful |= (pauses > 0) & ~(follows & ("step" in frame.records and not reading.buffered))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
-    if not doubtful.any() or (~doubtful).sum() <= 1:
+    known = per_step[~doubtful & ~np.isnan(per_step)]
+    if not doubtful.any() or (~doubtful).sum() <= 1 or not len(known):
         return pauses
-    slow = per_step >= _SLOW * np.nanmedian(per_step[~doubtful])
+    slow = per_step >= _SLOW * median(known)
     return np.where(doubtful & ~slow, 0, pauses).astype(np.uint8)
 
 

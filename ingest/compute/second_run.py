@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ingest.compute.frame import begun_anew, interleaved
+from ingest.compute.series import rounding
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -31,6 +32,8 @@ _SAME_SPEED = 0.02
 _OTHERWISE, _LINES, _FEWEST = 1.4, 10, 5
 #: Single totals that differ from those around them are damaged, in this share of the lines.
 _LONE = 0.1
+#: The time since the start, which a mean and its steps tell, falls by less where the mean was rounded.
+_FALLS = 0.9
 
 
 def second_run(session: Session) -> tuple[int, Reason] | None:
@@ -110,6 +113,30 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
         yield "clock_jumps_back", _first(back < -_BACK, back)
     if "elapsed" in records.reading.columns and "step" in records and "clock" in records:
         yield "resumed_otherwise", _resumed_otherwise(records)
+    if records.reading.cumulative_since is not None and "step" in records and not np.ptp(records.ranks()):
+        yield "mean_of_another", _mean_of_another(records)
+
+
+def _mean_of_another(records: SessionRecords) -> int | None:
+    """Return the first row whose running mean leaves less time since the start than those of the two rows before it.
+
+    One such row alone is damaged.
+    """
+    import numpy as np
+
+    step = records["step"]
+    column = "throughput" if "throughput" in records else "step_seconds"
+    if column not in records:
+        return None
+    with np.errstate(all="ignore"):
+        mean = records[column] ** (-1 if column == "throughput" else 1)
+        lasted = mean * (step - (records.reading.cumulative_since or 0) + 1)
+    least = _FALLS - 4 * rounding(records, column, records[column])
+    goes_on = (np.diff(step) > 0) & (np.diff(records["epoch"]) == 0 if "epoch" in records else True)
+    pairs = np.minimum(lasted[:-3], lasted[1:-2]), np.maximum(lasted[2:-1], lasted[3:])
+    found = (pairs[1] < least * pairs[0]) & goes_on[:-2] & goes_on[1:-1] & goes_on[2:]
+    rows = np.flatnonzero(found & (pairs[1] > 0))
+    return int(rows[0]) + 2 if len(rows) else None
 
 
 def _resumed_otherwise(records: SessionRecords) -> int | None:

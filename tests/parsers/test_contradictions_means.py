@@ -9,6 +9,7 @@ import pytest
 from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
+from ingest.compute.second_run import second_run
 from schema.records import Figure, NoFigure
 
 
@@ -87,3 +88,54 @@ def test_an_epoch_of_which_lines_are_missing_contradicts_nothing(tmp_path: Path)
     faster = headline([each.replace("640.00", "1280.00") for each in whole])
     assert isinstance(faster, NoFigure)
     assert faster.reason.args["witness"] == "summary"
+
+
+def means(steps: range, seconds: float, batch: int, warm_up: float = 0.0) -> list[str]:
+    """Return timm's lines of these steps, with the means of a run that began with step 0."""
+    lines = []
+    for step in steps:
+        mean = seconds + warm_up / (step + 1)
+        lines.append(
+            f"Train: 0 [{step:>4}/50000 ({step // 500:>3}%)]  Loss: 6.9 (6.93)  "
+            f"Time: {seconds:.3f}s, {batch / seconds:.2f}/s  ({mean:.3f}s, {batch / mean:.2f}/s)  LR: 1.000e-05  Data: 0.009 (0.020)"
+        )
+    return lines
+
+
+def test_a_mean_that_leaves_no_time_is_of_another_run(tmp_path: Path) -> None:
+    """400 and 1,200 images/s on one and four devices, the excerpt of the second behind that of the first."""
+    lines = [*means(range(1000, 2250, 50), 0.16, 64), *means(range(2500, 3750, 50), 0.05333, 64)]
+    found = second_run(session_of(lines, tmp_path, "frameworks.timm"))
+    assert found is not None
+    assert (found[0], found[1].code) == (26, "mean_of_another")
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_mean_of_one_run_that_falls(damaged: bool, tmp_path: Path) -> None:
+    """The first step takes ten minutes, and nine lines in ten are missing; one line lost a digit of its mean."""
+    lines = means(range(50, 5050, 500), 0.16, 64, warm_up=600.0) + means(range(5050, 7050, 50), 0.16, 64, warm_up=600.0)
+    if damaged:
+        lines[20] = means(range(5550, 5551), 0.16, 64, warm_up=9_000.0)[0]
+    assert second_run(session_of(lines, tmp_path, "frameworks.timm")) is None
+
+
+def test_coarse_means_of_one_run_may_fall(tmp_path: Path) -> None:
+    """0.15 iterations per second are printed as 0.1 at first, and then as 0.2."""
+    lines = [
+        f"[2026/11/20 13:14:40] root INFO: [Train][Epoch 1/20][Iter: {step}/5000]lr: 0.10000, loss: 2.02106, "
+        f"batch_cost: {seconds:.5f}s, reader_cost: 0.02000, ips: {speed} images/sec, eta: 12:17:54"
+        for step, speed, seconds in ((10 * n, 0.1 if n < 20 else 0.2, 6.7) for n in range(1, 41))
+    ]
+    assert second_run(session_of(lines, tmp_path, "paddle.clas_dygraph")) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_batches_of_two_runs_give_no_warning(tmp_path: Path) -> None:
+    """Batches of 64 and 256: no record tells how many steps it covers."""
+    lines = [
+        f"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/20][Iter: {step}/5000]lr: 0.10000, loss: 2.02106, "
+        f"batch_cost: {seconds:.5f}s, reader_cost: 0.02, ips: {batch / seconds:.5f} images/sec"
+        for batch in (64, 256)
+        for step, seconds in ((10 * n, 0.2 + n % 7 / 1000) for n in range(1, 26))
+    ]
+    assert reason(session_of(lines, tmp_path, "paddle.clas_dygraph"), "sustained") == "batches_vary"

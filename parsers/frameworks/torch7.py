@@ -48,8 +48,8 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"-batchSize ++([0-9]++)\b", int),
         Fact("devices", rb"-nGPU ++([0-9]++)\b", int),
         # A table as Lua prints it.
-        Fact("batch_size_of_job", rb"^ ++batchSize : ([0-9]++)$", int),
-        Fact("devices", rb"^ ++nGPU : ([0-9]++)$", int),
+        Fact("batch_size_of_job", rb"^ *+batchSize : ([0-9]++)$", int),
+        Fact("devices", rb"^ *+nGPU : ([0-9]++)$", int),
     ),
     samples=(
         Sample(

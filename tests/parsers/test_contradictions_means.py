@@ -97,7 +97,8 @@ def means(steps: range, seconds: float, batch: int, warm_up: float = 0.0) -> lis
         mean = seconds + warm_up / (step + 1)
         lines.append(
             f"Train: 0 [{step:>4}/50000 ({step // 500:>3}%)]  Loss: 6.9 (6.93)  "
-            f"Time: {seconds:.3f}s, {batch / seconds:.2f}/s  ({mean:.3f}s, {batch / mean:.2f}/s)  LR: 1.000e-05  Data: 0.009 (0.020)"
+            f"Time: {seconds:.3f}s, {batch / seconds:.2f}/s  ({mean:.3f}s, {batch / mean:.2f}/s)  "
+            f"LR: 1.000e-05  Data: 0.009 (0.020)"
         )
     return lines
 

@@ -220,3 +220,15 @@ def test_bigdl_prints_the_speed_of_all_executors(tmp_path: Path) -> None:
     doubled = [line.replace(f"{64 / 60:.7f}", f"{128 / 60:.7f}") for line in lines]
     found = measured(session_of(doubled, tmp_path, "frameworks.bigdl"), {})
     assert not isinstance(found.headline, Figure) or found.headline.value == pytest.approx(64 / 60)
+
+
+@pytest.mark.parametrize("first", [1, 251])
+def test_tacotron_prints_means_of_a_hundred_steps(first: int, tmp_path: Path) -> None:
+    """Steps of 0.5 s, every fiftieth of 3 s, and the first of 200 s; an excerpt may begin with any step."""
+    taken = [200.0] + [3.0 if step % 50 == 0 else 0.5 for step in range(2, 2001)]
+    lines = ["Hyperparameters:", "  batch_size: 32"]
+    for step in range(first, 2001):
+        last = taken[max(0, step - 100) : step]
+        lines.append(f"Step {step:<7d} [{sum(last) / len(last):.3f} sec/step, loss=0.12500, avg_loss=0.25000]")
+    session = session_of(lines, tmp_path, "frameworks.tacotron")
+    assert value(session, "sustained") == pytest.approx(32 / 0.55, rel=1e-3)

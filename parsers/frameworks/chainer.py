@@ -36,14 +36,13 @@ def _undone(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="Chainer",
     framework="Chainer",
-    marker=b"iter",
+    marker=b" iters/sec. Estimated time to finish: ",
     unproven=True,
     start=rb"\b[0-9]++" + _STATUS % (rb"[0-9]++", rb"inf"),
     before_start=rb"^# (?:unit|Minibatch-size|epoch): |^GPU: |^Num (?:process|unit|Minibatch-size|epoch)",
     readings=(
         Reading(
             rb"\b<step>" + _STATUS % (rb"<epoch>", rb"(?P<_rate>" + NUMBER + rb")"),
-            marker=b" iter, ",
             unit="samples/s",
             epoch_end=True,
             postprocess=_undone,

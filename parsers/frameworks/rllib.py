@@ -12,14 +12,13 @@ _KEYS = rb"(?:(?![ \t]*+(?:time_total_s|timesteps_total): )[^\r\n]*+\r?+\n){0,60
 
 FORMAT = Format(
     title="Ray RLlib",
-    marker=b"ime",
+    marker=b"timesteps_total: ",
     unproven=True,
     readings=(
         Reading(
             rb"\btime_total_s: (?P<elapsed>[0-9.]++)\r?+\n" + _KEYS
             + rb"[ \t]*+timesteps_total: (?P<consumed>[0-9]++)\r?+\n[ \t]*+training_iteration: <step>(?=\s)",
             unit="items/s",
-            marker=b"timesteps_total: ",
             where=_ONE_TRIAL,
         ),
     ),

@@ -32,6 +32,8 @@ _SAME_SPEED = 0.02
 _OTHERWISE, _LINES, _FEWEST = 1.4, 10, 5
 #: Single totals that differ from those around them are damaged, in this share of the lines.
 _LONE = 0.1
+#: Share by which speed times seconds may differ where all batches are of one size, by the digits that are printed.
+_SAME_BATCH = 0.05
 #: The time since the start, which a mean and its steps tell, falls by less where the mean was rounded.
 _FALLS = 0.9
 
@@ -115,6 +117,28 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
         yield "resumed_otherwise", _resumed_otherwise(records)
     if records.reading.cumulative_since is not None and "step" in records and not np.ptp(records.ranks()):
         yield "mean_of_another", _mean_of_another(records)
+    if all(name in records for name in ("step", "throughput", "step_seconds")) and not np.ptp(records.ranks()):
+        yield "batch_of_another", _batch_of_another(records)
+
+
+def _batch_of_another(records: SessionRecords) -> int | None:
+    """Return the row behind lines that are missing from which on each step holds as many times the samples as before.
+
+    One run may change its batches, but hardly once, where lines are missing.
+    """
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        samples, gaps = np.log(records["throughput"] * records["step_seconds"]), np.diff(records["step"])
+    jumps = np.abs(np.diff(samples))
+    if len(samples) < 2 * _FEWEST or not np.isfinite(samples).all():
+        return None
+    row = int(np.argmax(jumps)) + 1
+    before, behind = samples[:row], samples[row:]
+    if min(len(before), len(behind)) < _FEWEST or gaps[row - 1] == np.median(gaps):
+        return None
+    same = max(np.ptp(before), np.ptp(behind)) <= _SAME_BATCH
+    return row if same and abs(before.mean() - behind.mean()) > np.log(_OTHERWISE) else None
 
 
 def _mean_of_another(records: SessionRecords) -> int | None:

@@ -140,3 +140,19 @@ def test_batches_of_two_runs_give_no_warning(tmp_path: Path) -> None:
         for step, seconds in ((10 * n, 0.2 + n % 7 / 1000) for n in range(1, 26))
     ]
     assert reason(session_of(lines, tmp_path, "paddle.clas_dygraph"), "sustained") == "batches_vary"
+
+
+def detection(steps: range, seconds: float, batch: int) -> list[str]:
+    return [
+        f"[11/20 13:14:40] ppdet.engine INFO: Epoch: [0] [{step}/7312] learning_rate: 0.000029 loss: 4.504654 "
+        f"eta: 1:28:48 batch_cost: {took:.4f} data_cost: 0.0034 ips: {batch / took:.4f} images/s"
+        for step, took in ((step, seconds + step % 7 / 1000) for step in steps)
+    ]
+
+
+@pytest.mark.parametrize(("begin", "batch", "code"), [(900, 32, "batch_of_another"), (900, 8, None), (400, 32, None)])
+def test_batches_of_another_size_behind_missing_lines(begin: int, batch: int, code: str | None, tmp_path: Path) -> None:
+    """An excerpt of a run with batches of 8, and one of another; a run may change its batch where no line is missing."""
+    lines = detection(range(0, 400, 20), 0.16, 8) + detection(range(begin, begin + 400, 20), 0.2, batch)
+    found = second_run(session_of(lines, tmp_path, "frameworks.paddle_detection"))
+    assert (found and found[1].code) == code

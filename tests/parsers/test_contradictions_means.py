@@ -152,7 +152,7 @@ def detection(steps: range, seconds: float, batch: int) -> list[str]:
 
 @pytest.mark.parametrize(("begin", "batch", "code"), [(900, 32, "batch_of_another"), (900, 8, None), (400, 32, None)])
 def test_batches_of_another_size_behind_missing_lines(begin: int, batch: int, code: str | None, tmp_path: Path) -> None:
-    """An excerpt of a run with batches of 8, and one of another; a run may change its batch where no line is missing."""
+    """Excerpts of a run with batches of 8 and of another; a run may change its batch where no line is missing."""
     lines = detection(range(0, 400, 20), 0.16, 8) + detection(range(begin, begin + 400, 20), 0.2, batch)
     found = second_run(session_of(lines, tmp_path, "frameworks.paddle_detection"))
     assert (found and found[1].code) == code

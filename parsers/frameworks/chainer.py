@@ -12,7 +12,9 @@ import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
 
-_STATUS = rb" iter, %s epoch / [0-9]++ \w++\r?+\n *+%s iters/sec\. Estimated time to finish: "
+#: What another program prints between two lines of a bar.
+_NEXT = rb"[ \t]*+\r?+\n(?:(?![ \t]*+[0-9.einf+-]++ iters/sec)[^\r\n]{0,400}+\r?+\n){0,2}+[ \t]*+"
+_STATUS = rb" iter, %s epoch / [0-9]++ \w++" + _NEXT + rb"%s iters/sec\. Estimated time to finish: "
 #: Over how many bars the rate is taken.
 _BARS = 100
 

@@ -6,9 +6,10 @@ import datetime as dt
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from test_dialects import facts_of, session_of
+from test_dialects import facts_of, reason, session_of
 from test_disturbed_vision import timm
 
 from ingest.compute.measurement import measured
@@ -236,6 +237,47 @@ def test_speeds_of_gluon_cv_are_those_of_their_epoch(times: float, tmp_path: Pat
         lines += [f"INFO:root:Epoch[{epoch}] Batch [{49 + 50 * i}]\t{speed}" for i in range(8)]
         lines.append(f"INFO:root:[Epoch {epoch}] speed: 1024 samples/sec\ttime cost: 105.000000")
     assert said(session_of(lines, tmp_path, "dlperf.gluon_cv")) == ("summary", "images/s")
+
+
+def ssd(batches: int, *, every: int = 100, words: str = "horovod=False", before: str = "") -> list[str]:
+    """Return five epochs of SSD on what is called Pascal VOC, in batches of 32 images that take half a second."""
+    arguments = f"batch_size=32, dataset='voc', epochs=5, gpus='0,1', {words}, log_interval=100"
+    lines = [
+        f"{before}Namespace({arguments}, save_prefix='ssd_512_vgg16_voc')",
+        f"{before}Start training from [Epoch 0]",
+    ]
+    for epoch in range(5):
+        told = "CrossEntropy=6.000, SmoothL1=2.500"
+        speed = f"Speed: 90.000 samples/sec, {told}"
+        lines += [f"{before}[Epoch {epoch}][Batch {i}], {speed}" for i in range(every - 1, batches, every)]
+        lines += [f"{before}[Epoch {epoch}] Training cost: {batches / 2:.3f}, {told}"]
+    return lines
+
+
+@pytest.mark.parametrize("told", [{}, {"every": 200}, {"before": "INFO:root:"}])
+def test_an_epoch_of_ssd_has_the_images_of_its_data_set(told: dict[str, Any], tmp_path: Path) -> None:
+    session = session_of(ssd(517, **told), tmp_path, "frameworks.gluon_cv_detection")
+    assert said(session) == pytest.approx(64, rel=0.001)
+    assert facts_of(session)["devices"] == 2
+
+
+@pytest.mark.parametrize("batches", [150, 1600])
+def test_images_of_ones_own_in_the_layout_of_pascal_voc_are_not_counted(batches: int, tmp_path: Path) -> None:
+    session = session_of(ssd(batches), tmp_path, "frameworks.gluon_cv_detection")
+    assert said(session) == ("counters", "samples")
+    lines = [each for i, each in enumerate(ssd(517)) if i not in {6, 11, 12}]
+    assert said(session_of(lines, tmp_path, "frameworks.gluon_cv_detection")) == pytest.approx(64, rel=0.001)
+
+
+def test_epochs_of_too_few_batches_to_print_one_may_be_of_any_images(tmp_path: Path) -> None:
+    session = session_of(ssd(60), tmp_path, "frameworks.gluon_cv_detection")
+    assert reason(session, "sustained") == "no_steps_per_epoch"
+
+
+def test_each_worker_of_horovod_takes_all_images_of_ssd(tmp_path: Path) -> None:
+    session = session_of(ssd(4 * 517, words="horovod=True"), tmp_path, "frameworks.gluon_cv_detection")
+    assert said(session) == ("counters", "samples")
+    assert "devices" not in facts_of(session)
 
 
 @pytest.mark.parametrize("times", [0.5, 2.0])

@@ -34,6 +34,13 @@ def test_a_logger_of_mmcv_has_any_name_or_none(name: str, tmp_path: Path) -> Non
     assert value(session, ALL, devices=8, batch_size=2) == pytest.approx(32)
 
 
+def test_mmdetection_names_its_devices_where_it_scales_the_learning_rate(tmp_path: Path) -> None:
+    told = f"{at(0)} - mmdet - INFO - Training with 8 GPU(s) with 2 samples per GPU. The total batch size is 16."
+    head = ["data = dict(", "    samples_per_gpu=2,", "    workers_per_gpu=2)", "gpu_ids = range(0, 1)", told]
+    lines = [*head, *iterations(lambda t: f"{at(t)} - mmdet - INFO - ")]
+    assert value(session_of(lines, tmp_path, "frameworks.mmseg")) == pytest.approx(32)
+
+
 @pytest.mark.parametrize("level", ["INFO", "[4m[97mINFO[0m", "\x1b[4m\x1b[97mINFO\x1b[0m"])
 def test_a_level_of_mmengine_may_be_coloured(level: str, tmp_path: Path) -> None:
     lines = [

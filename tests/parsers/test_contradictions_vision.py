@@ -239,6 +239,17 @@ def test_speeds_of_gluon_cv_are_those_of_their_epoch(times: float, tmp_path: Pat
     assert said(session_of(lines, tmp_path, "dlperf.gluon_cv")) == ("summary", "images/s")
 
 
+def test_several_speeds_of_one_batch_of_gluon_cv_may_be_those_of_workers(tmp_path: Path) -> None:
+    lines = ["INFO:root:Namespace(batch_size=64, dtype='float32', lr_mode='cosine', num_gpus=1)"]
+    for epoch in range(3):
+        for i in range(49, 400, 50):
+            lines += [
+                f"INFO:root:Epoch[{epoch}] Batch [{i}]\tSpeed: {each:.6f} samples/sec\taccuracy=0.0012\tlr=0.003133"
+                for each in (500, 503)
+            ]
+    assert reason(session_of(lines, tmp_path, "dlperf.gluon_cv"), "sustained") == "speed_of_ranks"
+
+
 def ssd(batches: int, *, every: int = 100, words: str = "horovod=False", before: str = "") -> list[str]:
     """Return five epochs of SSD on what is called Pascal VOC, in batches of 32 images that take half a second."""
     arguments = f"batch_size=32, dataset='voc', epochs=5, gpus='0,1', {words}, log_interval=100"

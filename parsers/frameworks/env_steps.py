@@ -3,8 +3,8 @@
 What counts are steps of all environments, of the whole loop: acting and learning. Stable-Baselines3 prints them since
 the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation
 by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all.
-RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number, and `fps step`
-of rl_games leaves the learning out.
+RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number, and held against
+the seconds beside it and the steps so far; `fps step` of rl_games leaves the learning out.
 """
 
 from __future__ import annotations
@@ -19,6 +19,21 @@ def _of_one(columns: Columns) -> Postprocessed:
     falls, begins = np.diff(columns["consumed"]) <= 0, np.diff(columns["clock"]) < 0
     rows = np.arange(0 if (falls & ~begins).any() else len(columns["clock"]))
     return rows, {name: each[rows] for name, each in columns.items()}
+
+
+def _of_robots(columns: Columns) -> Postprocessed:
+    """Return the iterations of RSL-RL, with the seconds of acting and learning, and the steps that the total tells."""
+    acting, learning, speed, total = (
+        np.fmax(columns[old], columns[new])
+        for old, new in (
+            ("_acting", "_acted"), ("_learning", "_learned"), ("throughput", "_speed"), ("_total_before", "_total")
+        )
+    )  # fmt: skip
+    gone, ahead = (np.diff(each, prepend=np.nan) for each in (total, columns["step"]))
+    with np.errstate(all="ignore"):
+        batch = np.where((gone > 0) & (ahead > 0), gone / ahead, np.nan)
+    kept = {name: columns[name] for name in ("step", "total_steps")}
+    return np.arange(len(gone)), kept | {"throughput": speed, "step_seconds": acting + learning, "batch": batch}
 
 
 #: What another program prints between two lines of a table.
@@ -44,9 +59,13 @@ FORMAT = Format(
             postprocess=_of_one,
         ),
         Reading(
-            rb"Learning iteration <step>/<total_steps>\s++Computation: <throughput> steps/s \(collection: ",
+            rb"Learning iteration <step>/<total_steps>\s++(?:Run name: [^\n]++\s++)?+(?:Computation: <throughput> steps/s "
+            rb"\(collection: (?P<_acting>[0-9.]++)s, learning (?P<_learning>[0-9.]++)s\)"
+            rb"(?:(?=(?:(?! *+Learning iteration )[^\n]*+\n){1,60}? *+Total timesteps: (?P<_total_before>[0-9]++)\s))?+|Total steps: (?P<_total>[0-9]++)\s++"
+            rb"Steps per second: (?P<_speed>[0-9]++)\s++Collection time: (?P<_acted>[0-9.]++)s\s++Learning time: (?P<_learned>[0-9.]++)s)",
             unit="items/s",
-            marker=b" steps/s (collection: ",
+            marker=b"Learning iteration ",
+            postprocess=_of_robots,
         ),
         Reading(
             rb"fps step: [0-9.]++ fps step and policy inference: [0-9.]++ fps total: <throughput> epoch: <step>(?:/<total_steps>)?+(?=\s)",
@@ -72,7 +91,13 @@ FORMAT = Format(
         Sample(
             b"                      Learning iteration 748/10000                      \n\n"
             b"                       Computation: 56234 steps/s (collection: 1.233s, learning 0.512s)\n",
-            step=748, total_steps=10000, throughput=56234,
+            step=748, total_steps=10000, throughput=56234, _acting=1.233, _learning=0.512,
+        ),
+        Sample(
+            b"                      Learning iteration 12/1500                      \n\n                            Total steps: 1277952 \n"
+            b"                       Steps per second: 36012 \n                        Collection time: 2.563s \n"
+            b"                          Learning time: 0.166s \n",
+            step=12, total_steps=1500, _total=1277952, _speed=36012, _acted=2.563, _learned=0.166,
         ),
         Sample(
             b"fps step: 261574 fps step and policy inference: 230705 fps total: 181660 epoch: 376/500 frames: 24576000\n",

@@ -14,7 +14,7 @@ from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
 from parsers.engine.read import read
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 
 def clock(seconds: float) -> str:
@@ -227,3 +227,33 @@ def test_ml_agents_prints_the_steps_of_each_behavior(behaviors: int, tmp_path: P
 def test_speeds_of_robots_are_those_of_the_whole_iteration(line: str, tmp_path: Path) -> None:
     lines = [line.format(step=step) for step in range(150)]
     assert value(session_of(lines, tmp_path, "frameworks.env_steps"), "sustained") == pytest.approx(4096)
+
+
+def robots(fps: int, *, totals: bool = True, old: bool = False) -> list[str]:
+    """Return every second of 80 iterations of RSL-RL: 98,304 steps in 2.4 s, and 0.331 s of learning."""
+    lines = []
+    for i in range(0, 80, 2):
+        total = 98_304 * (i + 1)
+        lines += ["#" * 80, f"\x1b[1m{f' Learning iteration {i}/1500 '.center(80)}\x1b[0m ", ""]
+        if old:
+            lines.append(f"{'Computation:':>35} {fps} steps/s (collection: 2.400s, learning 0.331s)")
+        else:
+            lines += [f"{'Total steps:':>40} {total} ", f"{'Steps per second:':>40} {fps} "]
+            lines += [f"{'Collection time:':>40} 2.400s ", f"{'Learning time:':>40} 0.331s "]
+        lines += [f"{'Mean reward:':>40} 10.50", f"{'Iteration time:':>40} 2.73s"]
+        lines += ["-" * 80, f"{'Total timesteps:':>35} {total}"] if old and totals else []
+    return lines
+
+
+@pytest.mark.parametrize("told", [{}, {"old": True}, {"old": True, "totals": False}])
+def test_rsl_rl_prints_the_steps_of_all_environments(told: dict[str, bool], tmp_path: Path) -> None:
+    session = session_of(robots(35_995, **told), tmp_path, "frameworks.env_steps")
+    assert value(session) == pytest.approx(35_995)
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_speeds_of_rsl_rl_are_those_of_the_steps_so_far(old: bool, tmp_path: Path) -> None:
+    session = session_of(robots(71_990, old=old), tmp_path, "frameworks.env_steps")
+    told = measured(session, facts_of(session)).headline
+    assert isinstance(told, NoFigure)
+    assert (told.reason.code, told.reason.args["witness"]) == ("withheld", "arithmetic")

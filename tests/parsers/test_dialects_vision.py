@@ -593,3 +593,22 @@ def test_detectron2_writes_through_a_logger_of_the_user(tmp_path: Path) -> None:
         lines.append("Data time: 0.00s (0.19%), forward time: 0.250s (50.00%), backward time: 0.250s (49.81%)")
     session = session_of(lines, tmp_path, "frameworks.detectron2")
     assert value(session, ALL, devices=1, batch_size=16) == pytest.approx(32)
+
+
+# LeRobot
+
+
+@pytest.mark.parametrize(("first", "known"), [(200, True), (20_200, False)])
+def test_steps_of_lerobot_that_are_cut_follow_from_those_before(first: int, known: bool, tmp_path: Path) -> None:
+    lines = [
+        "INFO 2026-11-20 10:00:00 ts/train.py:130 dataset.num_episodes=50",
+        "INFO 2026-11-20 10:00:00 ts/train.py:131 num_learnable_params=51597190 (52M)",
+    ]
+    for step in range(first, first + 8000, 200):
+        told = f"step:{step if step < 1000 else f'{step / 1000:.0f}K'} smpl:1K ep:2 epch:0.10 loss:0.500 grdn:1.250"
+        lines.append(f"INFO 2026-11-20 10:00:10 ts/train.py:232 {told} lr:1.0e-05 updt_s:0.200 data_s:0.050")
+    session = session_of(lines, tmp_path, "frameworks.lerobot")
+    assert value(session, ALL, batch_size=8) == pytest.approx(32)
+    assert ("step" in session.main) == known
+    if known:
+        assert session.main["step"].tolist() == list(range(200, 8200, 200))

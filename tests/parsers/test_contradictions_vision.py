@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from test_dialects import facts_of, reason, session_of
-from test_disturbed_vision import timm
+from test_disturbed_vision import tick, timm
 
 from ingest.compute.measurement import measured
 from parsers.engine.session import Session
@@ -415,3 +415,19 @@ def test_some_speeds_that_their_seconds_contradict(head: list[str], found: tuple
         for i in range(30)
     ]
     assert said(session_of(head + lines, tmp_path, "dlperf.tensorflow2_resnet50")) == found
+
+
+# EDM and StyleGAN
+
+
+@pytest.mark.parametrize(
+    ("took", "each", "found"),
+    [(60.0, 15.0, 1000 / 15), (60.0, 30.0, ("arithmetic", "s")), (120.0, 15.0, ("arithmetic", "s"))],
+)
+def test_seconds_of_a_tick_are_those_of_its_images(
+    took: float, each: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    # Every fifth line is lost: the images of two ticks are counted there, and the time of one.
+    lines = ["Training options:", "{", "}", *(tick(i, 4.0 * i, took, each) for i in range(1, 31) if i % 5)]
+    given = said(session_of(lines, tmp_path, "frameworks.edm"))
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))

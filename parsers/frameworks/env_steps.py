@@ -1,8 +1,8 @@
 """Reinforcement learning in environments: Stable-Baselines3, ML-Agents, RSL-RL (legged_gym, Isaac Lab) and rl_games.
 
 What counts are steps of all environments, of the whole loop: acting and learning. Stable-Baselines3 prints them since
-the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation
-by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all.
+the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and may only contradict them. An
+evaluation by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all.
 RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number, and held against
 the seconds beside it and the steps so far; `fps step` of rl_games leaves the learning out.
 """
@@ -13,12 +13,27 @@ import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 
+#: A whole number that is cut tells enough from here on.
+_LONG = 50
+
 
 def _of_one(columns: Columns) -> Postprocessed:
     """Return the lines of a log whose steps fall only where the seconds do, since another run began."""
     falls, begins = np.diff(columns["consumed"]) <= 0, np.diff(columns["clock"]) < 0
     rows = np.arange(0 if (falls & ~begins).any() else len(columns["clock"]))
     return rows, {name: each[rows] for name, each in columns.items()}
+
+
+def _held_against_fps(columns: Columns) -> Postprocessed:
+    """Return the tables, held against their `fps`: the steps since the start, which may go on from others, per second."""
+    fps, elapsed, steps = columns["_fps"], columns["clock"], columns["consumed"]
+    told = fps * elapsed
+    before = np.fmax(steps - told - elapsed, 0)[:1]
+    with np.errstate(all="ignore"):
+        known = (np.minimum(fps, elapsed) > _LONG) & (steps > before)
+        agreement = np.where(known, told / (steps - before), np.nan)
+    kept = {name: columns[name] for name in ("step", "clock", "consumed")}
+    return np.arange(len(steps)), kept | {"agreement": agreement}
 
 
 def _of_robots(columns: Columns) -> Postprocessed:
@@ -39,9 +54,10 @@ def _of_robots(columns: Columns) -> Postprocessed:
 #: What another program prints between two lines of a table.
 _NEXT = rb"[ \t]*+\r?+\n(?:(?![ \t]*+\|)[^\r\n]{0,400}+\r?+\n){0,2}+[ \t]*+"
 _STABLE_BASELINES = Reading(
-    rb"(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
+    rb"(?:\| ++fps ++\| (?P<_fps>[0-9]++) ++\|" + _NEXT + rb")?+(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
     unit="items/s",
     pauses=(Pause("evaluation", rb"Eval num_timesteps=", b"Eval num_timesteps=20000, episode_reward=150.25 +/- 12.50"),),
+    postprocess=_held_against_fps,
 )  # fmt: skip
 
 FORMAT = Format(

@@ -431,3 +431,24 @@ def test_seconds_of_a_tick_are_those_of_its_images(
     lines = ["Training options:", "{", "}", *(tick(i, 4.0 * i, took, each) for i in range(1, 31) if i % 5)]
     given = said(session_of(lines, tmp_path, "frameworks.edm"))
     assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+# torchreid and Dassl
+
+
+@pytest.mark.parametrize(
+    ("eta", "found"), [(0.5, 64), (0.25, ("arithmetic", "s")), (1.0, ("arithmetic", "s")), (None, 64)]
+)
+@pytest.mark.parametrize("dassl", [True, False])
+def test_the_time_that_is_left_contradicts_the_means_of_torchreid(
+    eta: float | None, found: float | tuple[str, str], dassl: bool, tmp_path: Path
+) -> None:
+    lines = []
+    for epoch in range(1, 6):
+        for i in range(20, 401, 20):
+            left = dt.timedelta(seconds=int(((60 - epoch) * 400 + 400 - i) * (eta or 0)))
+            told = f"eta {left}" if eta else "lr 0.0003"
+            ends = f"loss 1.2500 (1.5000) {told}" if dassl else f"{told}\tloss 1.2500 (1.5000)"
+            lines.append(f"epoch: [{epoch}/60][{i}/400]\ttime 0.500 (0.500)\tdata 0.001 (0.002)\t{ends}")
+    given = said(session_of(lines, tmp_path, "frameworks.torchreid"), devices=1, batch_size=32)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))

@@ -257,3 +257,17 @@ def test_speeds_of_rsl_rl_are_those_of_the_steps_so_far(old: bool, tmp_path: Pat
     told = measured(session, facts_of(session)).headline
     assert isinstance(told, NoFigure)
     assert (told.reason.code, told.reason.args["witness"]) == ("withheld", "arithmetic")
+
+
+@pytest.mark.parametrize(("times", "before", "right"), [(1, 0, True), (1, 10**6, True), (2, 0, False)])
+def test_steps_of_stable_baselines_are_those_of_its_fps(times: int, before: int, right: bool, tmp_path: Path) -> None:
+    # A run that goes on from another counts the steps of both.
+    lines = ["Using cuda device"]
+    for i in range(1, 41):
+        told = {"fps": 204, "iterations": i, "time_elapsed": 10 * i, "total_timesteps": before + 2048 * i * times}
+        lines += [f"|    {name:<20} | {number:<11} |" for name, number in told.items()]
+    session = session_of(lines, tmp_path, "frameworks.env_steps")
+    if right:
+        assert value(session, "sustained") == pytest.approx(204.8)
+    else:
+        assert reason(session, "sustained") == "lines_contradict"

@@ -452,3 +452,25 @@ def test_the_time_that_is_left_contradicts_the_means_of_torchreid(
             lines.append(f"epoch: [{epoch}/60][{i}/400]\ttime 0.500 (0.500)\tdata 0.001 (0.002)\t{ends}")
     given = said(session_of(lines, tmp_path, "frameworks.torchreid"), devices=1, batch_size=32)
     assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+# FastEstimator
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "found"),
+    [(50.0, 37.5, 1600), (100.0, 37.5, ("arithmetic", "s")), (50.0, 75.0, ("arithmetic", "s"))],
+)
+def test_steps_of_fastestimator_are_those_of_their_epoch(
+    rate: float, seconds: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    lines = ["FastEstimator-Start: step: 1; logging_interval: 100; num_device: 1;"]
+    for step in range(100, 7501, 25):
+        if step % 100 == 0:
+            lines.append(f"FastEstimator-Train: step: {step}; ce: 0.25; steps/sec: {rate}; model_lr: 0.001;")
+        if step % 1875 == 0:
+            told = f"step: {step}; epoch: {step // 1875}"
+            lines.append(f"FastEstimator-Train: {told}; epoch_time: {seconds} sec;")
+            lines.append(f"FastEstimator-Eval: {told}; accuracy: 0.9375; ce: 0.125;")
+    given = said(session_of(lines, tmp_path, "frameworks.fastestimator"), batch_size=32)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))

@@ -271,3 +271,21 @@ def test_steps_of_stable_baselines_are_those_of_its_fps(times: int, before: int,
         assert value(session, "sustained") == pytest.approx(204.8)
     else:
         assert reason(session, "sustained") == "lines_contradict"
+
+
+def rllib(trials: int) -> Iterator[str]:
+    """Return 30 iterations of 4000 steps in 3.25 s of each trial, of which every tenth evaluates for 10 s."""
+    for i in range(1, 31):
+        for trial in range(trials):
+            evaluates = ["  evaluation:", "    episode_reward_mean: 100.0"] if i % 10 == 0 else []
+            yield from [f"Result for PPO_CartPole-v1_5f2c1_{trial:05}:", "  done: false", *evaluates]
+            yield from ["  time_this_iter_s: 3.25", f"  time_total_s: {3.25 * i + 10 * (i // 10)}", "  timers:"]
+            yield from ["    learn_time_ms: 1250.5", f"  timesteps_total: {4000 * i}", f"  training_iteration: {i}"]
+            yield from [f"  trial_id: 5f2c1_{trial:05}", "  ", "== Status =="]
+
+
+def test_a_trial_of_rllib_is_a_run(tmp_path: Path) -> None:
+    session = session_of([*rllib(1)], tmp_path, "frameworks.env_steps")
+    assert value(session, "sustained") == pytest.approx(4000 / 3.25)
+    session = session_of([*rllib(2)], tmp_path, "frameworks.env_steps")
+    assert reason(session, "sustained") == "no_records"

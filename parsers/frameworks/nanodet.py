@@ -11,7 +11,7 @@ _STAMP = rb"\[NanoDet\]\[[0-9]{2}-[0-9]{2} (?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})
 FORMAT = Format(
     title="NanoDet",
     framework="PyTorch",
-    marker=b"INFO:",
+    marker=b"Train|Epoch",
     unproven=True,
     start=rb"INFO: ?+Setting up data\.\.\.",
     readings=(
@@ -19,7 +19,6 @@ FORMAT = Format(
             _STAMP + rb"Train\|Epoch<epoch>/<total_epochs>\|Iter<step>\([0-9]++(?:/[0-9]++)?+\)\| (?:mem:[^|\r\n]++\| )?+lr:[^|\r\n]++\| ",
             unit="images/s",
             epoch_end=True,
-            marker=b"Train|Epoch",
             pauses=(
                 Pause("evaluation", rb"INFO: ?+Val\|Epoch", b"[NanoDet][11-20 10:01:00]INFO:Val|Epoch1/300|Iter150(1/20)| mem:3.22G| lr:1.00e-04| loss_qfl:0.5531| "),
                 Pause("checkpoint", rb"INFO: ?+Saving model to ", b"[NanoDet][11-20 10:01:30]INFO:Saving model to workspace/nanodet/model_last.ckpt"),

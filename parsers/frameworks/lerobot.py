@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import SHORT_NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import SHORT_NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 
 #: Numbers from here on are cut.
 _CUT = 1000
@@ -41,6 +41,10 @@ FORMAT = Format(
             rb"(?:loss:<loss> )?+(?:(?!updt_s:)\w++:[-+.0-9einaf]++ )*+updt_s:(?P<_updating>[0-9.]++) data_s:<reader_seconds>(?=\s)",
             unit="samples/s",
             postprocess=_told,
+            pauses=(
+                Pause("checkpoint", rb" Checkpoint policy after step ", b"INFO 2026-11-20 10:00:00 ot_train.py:360 Checkpoint policy after step 20000", inside="none"),
+                Pause("evaluation", rb" Eval policy at step ", b"INFO 2026-11-20 10:00:00 ot_train.py:380 Eval policy at step 20000", inside="none"),
+            ),
         ),
     ),
     facts=(

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, facts_of, log_of, reason, session_of, value
 
+from ingest.compute.measurement import measured
+from schema.records import Figure
+
 START = dt.datetime(2026, 11, 20, 10)
 
 
@@ -612,3 +615,18 @@ def test_steps_of_lerobot_that_are_cut_follow_from_those_before(first: int, know
     assert ("step" in session.main) == known
     if known:
         assert session.main["step"].tolist() == list(range(200, 8200, 200))
+
+
+def test_checkpoints_of_lerobot_lie_between_its_steps(tmp_path: Path) -> None:
+    lines, t = ["INFO 2026-11-20 10:00:00 ot_train.py:246 Effective batch size: 8 x 2 = 16"], 0.0
+    for step in range(50, 2001, 50):
+        t += 50 * 0.25
+        told = f"step:{step if step < 1000 else f'{step / 1000:.0f}K'} smpl:1K ep:2 epch:0.10 loss:0.500 grdn:1.250"
+        lines.append(f"INFO {at(t)[:19]} ot_train.py:351 {told} lr:1.0e-05 updt_s:0.200 data_s:0.050")
+        if step % 100 == 0:
+            lines.append(f"INFO {at(t)[:19]} ot_train.py:360 Checkpoint policy after step {step}")
+            t += 30
+    session = session_of(lines, tmp_path, "frameworks.lerobot")
+    found = measured(session, facts_of(session) | {"batch_size": 8}).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(64)

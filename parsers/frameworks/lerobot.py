@@ -33,7 +33,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" updt_s:",
     unproven=True,
-    start=rb" \{'batch_size': (?=[0-9]++,\r?+\n)",
+    start=rb"\.py:[0-9]++ ++\{'batch_size': (?=[0-9]++,\r?+\n)",
     end=rb" End of training",
     readings=(
         Reading(
@@ -48,7 +48,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb" \{'batch_size': (\d++),$", int),
+        Fact("batch_size", rb"\.py:\d++ ++\{'batch_size': (\d++),$", int),
         Fact("devices", rb" Effective batch size: \d++ x (\d++) = \d++$", int),
         Fact("devices", rb" (dataset\.num_episodes=)\d++\r?+\n[^\n]{0,200}? num_learnable_params=", lambda _: 1),
         Fact("total_steps", rb" cfg\.steps=(\d++) \(", int),

@@ -474,3 +474,21 @@ def test_steps_of_fastestimator_are_those_of_their_epoch(
             lines.append(f"FastEstimator-Eval: {told}; accuracy: 0.9375; ce: 0.125;")
     given = said(session_of(lines, tmp_path, "frameworks.fastestimator"), batch_size=32)
     assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+# Detectron2
+
+
+@pytest.mark.parametrize(("time", "found"), [(0.5, 32), (0.25, ("arithmetic", "s")), (1.0, ("arithmetic", "s"))])
+@pytest.mark.parametrize("slower", [1.0, 1.5])
+def test_the_time_that_is_left_contradicts_the_rows_of_detectron2(
+    time: float, found: float | tuple[str, str], slower: float, tmp_path: Path
+) -> None:
+    # The first 10 of 50 rows may be slower, by their time and by what they say is left.
+    rows = []
+    for n in range(1, 51):
+        factor = slower if n <= 10 else 1.0
+        left = {"data_time": 0.01, "eta_seconds": (2000 - 20 * n) * 0.5 * factor, "iteration": 20 * n - 1}
+        rows.append(json.dumps(left | {"lr": 0.01, "time": time * factor, "total_loss": 2.5}))
+    given = said(session_of(rows, tmp_path, "frameworks.detectron2_json"), batch_size_of_job=16)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))

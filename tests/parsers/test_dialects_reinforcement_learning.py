@@ -14,7 +14,7 @@ from test_dialects import facts_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
 from parsers.engine.read import read
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 
 def clock(seconds: float) -> str:
@@ -227,3 +227,65 @@ def test_ml_agents_prints_the_steps_of_each_behavior(behaviors: int, tmp_path: P
 def test_speeds_of_robots_are_those_of_the_whole_iteration(line: str, tmp_path: Path) -> None:
     lines = [line.format(step=step) for step in range(150)]
     assert value(session_of(lines, tmp_path, "frameworks.env_steps"), "sustained") == pytest.approx(4096)
+
+
+def robots(fps: int, *, totals: bool = True, old: bool = False) -> list[str]:
+    """Return every second of 80 iterations of RSL-RL: 98,304 steps in 2.4 s, and 0.331 s of learning."""
+    lines = []
+    for i in range(0, 80, 2):
+        total = 98_304 * (i + 1)
+        lines += ["#" * 80, f"\x1b[1m{f' Learning iteration {i}/1500 '.center(80)}\x1b[0m ", ""]
+        if old:
+            lines.append(f"{'Computation:':>35} {fps} steps/s (collection: 2.400s, learning 0.331s)")
+        else:
+            lines += [f"{'Total steps:':>40} {total} ", f"{'Steps per second:':>40} {fps} "]
+            lines += [f"{'Collection time:':>40} 2.400s ", f"{'Learning time:':>40} 0.331s "]
+        lines += [f"{'Mean reward:':>40} 10.50", f"{'Iteration time:':>40} 2.73s"]
+        lines += ["-" * 80, f"{'Total timesteps:':>35} {total}"] if old and totals else []
+    return lines
+
+
+@pytest.mark.parametrize("told", [{}, {"old": True}, {"old": True, "totals": False}])
+def test_rsl_rl_prints_the_steps_of_all_environments(told: dict[str, bool], tmp_path: Path) -> None:
+    session = session_of(robots(35_995, **told), tmp_path, "frameworks.env_steps")
+    assert value(session) == pytest.approx(35_995)
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_speeds_of_rsl_rl_are_those_of_the_steps_so_far(old: bool, tmp_path: Path) -> None:
+    session = session_of(robots(71_990, old=old), tmp_path, "frameworks.env_steps")
+    told = measured(session, facts_of(session)).headline
+    assert isinstance(told, NoFigure)
+    assert (told.reason.code, told.reason.args["witness"]) == ("withheld", "arithmetic")
+
+
+@pytest.mark.parametrize(("times", "before", "right"), [(1, 0, True), (1, 10**6, True), (2, 0, False)])
+def test_steps_of_stable_baselines_are_those_of_its_fps(times: int, before: int, right: bool, tmp_path: Path) -> None:
+    # A run that goes on from another counts the steps of both.
+    lines = ["Using cuda device"]
+    for i in range(1, 41):
+        told = {"fps": 204, "iterations": i, "time_elapsed": 10 * i, "total_timesteps": before + 2048 * i * times}
+        lines += [f"|    {name:<20} | {number:<11} |" for name, number in told.items()]
+    session = session_of(lines, tmp_path, "frameworks.env_steps")
+    if right:
+        assert value(session, "sustained") == pytest.approx(204.8)
+    else:
+        assert reason(session, "sustained") == "lines_contradict"
+
+
+def rllib(trials: int) -> Iterator[str]:
+    """Return 30 iterations of 4000 steps in 3.25 s of each trial, of which every tenth evaluates for 10 s."""
+    for i in range(1, 31):
+        for trial in range(trials):
+            evaluates = ["  evaluation:", "    episode_reward_mean: 100.0"] if i % 10 == 0 else []
+            yield from [f"Result for PPO_CartPole-v1_5f2c1_{trial:05}:", "  done: false", *evaluates]
+            yield from ["  time_this_iter_s: 3.25", f"  time_total_s: {3.25 * i + 10 * (i // 10)}", "  timers:"]
+            yield from ["    learn_time_ms: 1250.5", f"  timesteps_total: {4000 * i}", f"  training_iteration: {i}"]
+            yield from [f"  trial_id: 5f2c1_{trial:05}", "  ", "== Status =="]
+
+
+def test_a_trial_of_rllib_is_a_run(tmp_path: Path) -> None:
+    session = session_of([*rllib(1)], tmp_path, "frameworks.env_steps")
+    assert value(session, "sustained") == pytest.approx(4000 / 3.25)
+    session = session_of([*rllib(2)], tmp_path, "frameworks.env_steps")
+    assert reason(session, "sustained") == "no_records"

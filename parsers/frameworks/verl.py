@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract.bars import SPEED, states
 
 
 def _value(key: bytes, column: bytes) -> bytes:
@@ -112,10 +113,11 @@ FORMAT = Format(
             postprocess=_held,
         ),
         Reading(
-            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
+            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED,
             unit="samples/s",
             marker=b"Training Progress: ",
             repeated=True,
+            postprocess=states,
             pauses=(
                 Pause("evaluation", rb"test_gen_batch meta info: ", b"test_gen_batch meta info: {'eos_token_id': 2, 'validate': True}"),
                 Pause("checkpoint", rb"local_global_step_folder: ", b"local_global_step_folder: checkpoints/global_step_20"),

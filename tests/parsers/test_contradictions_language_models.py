@@ -416,3 +416,104 @@ def test_the_tokens_that_mindspeed_counts_contradict_its_speed(lie: int, tmp_pat
     ]
     session = session_of(lines, tmp_path, "frameworks.mindspeed")
     assert code(session) == "arithmetic" if lie == 2 else value(session) == pytest.approx(104857.6)
+
+
+# torchtitan, fairseq2, XTuner and LitGPT
+
+
+def of_torchtitan(n: int, speed: float, lie: float, told: str) -> str:
+    beside = {"flops": f"tflops: {speed / 64:,.2f}  mfu: {speed / 640:.2f}%", "mfu": f"mfu: {speed / 640:.2f}%", "": ""}
+    return f"step: {10 * n:2d}  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: {round(speed * lie):,}  {beside[told]}"
+
+
+@pytest.mark.parametrize("told", ["flops", "mfu"])
+def test_the_flops_of_torchtitan_contradict_a_speed_on_some_lines(told: str, tmp_path: Path) -> None:
+    def session(wrong: Callable[[int], bool], told: str = told) -> Session:
+        # Every ninth line is slow by itself.
+        speeds = [8192 / (1 + (n % 9 == 0)) for n in range(1, 41)]
+        lines = [of_torchtitan(n, each, 1 + wrong(n), told) for n, each in enumerate(speeds, 1)]
+        return session_of(lines, tmp_path, "frameworks.torchtitan")
+
+    right = value(session(lambda n: False))
+    assert right == value(session(lambda n: False, ""))
+    # Half of them, or a third: nothing tells which are wrong.
+    assert [code(session(lambda n, every=every: n % every == 0)) for every in (2, 3)] == ["lines_contradict"] * 2
+    assert value(session(lambda n: n == 20)) == pytest.approx(right, rel=0.02)
+
+
+def test_flops_that_are_rounded_to_nothing_contradict_no_speed(tmp_path: Path) -> None:
+    # Of a toy 0.1 TFLOP/s are told, give or take a twentieth, and no share of the peak.
+    speeds = [1000 + 7 * (n % 9) for n in range(1, 41)]
+    lines = [
+        f"step: {n}  loss: 7.125  memory: 20.50GiB(25.88%)  tps: {each:,}  tflops: {each / 10000:,.2f}  mfu: 0.00%"
+        for n, each in enumerate(speeds, 1)
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.torchtitan")) == pytest.approx(1028, rel=0.01)
+
+
+@pytest.mark.parametrize("seconds", [("<1s", "5s"), ("2s", "3s"), ("0s", "5s")])
+@pytest.mark.parametrize("lie", [2.0, 1.0, 0.5])
+def test_the_elements_of_fairseq2_contradict_its_speed(lie: float, seconds: tuple[str, str], tmp_path: Path) -> None:
+    # 32,768 elements a second, in five seconds and a part that is cut off.
+    lines = [
+        f"INFO fairseq2 - Train Metrics (step {10 * n}) - Loss: 2.5 | Data Time: {seconds[0]} | "
+        f"Compute Time: {seconds[1]} | "
+        f"Elements per Second: {32768 * lie:,.0f} | Number of Elements: {int(32768 * 5.6):,} | Total Time: {7 * n}s"
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.fairseq2")
+    assert value(session) == 32768 if lie == 1 else code(session) == "lines_contradict"
+
+
+@pytest.mark.parametrize(
+    ("consumed", "seconds", "speed", "expected"),
+    [
+        (1, 1, 1, 3276.8),
+        (2, 1, 1, "counters"),
+        (0.5, 1, 1, "counters"),
+        (1, 2, 1, "lines_contradict"),
+        (1, 1, 2, "lines_contradict"),
+    ],
+)
+def test_the_tokens_of_a_rank_contradict_those_of_all_ranks_of_xtuner(
+    consumed: float, seconds: float, speed: float, expected: float | str, tmp_path: Path
+) -> None:
+    # Eight ranks of some 4,096 tokens, in ten seconds.
+    lines = []
+    for n in range(1, 41):
+        tokens = 4096 + 512 * (n % 3 - 1)
+        lines.append(
+            f"[XTuner][RANK 0][2026-11-20 09:{n // 6:02d}:{n * 10 % 60:02d}][INFO] Epoch 1 Step {n}/100 "
+            f"data_time: 0.0000 lr: 2.0e-05 time: {10 * seconds:.4f} text_tokens: {tokens}.0 "
+            f"reduced_consumed_tokens: {int(32768 * n * consumed)} local_loss: 1.7, grad_norm: 13.9 "
+            f"max_memory: 16.00 GB reserved_memory: 17.87 GB tgs: {tokens * speed / 10:.1f} exp_tgs: 400.0 "
+            f"e2e_tgs: 400.0 est_global_batch_tokens: {tokens * 8}.0 eta: 0:03:00 "
+        )
+    session = session_of(lines, tmp_path, "frameworks.xtuner")
+    assert (value(session) if isinstance(expected, float) else code(session)) == expected
+
+
+@pytest.mark.parametrize("nodes", [" 'num_nodes': 1,", " 'out_dir': 'out',"])
+@pytest.mark.parametrize(("stated", "expected"), [(8, 64.0), (16, "counters"), (4, "counters")])
+def test_the_iterations_of_an_update_contradict_the_devices_of_litgpt(
+    stated: int, expected: float | str, nodes: str, tmp_path: Path
+) -> None:
+    # Updates of 128 samples, in four iterations of 4 samples on each of eight devices.
+    head = [
+        f"{{'devices': {stated},",
+        nodes,
+        " 'train': TrainArgs(save_interval=1000,",
+        "    global_batch_size=128,",
+        "    micro_batch_size=4,",
+    ]
+    lines = [
+        f"Epoch 1 | iter {n} step {n // 4} | loss train: 2.5, val: n/a | iter time: 500.00 ms"
+        f"{' (step)' * (n % 4 == 0)} remaining time: 1:02"
+        for n in range(1, 81)
+    ]
+    session = session_of([*head, *lines], tmp_path, "frameworks.litgpt")
+    found = measured(session, facts_of(session) | {"devices": stated}).headline
+    if isinstance(found, Figure):
+        assert found.value == expected
+    else:
+        assert found.reason.args["witness"] == expected

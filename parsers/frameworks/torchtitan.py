@@ -14,33 +14,21 @@ from math import prod
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped, is_private
-from parsers.contract.statistics import median
+from parsers.contract.proportional import in_proportion
 from parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
 
-#: What is lost of a number that is printed with two decimals; lines that differ by more than this ratio contradict the
-#: others, and where they are more than this share, either may be wrong.
-_ROUNDS, _DIFFERS, _SOME = 0.005, 1.05, 0.25
+#: What is lost of a number that is printed with two decimals.
+_ROUNDS = 0.005
 
 
 def _beside_flops(columns: Columns) -> Postprocessed:
-    """Return all lines, with how far their speed is that of their TFLOP/s, or of their share of the peak, where many differ.
-
-    All three are one speed times numbers that stay the same in a run.
-    """
+    """Return all lines, with how far their speed is that of their TFLOP/s, or of their share of the peak."""
     told = {name: each for name, each in columns.items() if not is_private(name)}
     flops = columns["flops"] if np.isfinite(columns["flops"]).any() else columns["_mfu"]
-    with np.errstate(all="ignore"):
-        known = flops > _ROUNDS
-        usual = median((columns["throughput"] / flops)[known])
-        least, most = (columns["throughput"] / usual / (flops + each) for each in (_ROUNDS, -_ROUNDS))
-    ratio = np.where(known, np.clip(1.0, least, most), 1.0)
-    wrong = (ratio > _DIFFERS) | (ratio < 1 / _DIFFERS)
-    if not wrong.sum() > _SOME * len(wrong):
-        return np.arange(len(flops)), told
-    return np.arange(len(flops)), told | {"agreement": np.where(wrong, ratio, 1 / median(ratio[wrong]))}
+    return np.arange(len(flops)), {**told, **in_proportion(columns["throughput"], flops, _ROUNDS)}
 
 
 def _product(printed: bytes) -> int:

@@ -517,3 +517,97 @@ def test_the_iterations_of_an_update_contradict_the_devices_of_litgpt(
         assert found.value == expected
     else:
         assert found.reason.args["witness"] == expected
+
+
+# Speeds that are told twice, but for a factor
+
+
+def of_lingua(n: int, speed: float, lie: float) -> str:
+    return (
+        f"0: INFO    26-11-20 10:00:00.000000 - 0:01:12 - step: {10 * n}  acc: 0  loss:  7.1250  grad: 1.25e+00  "
+        f"flops: {2e10 * speed:.2e}  wps: {speed * lie:.2e}  iter:  0.6512  data: 0.0004\n"
+    )
+
+
+def of_olmo(n: int, speed: float, lie: float) -> str:
+    return (
+        f"INFO\t[step={n}/1000,epoch=1,eta=1h2m]\n    train/CE loss=9.250\n"
+        f"    throughput/device/TPS={speed * lie:,.0f}\n    throughput/device/MFU={speed / 200:.2f}\n"
+        f"    throughput/device/BPS={speed / 16384:.4f}\n"
+    )
+
+
+def of_automodel(n: int, speed: float, lie: float) -> str:
+    return (
+        f"step {n} | epoch 0 | loss 1.8800 | grad_norm 0.5000 | lr 1.00e-05 | mem 40.25 GiB | "
+        f"tps {speed * 8 * lie:.2f}({speed:.2f}/gpu) | num_label_tokens 32768\n"
+    )
+
+
+def of_nemo_rl(n: int, speed: float, lie: float) -> str:
+    return (
+        f"========================= Step {n}/50 =========================\n  • Total step time: {4e5 / speed:.2f}s\n"
+        f"    - E2E (Tokens/sec/gpu): {speed:.2f}\n  • Throughputs (per Group):\n"
+        f"    - E2E (Tokens/sec): {speed * 8 * lie:.2f}\n"
+    )
+
+
+def of_prime_rl(n: int, speed: float, lie: float) -> str:
+    return (
+        f"10:00:00 [SUCCESS] Step {n} | {1e4 / speed:6.2f}s | Loss 1.8800 | Grad. Norm 0.5000 | LR 1.00e-05 | "
+        f"Throughput {speed * 8 * lie:.0f} tokens/s | MFU {speed / 200:.1f}% | Peak Mem. 40.0/79.6 GiB (50.4%)\n"
+    )
+
+
+def of_picotron(n: int, speed: float, lie: float) -> str:
+    return (
+        f"[rank 0] Step: {n:<5d} | Loss: 8.9219 | Global batch size:   2.05K | "
+        f"Tokens/s:  {speed * 8 * lie / 1000:.2f}K | Tokens/s/GPU:   {speed / 1000:.2f}K | Tokens:  24.60K/1.00M | MFU:  0.43% | Memory usage:   1.75GB\n"
+    )
+
+
+def of_mlx(n: int, speed: float, lie: float) -> str:
+    return (
+        f"Iter {10 * n}: Train loss 2.125, Learning Rate 1.000e-05, It/sec {speed / 4096:.3f}, "
+        f"Tokens/sec {speed * lie:.3f}, Trained Tokens {40960 * n}, Peak mem 8.500 GB\n"
+    )
+
+
+def of_mindformers(n: int, speed: float, lie: float) -> str:
+    return (
+        f"- INFO - {{ Epoch:[  1/  2], step:[{n:5d}/  500], loss: 8.800, per_step_time: {int(4e6 / speed)}ms, "
+        "lr: 1e-05, overflow cond: False\n"
+        f"- INFO -    2.4% |█         | {speed * lie / 1000:.5f} samples/s/p  0:10:20 }}\n"
+    )
+
+
+#: The function that prints a step with the speed of a device, so many times the truth; what tells the devices; and the
+#: figure over that speed.
+TOLD_TWICE = {
+    "lingua": (of_lingua, "", 1),
+    "olmo_core": (of_olmo, "", 1),
+    "nemo_automodel": (of_automodel, "world_size: 8\n", 8),
+    "nemo_rl": (of_nemo_rl, "", 8),
+    "prime_rl": (of_prime_rl, "", 8),
+    "picotron": (of_picotron, "world_size: 8\n", 8),
+    "mlx_lm": (of_mlx, "", 1),
+    "mindformers": (of_mindformers, "", 1e-3),
+}
+
+
+@pytest.mark.parametrize("name", TOLD_TWICE)
+def test_a_speed_that_is_told_twice(name: str, tmp_path: Path) -> None:
+    line, head, factor = TOLD_TWICE[name]
+
+    def session(wrong: Callable[[int], bool], head: str = head, lie: float = 2.0) -> Session:
+        # Every ninth step is slow by itself, and all differ somewhat.
+        speeds = [(4000 + 40 * (n % 5)) / (1 + (n % 9 == 0)) for n in range(1, 41)]
+        told = [line(n, each, lie if wrong(n) else 1) for n, each in enumerate(speeds, 1)]
+        return session_of([head + "".join(told)], tmp_path, f"frameworks.{name}")
+
+    assert value(session(lambda n: False)) == pytest.approx(3660 * factor, rel=0.03)
+    for lie in (2.0, 0.5):
+        assert code(session(lambda n: n % 2 == 0, lie=lie)) == "lines_contradict"
+        assert code(session(lambda n: n > 20, "", lie)) == "lines_contradict"
+        if head or name == "mlx_lm":
+            assert code(session(lambda n: True, lie=lie)) == "lines_contradict"

@@ -562,7 +562,8 @@ def of_prime_rl(n: int, speed: float, lie: float) -> str:
 def of_picotron(n: int, speed: float, lie: float) -> str:
     return (
         f"[rank 0] Step: {n:<5d} | Loss: 8.9219 | Global batch size:   2.05K | "
-        f"Tokens/s:  {speed * 8 * lie / 1000:.2f}K | Tokens/s/GPU:   {speed / 1000:.2f}K | Tokens:  24.60K/1.00M | MFU:  0.43% | Memory usage:   1.75GB\n"
+        f"Tokens/s:  {speed * 8 * lie / 1000:.2f}K | Tokens/s/GPU:   {speed / 1000:.2f}K | "
+        "Tokens:  24.60K/1.00M | MFU:  0.43% | Memory usage:   1.75GB\n"
     )
 
 

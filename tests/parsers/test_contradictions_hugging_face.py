@@ -330,7 +330,7 @@ def rows_of_llamafactory(elapsed: float, left: float) -> list[str]:
 
 
 def rows_of_swift(elapsed: float, speed: float) -> list[str]:
-    """Return rows of 600 steps of 3 s, five apart, with the time that has passed and the seconds of a step, times these."""
+    """Return rows of 600 steps of 3 s, five apart, with the time that has passed and the mean speed, times these."""
     return [
         json.dumps(
             {"loss": 2.5, "learning_rate": 1e-06, "epoch": n / 200, "global_step/max_steps": f"{n}/600"}

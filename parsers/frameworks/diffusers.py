@@ -30,7 +30,7 @@ def first_drawn(columns: Columns) -> Postprocessed:
     return rows, {name: columns[name][rows] for name in ("step", "total_steps", "clock", "_seconds", "_rate")}
 
 
-def of_smoothed_bar(columns: Columns) -> Postprocessed:
+def of_bar(columns: Columns) -> Postprocessed:
     """Return the lines of a bar that first show a step, with its speed where its time contradicts that."""
     rows, found = first_drawn(columns)
     return rows, states(found)[1]
@@ -64,7 +64,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Running validation\.\.\.", b"11/20/2026 10:00:00 - INFO - __main__ - Running validation... "),
                 Pause("checkpoint", rb"Saved state to ", b"11/20/2026 10:00:00 - INFO - __main__ - Saved state to out/checkpoint-500"),
             ),
-            postprocess=of_smoothed_bar,
+            postprocess=of_bar,
         ),
     ),
     facts=(

@@ -15,6 +15,7 @@ import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.contract.proportional import in_proportion
+from parsers.contract.statistics import median
 
 
 def _of_whole_intervals(columns: Columns) -> Postprocessed:
@@ -28,12 +29,10 @@ def _of_whole_intervals(columns: Columns) -> Postprocessed:
     rows = np.flatnonzero(~validated & ~spoilt)
     found = {name: columns[name][rows] for name in ("step", "loss", "throughput", "consumed")}
     steps, tokens = (np.diff(found[name], prepend=np.nan) for name in ("step", "consumed"))
+    usual = median(steps[1:])
     with np.errstate(all="ignore"):
-        each = np.where((steps == np.nanmedian(steps)) & (tokens > 0), tokens / steps, np.nan)
-    told = (
-        in_proportion(found["throughput"], columns["_rate"][rows] * each, _ROUNDS * each, 1.0) if len(rows) > 1 else {}
-    )
-    return rows, {**found, **told}
+        each = np.where((steps == usual) & (tokens > 0), tokens / steps, np.nan)
+    return rows, {**found, **in_proportion(found["throughput"], columns["_rate"][rows] * each, _ROUNDS * each, 1.0)}
 
 
 #: What is lost of a rate that is printed with three decimals.

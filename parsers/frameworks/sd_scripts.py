@@ -6,20 +6,9 @@ The last step may hold the last checkpoint and is left out. A resumed run counts
 states the batch size of a device, but not the devices.
 """
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.contract.bars import seconds_told
-from parsers.contract.coarse import contradicts
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.diffusers import bar, first_drawn
-
-
-def _of_means(columns: Columns) -> Postprocessed:
-    """Return the lines of the bar that first show a step, with its mean speed since the start where its time contradicts that."""
-    rows, drawn = first_drawn(columns)
-    found, seconds = {name: each for name, each in drawn.items() if not is_private(name)}, seconds_told(drawn)
-    wrong = contradicts(drawn["clock"], seconds * drawn["step"])
-    return rows, found | ({"seconds_otherwise": seconds} if wrong else {})
-
+from parsers.frameworks.diffusers import bar, of_bar
 
 FORMAT = Format(
     title="sd-scripts",
@@ -37,7 +26,7 @@ FORMAT = Format(
                 Pause("checkpoint", rb"saving checkpoint: ", b"saving checkpoint: out/last-000001.safetensors"),
                 Pause("epoch_end", rb"epoch [0-9]++/[0-9]++$", b"epoch 2/10"),
             ),
-            postprocess=_of_means,
+            postprocess=of_bar,
         ),
     ),
     facts=(

@@ -25,7 +25,7 @@ def told(tokens: bytes) -> bytes:
     In quotes they have four digits. The first few thousand are exact nevertheless, but are those of the warm-up.
     """
     return (
-        rb"\{'loss': [^,\r\n]++,(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
+        rb"\{'loss': [^,\r\n]++,(?:(?=(?:(?!'completion)[^{}\r\n])*+'completion[^'{}:\r\n]*+': (?P<_answers>[0-9.]++))|)(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
         rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<%s)?+"
     ) % (tokens, tokens, SPEED)
 
@@ -41,7 +41,9 @@ def paired(columns: Columns) -> Postprocessed:
     if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).sum() > (1 - _WITH_BAR) * len(rows):
         rows = rows[:0]
     found = {name: columns[name][rows] for name in ("step", "total_steps", "clock", "consumed")}
-    found |= told_otherwise({name: columns[name][rows] for name in ("step", "_seconds", "_rate")}, found["clock"])
+    # Where a model answers prompts, a step in several may generate, and lines apart show none of these or all.
+    if not np.isfinite(columns["_answers"]).any() or (np.diff(found["step"]) == 1).all():
+        found |= told_otherwise({name: columns[name][rows] for name in ("step", "_seconds", "_rate")}, found["clock"])
     every = saved_every(columns, float(found["total_steps"][0]) if len(rows) else np.nan)
     return rows, found | {"evaluated": holds_checkpoint(found["step"], found["clock"], every)}
 

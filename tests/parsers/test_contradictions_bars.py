@@ -139,3 +139,22 @@ def test_fast_steps_whose_time_is_cut_to_seconds_contradict_nothing(name: str, t
     session = drawn(PRINTERS[name], tmp_path, usual=0.2, first=0.2)
     assert measured(session, facts_of(session)).untimed is None
     assert code(drawn(PRINTERS[name], tmp_path, 2.0, usual=0.2, first=0.2)) == "arithmetic"
+
+
+@pytest.mark.parametrize("lie", [1.0, 2.0])
+def test_a_model_that_answers_prompts_every_tenth_step(lie: float, tmp_path: Path) -> None:
+    # Behind each line the next answers are generated for 60 s, which the speed of the next line hardly shows.
+    for key, apart in (("'completions/mean_length': 90.5, ", 10), ("'completions/mean_length': 90.5, ", 1)):
+        since, mean, text = 0.0, 0.0, ""
+        for n in range(1, STEPS + 1):
+            took = 3.0 + 60.0 * (n % 10 == 1)
+            since += took
+            mean = 0.3 * took + 0.7 * (mean or took)
+            bar = f"{n}/{STEPS} [{told(since * lie)}<{told((STEPS - n) * mean)}, {mean:5.2f}s/it]"
+            told_of = f"{{'loss': 2.5, 'num_tokens': {4096 * n}.0, {key}'epoch': {n / STEPS:.2f}}}"
+            text += f"\r{percent(n)}{bar}" if n % apart else f"\n{told_of}\n\r{percent(n)}{bar}"
+        (session,) = log_of([text], tmp_path).sessions
+        if lie == 2 and apart == 1:
+            assert code(session) == "arithmetic"
+        else:
+            assert value_of(session) == pytest.approx(4096 / 9 / lie, rel=0.02)

@@ -682,7 +682,7 @@ FORMAT = Format(
         # Open-Instruct's: its tokens are those of all devices, without padding.
         Reading(
             rb" - __main__ - ++Step: [0-9]++, LR: [-+.0-9e]++, Loss: [-+.0-9einfa]++, (?:Aux Loss: [-+.0-9einfa]++, )?+TPS: <throughput>(?=\s)",
-            unit="tokens/s", span="run", weak=True,
+            unit="tokens/s", span="run", weak=True, marker=b", TPS: ",
         ),
         Reading(
             rb"\{'loss': " + _VALUE % b"loss" + rb", " + _RATE + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", postprocess=_told_once

@@ -25,7 +25,7 @@ def told(tokens: bytes) -> bytes:
     In quotes they have four digits. The first few thousand are exact nevertheless, but are those of the warm-up.
     """
     return (
-        rb"\{'loss': [^,\r\n]++,(?:(?=(?:(?!'completion)[^{}\r\n])*+'completion[^'{}:\r\n]*+': (?P<_answers>[0-9.]++))|)(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
+        rb"\{'loss': [^,\r\n]{1,40}+,(?:(?=(?:(?!'completion)[^{}\r\n])*+'completion[^'{}:\r\n]*+': (?P<_answers>[0-9.]++))|)(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
         rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<%s)?+"
     ) % (tokens, tokens, SPEED)
 

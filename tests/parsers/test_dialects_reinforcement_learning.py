@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, reason, session_of, value
+from test_dialects import facts_of, log_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
 from parsers.engine.read import read
@@ -289,3 +289,53 @@ def test_a_trial_of_rllib_is_a_run(tmp_path: Path) -> None:
     assert value(session, "sustained") == pytest.approx(4000 / 3.25)
     session = session_of([*rllib(2)], tmp_path, "frameworks.env_steps")
     assert reason(session, "sustained") == "no_records"
+
+
+# EasyR1 and SkyRL
+
+
+def easyr1(ray: str, validated: int = 0, lie: float = 1.0) -> list[str]:
+    """Return blocks of steps of 80,000 tokens in 50 s on eight devices, of which some hold a validation of 100 s."""
+    lines = [
+        "Config",
+        "algorithm:",
+        "  adv_estimator: grpo",
+        "data:",
+        "  rollout_batch_size: 512",
+        "trainer:",
+        "  n_gpus_per_node: 8",
+        "  nnodes: 1",
+    ]
+    lines += ["worker:", "  actor:", "    model:", "      model_path: /data/tiny-lm"]
+    for n in range(1, 31):
+        holds = bool(validated) and n % validated == 0
+        took = 150.0 if holds else 50.0
+        lines += [f"Step {n}", "actor:", "  lr: 1.0e-06", "critic:", "  rewards:", "    mean: 0.5", "perf:"]
+        lines += ["  mfu_actor: 0.31", f"  throughput: {lie * 10000 / took:.3f}", f"  time_per_step: {took}"]
+        lines += ["  total_num_tokens: 80000", "response_length:", "  mean: 612.5", "timing_s:", f"  step: {took}"]
+        lines += ["  validation: 100.0"] if holds else []
+    return [ray + each for each in lines]
+
+
+@pytest.mark.parametrize("ray", ["", "(Runner pid=3860) "])
+@pytest.mark.parametrize("validated", [0, 5])
+def test_easyr1_prints_a_block_of_yaml(ray: str, validated: int, tmp_path: Path) -> None:
+    session = session_of(easyr1(ray, validated), tmp_path, "frameworks.verl")
+    assert value(session, "sustained") == pytest.approx(1600)
+    stated = {"model": "tiny-lm", "devices_per_node": 8, "nodes": 1}
+    assert facts_of(session) == stated
+    assert reason(session_of(easyr1(ray, lie=3.0), tmp_path, "frameworks.verl")) == "lines_contradict"
+    both = log_of([*easyr1(ray, validated), *easyr1(ray)], tmp_path).sessions
+    assert [value(each, "sustained") for each in both] == pytest.approx([1600] * 2)
+
+
+def test_skyrl_prints_the_sequences_and_the_seconds_of_a_step(tmp_path: Path) -> None:
+    # 640 sequences in 80 s; behind every fifth step an evaluation of as many.
+    head, lines = "(skyrl_entrypoint pid=12) 2026-11-20 10:00:00.500 | INFO     | skyrl_train.trainer:train:200 - ", []
+    for n in range(1, 31):
+        step = ["Started: 'step'", "Finished: 'generate', time cost: 40.00s", "Number of sequences: 640"]
+        step += ["Finished: 'train_critic_and_policy', time cost: 40.00s", "Finished: 'step', time cost: 80.00s"]
+        lines += step + (["Number of sequences: 640", "Finished: 'eval', time cost: 200.00s"] if n % 5 == 0 else [])
+    session = session_of([head + each for each in lines], tmp_path, "frameworks.rl_seconds")
+    assert len(session.records[2]) == 30
+    assert value(session) == 8

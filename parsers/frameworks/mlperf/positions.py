@@ -87,8 +87,12 @@ def _number_of_samples(event: Event, batch: float) -> float:
 def _batch_of_blocks(events: Sequence[Event], batch: float) -> float:
     """Return the samples of a step by the blocks that tell both, or else the batch of the job; NaN without such blocks.
 
-    The first block may be longer than it says, and the last one shorter.
+    The first block may be longer than it says, and the last one shorter. All may tell one step where evaluations count
+    what is trained until them, in the batch of the job.
     """
+    counted = {(each.samples, each.step) for each in events if of_evaluation(each, each.samples) and each.step > 0}
+    if len(counted) >= FEW_BLOCKS and all(samples == step * batch for samples, step in counted):
+        return batch
     blocks = [each for each in events if each.kind.startswith("_block") and isfinite(each.step)]
     told = [
         after.samples / (after.step - before.step)

@@ -135,6 +135,9 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     known = [(each, place, *told[place]) for each, place in zip(printed, places, strict=True) if place in told]
     ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
     of_speed, of_event = counts.units(ratio)
+    if course and course.marked and abs(ratio * of_speed / of_event - 1) <= AGREES:
+        # The speed at a mark holds the evaluations since the one before, and the first one counts steps that are not done.
+        return []
     if ratio * of_speed / of_event < 1 - AGREES and _holds_evaluations(known, printed, of_speed / of_event):
         return []
     return [

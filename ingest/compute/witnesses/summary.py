@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ingest.compute import rules
 from ingest.compute.series import TOKENS, NoFigureError, ThroughputSeries, no_figure, rounding, scoped
+from ingest.compute.witnesses.arithmetic import over_seconds
 from ingest.compute.witnesses.clock import claimed_seconds, resolution_of
 from ingest.compute.witnesses.judging import HOLDS_MORE, TOLERANCE, judged, least_alike
 from parsers.contract import Trap
@@ -88,7 +89,9 @@ def summary_witness(session: Session, case: Facts, given: ThroughputSeries, head
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     lines = reported.first_line, reported.last_line
-    if reported.value < least_alike("summary") * (slowest := _over_the_run(session, given)):
+    parts = over_seconds(session, case, reported)
+    counted = parts is not None and parts.verdict == "agrees"
+    if not counted and reported.value < least_alike("summary") * (slowest := _over_the_run(session, given)):
         # Nor can it count more time than the run took.
         return judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
     least = _HOLDS_LITTLE if any(each.exact for each in of_run) else HOLDS_MORE
@@ -100,7 +103,11 @@ def summary_witness(session: Session, case: Facts, given: ThroughputSeries, head
     found = judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
-    return replace(found, verdict="agrees") if within else found
+    found = replace(found, verdict="agrees") if within else found
+    if found.verdict != "agrees":
+        return found
+    wrong = replace(parts, kind="summary") if parts and not counted else _longer_than_the_run(session, given)
+    return wrong or found
 
 
 def _over_the_run(session: Session, given: ThroughputSeries) -> float:
@@ -377,6 +384,16 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
             resolution = 100 * rounding(records, "seconds", records["seconds"])
             return judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line), resolution)
     raise no_figure("no_reported_figure")
+
+
+def _longer_than_the_run(session: Session, given: ThroughputSeries) -> Witness | None:
+    """Return the seconds of the whole run where all records together claim more; None elsewhere."""
+    try:
+        found = _whole_run(session, given)
+    except NoFigureError:
+        return None
+    longer = found.verdict == "disagrees" and found.value and found.against and found.against > found.value
+    return found if longer else None
 
 
 def framework_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Span, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.dllogger import RESTART, as_timed, by_the_clock, since_restart
+from parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, as_timed, by_the_clock, since_restart
 
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
@@ -97,6 +97,11 @@ FORMAT = Format(
             rb"train_loss : <loss> ++throughput : ",
             unit="images/s", cumulative_since=RESTART, postprocess=since_restart, weak=True,
         ),
+        Reading(
+            DLLOGGER_CLOCK + rb"PARAMETER TimeHistory : (?P<duration>[0-9.]++) seconds ++(?:None ++)?+examples/second : <throughput> ++(?:None ++)?+"
+            rb"steps : \([0-9]++, <step>\)",
+            unit="images/s", pauses=KERAS_PAUSES, weak=True,
+        ),
         *(
             _bars(unit, words, clocked)
             for unit, words in (("items/s", rb"(?:frames|items)/s"), ("samples/s", rb"samples/s"))
@@ -152,6 +157,10 @@ FORMAT = Format(
         Sample(
             b"DLL 2026-11-20 10:11:12.500000 - (2, 1833, 99) train_batch_time : 0.5  train_loss : 1.25  throughput : 960.5  lr : 0.5 \n",
             epoch=2, total_steps=1833, step=99, step_seconds=0.5, loss=1.25,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - PARAMETER TimeHistory : 12.25 seconds  examples/second : 8359.25  steps : (100, 200) \n",
+            duration=12.25, throughput=8359.25, step=200,
         ),
         Sample(
             b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | avg train loss 30.25 | avg train mel loss 28.50 |  31250.50 frames/s | took 48.25 s\n",

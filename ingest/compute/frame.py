@@ -174,8 +174,8 @@ class StepRows:
     def _of_other_length(self, seconds: Column, covered: Column) -> NDArray[np.bool_]:
         """Return the intervals between epochs where these last longer or shorter than others.
 
-        Nothing tells how many steps lie between the last line of an epoch and the first one of the next, where the steps
-        begin anew and their number is no multiple of the interval.
+        Where steps begin anew, nothing tells how many lie between the last line of an epoch and the first one of the
+        next.
         """
         import numpy as np
 

@@ -50,7 +50,7 @@ _COUNTED = {
     "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
     "sequences/s": rb"(?:(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?))",
     "tokens/s": rb"(?:(?:tok|tokens)(?:_per_sec(?:ond)?|/s(?:ec)?))",
-    "items/s": rb"(?:throughput|(?:items|samples|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+    "items/s": rb"(?:throughput|(?:items|samples|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?)|samplesps)",
 }  # fmt: skip
 _LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+"?+(?P<loss>' + NUMBER + rb')"?+[,}]'
 _FLOPS = rb'(?:(?=[^\n{}]*?"(?:train\.)?+tflops_per_(?:gpu|device)": ?+(?P<flops>' + NUMBER + rb")[,}])|)"

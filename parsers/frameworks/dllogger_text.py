@@ -23,7 +23,7 @@ _KEYS = {
     "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
     "sequences/s": rb"(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?)",
     "tokens/s": rb"(?:tok|tokens)(?:_per_sec(?:ond)?|/s(?:ec)?)",
-    "samples/s": rb"samples(?:_per_sec(?:ond)?|/s(?:ec)?)",
+    "samples/s": rb"samples(?:_per_sec(?:ond)?|/s(?:ec)?|ps)",
     "items/s": rb"(?:throughput|(?:items|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
 }  # fmt: skip
 _UNITS = {
@@ -57,7 +57,7 @@ def _reading(unit: str, span: Span) -> Reading:
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb"(?=" + _GAP + rb"train)" if span == "run" else b""
     return Reading(
-        DLLOGGER_CLOCK + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
+        DLLOGGER_CLOCK + rb"(?:Step: )?+" + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
         rb"(?:(?<= )|(?<=\)))(?:" + named + rb"|" + bare + rb")<throughput>(?=\s)",
         unit=unit, span=span, weak=True,
     )  # fmt: skip
@@ -171,6 +171,8 @@ FORMAT = Format(
             for step in (b"(1, 2)", b"(1,)", b"()")
             for unit in (b"images/s", b"seq/s", b"tokens/s", b"samples/s", b"items/s")
         ),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - (0, 140) samplesps : 9000.5 \n", step=140, throughput=9000.5),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - Step: ()  throughput_train : 32.5  latency_train : 61.5 \n", throughput=32.5),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) val_throughput : 9000.5 samples/s\n", "validation"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput : 9000.5 samples/s\n", "inference, perhaps"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput_test : 9000.5 images/s latency_test : 7.5 \n", "inference"),

@@ -190,7 +190,7 @@ FORMAT = Format(
         Reading(
             rb"Total Training Time W/O Overhead = <seconds> for Sentences = <samples>\s[^\n]{0,200}+\n(?:[^\n]*+\n){0,4}?"
             rb"[^\nT]*+Throughput Average \(sentences/sec\) = " + _NUMBER % b"throughput" + ENDED,
-            unit="samples/s", span="run", weak=True, marker=b"Throughput Average (sentences/sec) = ",
+            unit="samples/s", span="run", weak=True, exact=True, marker=b"Throughput Average (sentences/sec) = ",
         ),
     ),
     facts=(

@@ -27,7 +27,7 @@ FORMAT = Format(
         ),
         # The fine-tuning prints these as well, beside lines of Estimator.
         Reading(
-            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s", unit="sequences/s", span="run", weak=True,
+            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s", unit="sequences/s", span="run", weak=True, exact=True,
         ),
         Reading(
             rb"\brun_pretraining\.py:[0-9]++\] Total Training Time = <seconds> for Sentences = (?=[0-9])",

@@ -302,7 +302,7 @@ def test_hugectr_iterations_that_its_clock_contradicts(
         assert found.value == pytest.approx(expected)
     else:
         assert isinstance(found, NoFigure)
-        assert found.reason.args["witness"] == "clock"
+        assert found.reason.code == ("lines_contradict" if told > 1000 else "withheld")
 
 
 #: What HugeCTR prints in the end, with the seconds of the run.
@@ -327,6 +327,23 @@ def test_hugectr_run_that_is_shorter_than_its_lines(end: str, tmp_path: Path) ->
         else:
             assert isinstance(found, NoFigure)
             assert found.reason.args["witness"] == "summary"
+
+
+@pytest.mark.parametrize(("told", "expected"), [(1.0, 1024), (1.6, None)])
+def test_convnets_of_tensorflow_sum_up_their_steps_alone(told: float, expected: float | None, tmp_path: Path) -> None:
+    """Every tenth step of 256 images in 0.25 s; their own figure counts nothing else, and is not five eighths."""
+    lines = ["DLL 2026-11-20 10:00:00.500000 - PARAMETER arch : resnet50  mode : training_benchmark  batch_size : 32 "]
+    for step in range(200, 700, 10):
+        at = (dt.datetime(2026, 11, 20, 10) + dt.timedelta(seconds=0.25 * step)).strftime("%H:%M:%S.%f")
+        lines.append(f"DLL 2026-11-20 {at} - (0, {step}) total_ips : {told * 1024:.6f} ")
+    lines.append("DLL 2026-11-20 10:03:00.500000 - () train_throughput : 1024.123456 images/s")
+    found = measured(session_of(lines, tmp_path, "ngc.tensorflow_resnet50"), {}).headline
+    if expected:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(expected)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.args["witness"] == "summary"
 
 
 def test_bert_repeats_a_step_while_other_lines_are_missing(tmp_path: Path) -> None:

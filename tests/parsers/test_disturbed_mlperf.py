@@ -347,6 +347,27 @@ def test_speeds_of_marked_steps_may_not_contradict_the_samples(tmp_path: Path) -
     assert withheld.reason.code == "withheld"
 
 
+@pytest.mark.parametrize("key", ["step", "step_num"])
+@pytest.mark.parametrize(("told", "expected"), [(None, 64), (64, 64), (128, None), (32, None)])
+def test_blocks_may_count_steps_alone(key: str, told: int | None, expected: int | None, tmp_path: Path) -> None:
+    # NVIDIA's Stable Diffusion: blocks of 50 steps of 64 in 1 s each, and 10 s in which a checkpoint is saved.
+    lines, at = [], 0
+    for step in range(0, 500, 50):
+        lines.append(mllog(at, "block_start", "training_step", **{key: step}))
+        at += 50
+        lines.append(mllog(at, "block_stop", "training_step", **{key: step + 50}))
+        lines += [mllog(at, "tracked_stats", {"throughput": told, "loss": 0.5}, **{key: step + 50})] if told else []
+        at += 10
+    session = read(run_of("stable_diffusion", 64, lines, at), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    if expected:
+        assert isinstance(found, Figure)
+        assert (found.value, samples_to_train(session)) == (pytest.approx(64), 64 * 500)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.args["witness"] == "arithmetic"
+
+
 def test_precision_and_parallelism_are_stated_since_2026(tmp_path: Path) -> None:
     stated = {"lowest_numerical_precision_in_linear": "bfloat16", "tensor_parallelism": 2, "micro_batch_size": 4}
     facts = facts_of(read(run_of("made_up", 64, blocks_with_speeds(64), 90, **stated), tmp_path))

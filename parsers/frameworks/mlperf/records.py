@@ -228,7 +228,8 @@ def reported_speed(columns: Columns) -> Postprocessed:
     """Return the speed that is logged only once, or by several machines at one step: the program's own for the run."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
     rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
-    once = len(rows) == 1 or len(set(columns["_step"][rows].tolist())) == 1
+    # A logger may print a line twice.
+    once = any(len(set(columns[name][rows].tolist())) == 1 for name in ("_printed", "_step"))
     middle = rows[len(rows) // 2 : len(rows) // 2 + 1] if once else rows[:0]
     return middle, {"throughput": columns["throughput"][middle]}
 

@@ -237,6 +237,11 @@ def _batch_arithmetic(session: Session, case: Facts) -> Witness:
 
 def summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witness:
     """Compare the trainer's own figure with the samples over the seconds that it prints for the whole run."""
+    return over_seconds(session, case, summary) or _batch_arithmetic(session, case)
+
+
+def over_seconds(session: Session, case: Facts, summary: Figure) -> Witness | None:
+    """Return the same comparison; None where no samples and seconds are printed."""
     for records in session.records:
         if records.reading.span == "run" and len(records) and "samples" in records and "seconds" in records:
             samples, seconds = float(records["samples"][-1]), float(records["seconds"][-1])
@@ -247,4 +252,4 @@ def summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witnes
             told = f"{samples:.10g} / {seconds:.8g}" + (f" × {multiplier}" if multiplier > 1 else "")
             value = multiplier * samples / seconds
             return judged("arithmetic", value, summary.value, summary.unit, told, (line, line))
-    return _batch_arithmetic(session, case)
+    return None

@@ -21,6 +21,7 @@ import glob
 import importlib
 import itertools
 import json
+import mmap
 import os
 import re
 import resource
@@ -35,7 +36,8 @@ import time
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from re import Pattern
     from typing import Any
 
 MARK = "perfledger "
@@ -65,6 +67,8 @@ LONGEST_LIST = 1 << 22
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
 # A part of a secret at an end of a line that is as long as this is masked, too.
 SHORTEST_PART = 4
+# So is each line of a secret that is as long as this: some programs print the lines of a key apart.
+SHORTEST_LINE = 8
 # How often, and with which pause, a lock that is held is tried.
 LOCK_ATTEMPTS, LOCK_SECONDS = 5, 0.2
 # Variable that names the folder of a run that was started by a file of its own.
@@ -119,6 +123,11 @@ def run_tool(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **o
         process.wait()
     process.stdout.close()
     return process.returncode, clean(data[:longest])
+
+
+def last_words(said: str) -> str:
+    """Return the last line of what a program said."""
+    return (said.strip().splitlines() or ["it says nothing"])[-1]
 
 
 def tool_output(*argv: str, **options: "Any") -> str:
@@ -1098,7 +1107,7 @@ def all_reduce(job: "NodeJob") -> "dict[str, Any]":
     if "skipped" in found:
         return {"notes": [f"no all-reduce was tried: {found['skipped']}"]}
     if status or "gb_s" not in found:
-        last = (text.strip().splitlines() or ["it says nothing"])[-1]
+        last = last_words(text)
         return {"warnings": [f"an all-reduce over the ranks of this case failed (exit status {status}): {last}"]}
     transport = report.get("nccl_transport", "")
     bandwidth = float(f"{found['gb_s']:.3g}")
@@ -1316,10 +1325,46 @@ def after_prologue(lines: "list[str]") -> "dict[str, str]":
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Refused(f"the site's prologue cannot be run: {error}") from None
     if done.returncode:
-        last = (clean(done.stderr).strip().splitlines() or ["it says nothing"])[-1]
+        last = last_words(clean(done.stderr))
         raise Refused(f"a line of the site's prologue failed (exit status {done.returncode}): {last}")
     pairs = (os.fsdecode(each).partition("=") for each in done.stdout.split(b"\0"))
     return {name: value for name, equals, value in pairs if equals and name not in ("_", "SHLVL")}
+
+
+def secret_texts(names: "list[str]", variables: "Mapping[str, str]" = os.environ) -> "list[str]":
+    """Return what to mask of secrets, the longest first: their values, and the lines of a value that has several."""
+    values = [variables[name] for name in names if variables.get(name)]
+    lines = [line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE]
+    return sorted({*values, *lines}, key=len, reverse=True)
+
+
+def without(texts: "list[str]", said: str) -> str:
+    """Return what a program said with `***` in place of some texts."""
+    for text in texts:
+        said = said.replace(text, "***")
+    return said
+
+
+def mask(path: str, pattern: "Pattern[bytes]") -> None:
+    """Replace what matches in a log by `***`, or, where the disk has no space for a copy, by stars in its place."""
+    copy = f"{path}.masked"
+    with open(path, "rb+") as file, mmap.mmap(file.fileno(), 0) as log:
+        if not pattern.search(log):
+            return
+        try:
+            with open(copy, "wb") as masked, memoryview(log) as view:
+                done = 0
+                for found in pattern.finditer(log):
+                    masked.write(view[done : found.start()])
+                    masked.write(b"***")
+                    done = found.end()
+                masked.write(view[done:])
+            os.replace(copy, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(copy)
+            for found in pattern.finditer(log):
+                log[found.start() : found.end()] = b"*" * len(found.group())
 
 
 def is_own(path: str) -> bool:
@@ -1570,7 +1615,7 @@ class NodeJob:
         for line in self.spec["hooks"][name]:
             status, said = run_tool(["bash", "-c", line], HOOK_SECONDS, stderr=subprocess.STDOUT)
             if status and not failed:
-                last = (said.strip().splitlines() or ["it says nothing"])[-1]
+                last = without(secret_texts(self.spec["secrets"]), last_words(said))
                 failed = f"`{line}` of the site's `{name}` failed (exit status {status}): {last}"
             if failed and name == "before":
                 break
@@ -1578,20 +1623,14 @@ class NodeJob:
 
     def mask_secrets(self) -> None:
         """Replace the values of secrets in the logs, which are published."""
-        values = [os.fsencode(os.environ[name]) for name in self.spec["secrets"] if os.environ.get(name)]
-        if not values:
+        texts = secret_texts(self.spec["secrets"])
+        if not texts:
             return
-        pattern = re.compile(b"|".join(map(re.escape, sorted(values, key=len, reverse=True))))
+        pattern = re.compile(b"|".join(re.escape(os.fsencode(text)) for text in texts))
         for name in ["train.log", *self.rank_logs()]:
-            path = self.path(name)
-            with contextlib.suppress(OSError), open(path, "rb") as file:
-                if not any(map(pattern.search, file)):
-                    continue
-                file.seek(0)
-                with open(f"{path}.masked", "wb") as masked:
-                    for line in file:
-                        masked.write(pattern.sub(b"***", line))
-                os.replace(f"{path}.masked", path)
+            # An empty file cannot be mapped.
+            with contextlib.suppress(OSError, ValueError):
+                mask(self.path(name), pattern)
 
     def rank_logs(self) -> "list[str]":
         """Return the logs of ranks, relative to the job's folder."""
@@ -1791,7 +1830,7 @@ def check_hosts(job: NodeJob) -> None:
         argv = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, "true"]
         status, said = run_tool(argv, 30, stderr=subprocess.STDOUT, env=variables)
         if status:
-            last = (said.strip().splitlines() or ["it says nothing"])[-1]
+            last = last_words(said)
             raise Refused(
                 f"the launcher starts the ranks of other nodes by SSH, and `ssh {host}` fails on this host: {last}; "
                 "give it a key that the other hosts accept, and connect once by hand so that theirs are known"
@@ -1846,7 +1885,7 @@ def check_container(job: NodeJob) -> "list[str]":
         return []
     status, said = run_tool([tool, "info"], stderr=subprocess.STDOUT)
     if status:
-        last = (said.strip().splitlines() or ["it says nothing"])[-1]
+        last = last_words(said)
         raise Refused(f"{tool} does not work on this host: {last}; is its service running, and may you use it?")
     if job.inspect_image("{{.Id}}"):
         return []
@@ -2553,7 +2592,8 @@ def run_job(folder: str) -> int:
     try:
         status = runner.run()
     except Refused as refusal:
-        sys.stderr.write(f"{refusal}\n")
+        # A launcher repeats it.
+        sys.stderr.write(without(secret_texts(runner.job.spec["secrets"]), f"{refusal}\n"))
         return 2
     if os.environ.get(ALONE):
         place = os.environ[ALONE]
@@ -2680,7 +2720,7 @@ class Actions:
         pid = self.ours() if names else 0
         own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
         known = {**os.environ, **{name: value for name, _, value in own}}
-        for value in sorted(filter(None, (known.get(name) for name in names)), key=len, reverse=True):
+        for value in secret_texts(names, known):
             line = line.replace(value, "***")
             parts = range(len(value) - 1, SHORTEST_PART - 1, -1)
             line = next((f"***{line[n:]}" for n in parts if line.startswith(value[-n:])), line)
@@ -2703,7 +2743,7 @@ class Actions:
             return {"cause": "there is no space left for what it writes"}
         # Paths are private.
         words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")
-        return {"cause": "its agent is gone, as if killed" + (f"; its last words: {words}" if words else "")}
+        return {"cause": f"its agent is gone; its last words: {words}" if words else "its agent is gone, as if killed"}
 
     def finish(self) -> "dict[str, Any]":
         """Ask the job to end; if its process is gone, kill what it left running."""
@@ -2819,7 +2859,7 @@ def serve(request: "dict[str, Any]") -> None:
     try:
         answer = action()
     except Refused as refusal:
-        answer = {"refused": str(refusal)}
+        answer = {"refused": without(secret_texts(request.get("spec", {}).get("secrets", [])), str(refusal))}
     if answer is not None:
         send_answer(answer)
 
@@ -2991,7 +3031,9 @@ def fit(actions: Actions) -> int:
         check_secrets(NodeJob(actions.folder))
         write_file(actions.path("check.json"), json.dumps(answer))
     except Refused as refusal:
-        write_file(actions.path("refused"), str(refusal))
+        # It had the secrets, and this is published.
+        texts = secret_texts(actions.request["spec"]["secrets"])
+        write_file(actions.path("refused"), without(texts, str(refusal)))
         return 2
     return 0
 

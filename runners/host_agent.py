@@ -89,8 +89,30 @@ class Refused(Exception):
 
 def send_answer(answer: "dict[str, Any]") -> None:
     """Print an answer. It begins with a newline, because a login may have printed half a line before."""
-    sys.stdout.write(f"\n{MARK}{json.dumps(answer)}\n")
     sys.stdout.flush()
+    sys.stdout.buffer.write(encoded(f"\n{MARK}{json.dumps(answer, ensure_ascii=False)}\n"))
+    sys.stdout.flush()
+
+
+def encoded(text: str) -> bytes:
+    """Return a text in UTF-8.
+
+    Where Python 3.6 has the locale C it takes no other texts than ASCII for paths and arguments: those that we read are
+    bytes there, as `os.fsdecode` passes them through.
+    """
+    return text.encode("utf-8", "surrogateescape")
+
+
+def as_json(value: "Any") -> str:
+    """Return JSON of several lines for `encoded`, with its texts as they are."""
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def read_json(path: str) -> "dict[str, Any]":
+    """Return the content of a file that a launcher wrote, whose texts can be paths and arguments here."""
+    with open(path, "rb") as file:
+        found: "dict[str, Any]" = json.loads(os.fsdecode(file.read()))
+    return found
 
 
 def clean(data: bytes) -> str:
@@ -148,8 +170,8 @@ def read_text(path: str) -> str:
 def write_file(path: str, text: str) -> None:
     """Write a file atomically."""
     try:
-        with open(f"{path}.partial", "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(f"{path}.partial", "wb") as file:
+            file.write(encoded(text))
         os.replace(f"{path}.partial", path)
     except OSError:
         with contextlib.suppress(OSError):
@@ -1381,8 +1403,7 @@ class NodeJob:
     def __init__(self, folder: str, document: "dict[str, Any] | None" = None) -> None:
         self.folder = os.path.abspath(folder)
         if document is None:
-            with open(self.path("job.json"), encoding="utf-8") as file:
-                document = json.load(file)
+            document = read_json(self.path("job.json"))
         self.spec = document["spec"]
         self.accelerators = device_tool(self.spec.get("accelerator"))
         self.rank = document["rank"]
@@ -2345,7 +2366,7 @@ class Runner:
             if self.scratch:
                 shutil.rmtree(self.scratch, ignore_errors=True)
         try:
-            write_file(self.job.path("host.json"), json.dumps(without_unknown(record), indent=1) + "\n")
+            write_file(self.job.path("host.json"), as_json(without_unknown(record)) + "\n")
         except OSError:
             sys.stderr.write(f"{self.job.path('host.json')} cannot be written; is the disk full?\n")
             return 3
@@ -2393,7 +2414,7 @@ class Runner:
             for name, text in job.spec["files"].items():
                 os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
                 with open(os.path.join(folder, name), "wb") as file:
-                    file.write(text.encode())
+                    file.write(encoded(text))
         except OSError:
             raise Refused(
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
@@ -2610,7 +2631,7 @@ def write_environment(folder: str, scratch: str) -> int:
     job.working_folder = scratch or job.working_folder
     # The mark of the command, so that what is started here is killed with it.
     job.mark = os.environ["PERFLEDGER_COMMAND"]
-    write_file(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
+    write_file(job.path("environment.json"), as_json(job.environment_record()) + "\n")
     return 0
 
 
@@ -2638,7 +2659,7 @@ class Actions:
         try:
             os.makedirs(self.folder, exist_ok=True)
             write_file(self.path("agent.py"), self.request["agent"])
-            write_file(self.path("job.json"), json.dumps({key: self.request[key] for key in kept}))
+            write_file(self.path("job.json"), as_json({key: self.request[key] for key in kept}))
         except OSError as error:
             raise Refused(
                 f"the job's folder {self.folder} cannot be written: {error.strerror}; make room there, or set "
@@ -2738,6 +2759,8 @@ class Actions:
             return {"cause": "its folder is not there any more"}
         if there[0] and there[0] != here[0]:
             return {"cause": "the host was restarted"}
+        if not os.path.exists(self.path("host.log")):
+            return {"cause": "it was never started, for its runner was gone before"}
         disk = os.statvfs(self.folder)
         if disk.f_bavail * disk.f_frsize < 1 << 16:
             return {"cause": "there is no space left for what it writes"}
@@ -2812,7 +2835,10 @@ class Actions:
     def setup(self) -> "dict[str, Any]":
         """Run the setup steps up to the first failure; stop when standard input is closed."""
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
-        os.makedirs(work, exist_ok=True)
+        with contextlib.suppress(OSError):
+            os.makedirs(work, exist_ok=True)
+        if not (os.path.isdir(work) and os.access(work, os.W_OK)):
+            raise Refused(f"{work} is no folder that can be written to, or made; name another with --work")
         base = {**after_prologue(self.request["prologue"]), **self.request["variables"]}
         # pip then refuses to install into the system's Python.
         variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}
@@ -2835,8 +2861,7 @@ class Actions:
     @staticmethod
     def step(shown: str, argv: "list[str]", folder: str, variables: "dict[str, str]") -> None:
         """Print a setup step and run it; end this program with its exit status where it fails."""
-        # In UTF-8, whatever the locale.
-        sys.stdout.buffer.write(f"+ {shown}\n".encode())
+        sys.stdout.buffer.write(encoded(f"+ {shown}\n"))
         sys.stdout.flush()
         status = run_attended(argv, cwd=folder, env=variables)
         if status:
@@ -2872,8 +2897,7 @@ class SlurmBatch:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        with open(os.path.join(folder, "batch.json"), encoding="utf-8") as file:
-            self.request = json.load(file)
+        self.request = read_json(os.path.join(folder, "batch.json"))
         self.requests = SignalPipe()
         self.here = [sys.executable, "-I", os.path.abspath(__file__), "node"]
         listed = tool_output("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
@@ -2941,8 +2965,7 @@ class SlurmSeries:
 
     def __init__(self, folder: str) -> None:
         self.folder, self.queue = folder, os.path.join(folder, "queue")
-        with open(os.path.join(folder, "series.json"), encoding="utf-8") as file:
-            self.idle_seconds = json.load(file)["idle_seconds"]
+        self.idle_seconds = read_json(os.path.join(folder, "series.json"))["idle_seconds"]
         self.requests = SignalPipe()
 
     def run(self) -> int:
@@ -3002,8 +3025,7 @@ class SlurmSeries:
 def on_node(action: str, outcome: str = "stopped") -> int:
     """Carry out an action of the batch job on a node."""
     jobs = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(jobs, "batch.json"), encoding="utf-8") as file:
-        request = json.load(file)
+    request = read_json(os.path.join(jobs, "batch.json"))
     hosts = os.environ["PERFLEDGER_HOSTS"].split(",")
     rank = hosts.index(os.environ["SLURMD_NODENAME"])
     meeting = {"hosts": hosts, "master_address": os.environ["PERFLEDGER_MASTER_ADDRESS"]}
@@ -3029,7 +3051,7 @@ def fit(actions: Actions) -> int:
     try:
         answer = actions.check()
         check_secrets(NodeJob(actions.folder))
-        write_file(actions.path("check.json"), json.dumps(answer))
+        write_file(actions.path("check.json"), as_json(answer))
     except Refused as refusal:
         # It had the secrets, and this is published.
         texts = secret_texts(actions.request["spec"]["secrets"])
@@ -3042,8 +3064,8 @@ def meet(actions: Actions) -> int:
     """Meet the other nodes of a Slurm job in an all-reduce, and add its warnings to those of the check."""
     with contextlib.suppress(Refused):
         warnings = actions.all_reduce().get("warnings", [])
-        answer = json.loads(read_text(actions.path("check.json")))
-        write_file(actions.path("check.json"), json.dumps({**answer, "warnings": [*answer["warnings"], *warnings]}))
+        answer = read_json(actions.path("check.json"))
+        write_file(actions.path("check.json"), as_json({**answer, "warnings": [*answer["warnings"], *warnings]}))
     return 0
 
 
@@ -3091,9 +3113,9 @@ def standalone(text: str, words: "list[str]") -> int:
 
     The nodes of one run may share the folder; each has its own in it.
     """
-    document = json.loads(text)
+    document = json.loads(os.fsdecode(encoded(text)))
     folder = document["folder"]
-    launch, launch_text = os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1)
+    launch, launch_text = os.path.join(folder, "launch.json"), as_json(document["launch"])
     try:
         place = placed(document["request"]["spec"]["nodes"], words)
     except Refused as refusal:

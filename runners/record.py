@@ -316,7 +316,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     }
     found = log_figures(folder / LOG, {key: value for key, value in run.items() if value and key != "smoke"})
     short, is_trial = judged(found, launch, outcome)
-    short = "the log is empty" if short and _is_empty(folder / LOG) else short
+    short = "nothing was logged" if short and _is_empty(folder / LOG) else short
     run |= {
         "outcome": "short" if outcome == "completed" and short else outcome,
         **({"smoke": True} if is_trial else {}),
@@ -627,11 +627,11 @@ def how_it_ended(folder: Path) -> str:
     )
     said = [] if rank is None else [f"node {rank}"]
     said += [] if node.exit_status is None else [f"exit status {node.exit_status}"]
+    lines: list[str] = []
     with suppress(OSError), (folder / node.folder / LOG).open("rb") as log:
         log.seek(max(0, log.seek(0, os.SEEK_END) - _LAST_BYTES))
         lines = [line for each in log.read().decode("utf-8", "replace").splitlines() if (line := printable(each))]
-        said += [lines[-1][:_LAST_LINE]] if lines else ["its log is empty"]
-    return ": ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
+    return ": ".join(filter(None, [", ".join(said), lines[-1][:_LAST_LINE] if lines else "its log is empty"]))
 
 
 def finished_run(folder: Path) -> FinishedRun:

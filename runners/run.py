@@ -522,6 +522,6 @@ def standalone(run: PlannedRun) -> str:
     job = Job(launched.job, run.folder)
     request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}
     document = {"folder": str(run.folder), "launch": launched, "request": request}
-    text = json.dumps(msgspec.to_builtins(document))
+    text = json.dumps(msgspec.to_builtins(document), ensure_ascii=False)
     # Two lines in front of the agent, which it removes again.
-    return f"#!/usr/bin/env python3\nSTANDALONE = {text!r}\n{agent_source()}"
+    return f"#!/usr/bin/env python3\nSTANDALONE = {text!a}\n{agent_source()}"

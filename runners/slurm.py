@@ -395,7 +395,7 @@ def _write_batch(job: Job, spec: JobSpec) -> None:
     try:
         job.incoming.mkdir(parents=True, exist_ok=True)
         (job.incoming / "agent.py").write_text(agent_source(), encoding="utf-8")
-        (job.incoming / "batch.json").write_text(json.dumps(request), encoding="utf-8")
+        (job.incoming / "batch.json").write_text(json.dumps(request, ensure_ascii=False), encoding="utf-8")
         for rank in job.ranks:
             job.node(rank).mkdir()
     except OSError as error:

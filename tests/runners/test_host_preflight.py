@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from runners.command import Settings
-from tests.runners.node import kernel, nvidia_smi, polls, prepared, tool
-from tests.runners.test_host_run import checkout, small_disk
+from tests.runners.node import kernel, nvidia_smi, polls, prepared, small_disk, tool
+from tests.runners.test_host_run import checkout
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -244,7 +244,7 @@ def test_a_port_that_is_taken_is_refused_where_the_ranks_would_meet(checked, tmp
 
 
 def test_a_host_without_space_is_refused(write_recipe, tmp_path):
-    with small_disk(tmp_path / "disk"):
+    with small_disk(tmp_path / "disk", "320k"):
         node = prepared(write_recipe("true"), tmp_path / "disk/job")
         assert "there is no space left on this host: 0 MiB below" in node.check().refused
 

@@ -25,6 +25,8 @@ from tests.runners.node import prepared, small_disk, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
+QUOTED = '[hosts."gpu1.example.com"]\n# far\naddress = "10.0.0.1 "\n'
+
 SECRET = "hush-0123456789-hush"
 
 
@@ -56,6 +58,7 @@ def run_tiny(write_recipe, tmp_path, only_run):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (QUOTED, '3: `hosts.gpu1.example.com.address` is '),
         ("[host.local]\n", "1: `host` is not a table of a site file; a site file has [hosts.NAME] and [part"),
         ('[hosts]\nlocal = "x"\n', "`hosts` must hold a table for each of its names: [hosts.NAME]"),
         ('[hosts.local]\nprolog = ["x"]\n', "2: `hosts.local.prolog` is not a key of a site; did you mean `prologue`?"),

@@ -2760,7 +2760,7 @@ class Actions:
         if there[0] and there[0] != here[0]:
             return {"cause": "the host was restarted"}
         if not os.path.exists(self.path("host.log")):
-            return {"cause": "it was never started, for its runner was gone before"}
+            return {"cause": "it was never started"}
         disk = os.statvfs(self.folder)
         if disk.f_bavail * disk.f_frsize < 1 << 16:
             return {"cause": "there is no space left for what it writes"}

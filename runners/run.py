@@ -23,7 +23,7 @@ from runners.job import PlannedRun, RunnerError
 from runners.nodes import LOG, Outcome, agent_source, printable
 from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
 from runners.targets import AnyTarget
-from runners.transport import INCOMING, Job, JobState, Local
+from runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
 from schema.figures import FiguresFound
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
@@ -276,6 +276,10 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         job = Job(launched.job, mine.folder)
         try:
             found = session.target.start(job, mine.spec)
+        except UncertainStartError as error:
+            complain(error)
+            supervision.progress.end(mine.folder, _left_after("it may have been started all the same", mine.folder))
+            return UNFINISHED
         except RunnerError:
             disclaim(mine.folder)
             raise
@@ -428,7 +432,11 @@ def _left(job: Job, state: JobState) -> str:
     """Return why a run was left, and what to do about it."""
     alive = "it did not end when it was stopped"
     why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else alive
-    later = f"`python -m runners collect {job.folder}` finishes it once it has ended and can be reached"
+    return _left_after(why, job.folder)
+
+
+def _left_after(why: str, folder: Path) -> str:
+    later = f"`python -m runners collect {folder}` finishes it once it has ended and can be reached"
     return f"left {UNFINISHED}, since {why}; {later}, and with --abandon without it"
 
 

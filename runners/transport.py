@@ -70,6 +70,10 @@ class UnreachableError(RunnerError):
     """A host cannot be asked at all, so that nothing else can be asked of it either."""
 
 
+class UncertainStartError(RunnerError):
+    """A run may go on at a host that gave no answer when it was to start, and that cannot be told to stop."""
+
+
 class JobFacts(Struct, frozen=True):
     """The facts that `launch.json` keeps to find a job again; `identity` names it on every node."""
 
@@ -323,6 +327,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
+            UncertainStartError: that could not be stopped.
         """
         checked = warned(job, self._checked(job, spec))
         if spec.nodes > 1:
@@ -332,8 +337,10 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         # On standard input of the agent alone, which hands them to the run in its environment.
         secrets = secret_values(spec.secrets)
         if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets)):
-            with suppress(RunnerError):
+            try:
                 self.stop(job)
+            except RunnerError as error:
+                raise UncertainStartError(refusal) from error
             raise RunnerError(refusal)
         return checked
 

@@ -729,7 +729,7 @@ class AmdSmi(DeviceTool):
     """
 
     tool, variables, maker = "amd-smi", ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"), "AMD"
-    library: "type[Library] | None" = AmdLibrary
+    library = AmdLibrary
 
     @staticmethod
     def ask(*words: str) -> "dict[str, dict[str, Any]]":
@@ -823,13 +823,13 @@ ROCM_SMI_KEYS = {
 }
 
 
-class RocmSmi(AmdSmi):
+class RocmSmi(DeviceTool):
     """GPUs of AMD, by the older rocm-smi, which does not say on which of them a process runs.
 
     Source: `rocm_smi.py` of ROCm 5 and 6, "ROCm SMI CLI". Keys hold the unit; some were renamed, or differ in case.
     """
 
-    tool, library = "rocm-smi", None
+    tool, variables, maker = "rocm-smi", AmdSmi.variables, AmdSmi.maker
 
     def query(self) -> "list[dict[str, str]]":  # noqa: D102
         try:
@@ -859,9 +859,6 @@ class RocmSmi(AmdSmi):
             "core_clock_mhz": clocks[0],
             "memory_clock_mhz": clocks[1],
         })  # fmt: skip
-
-    def samples(self, visible: str) -> "list[dict[str, str]]":  # noqa: D102
-        return self.devices(visible)
 
     def facts(self) -> "dict[str, Any]":  # noqa: D102
         return {"rocm": first_match(r"^([0-9.]+)", read_text("/opt/rocm/.info/version"))}
@@ -2680,8 +2677,7 @@ class Actions:
     def idle(self) -> "dict[str, Any]":
         """Return why this node is not idle."""
         self.deliver()
-        answer = why_busy(NodeJob(self.folder))
-        return {"refused": "", "warnings": answer}
+        return {"warnings": why_busy(NodeJob(self.folder))}
 
     def argv(self) -> "list[str]":
         """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""

@@ -211,7 +211,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
     def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:
         """Return the target with the addresses of its hosts and the arguments of sbatch that a site states."""
-        raise NotImplementedError
+        return self
 
     def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Self:
         """Return the target for all runs of a command, one after the other with so many seconds between; see `release`.
@@ -220,7 +220,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             runs: as many as there can be.
             cool_down_seconds: between two of them.
         """
-        raise NotImplementedError
+        return self
 
     def release(self) -> None:
         """Give back what is held for a series, once no further run of it is started."""
@@ -287,13 +287,13 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         silent = Reply(warnings=("an all-reduce over the ranks of this case gave no answer",))
         return warned(job, {rank: each if isinstance(each, Reply) else silent for rank, each in answers.items()})
 
-    def _checked(self, job: Job, spec: JobSpec) -> dict[int, Reply]:
-        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+    def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
+        checked = self.tell(job, action, job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+        answered = {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
         if refusal := self._refusals(checked):
-            answered = [rank for rank in job.ranks if isinstance(checked[rank], Reply)]
             self.tell(job, "forget", answered, Reply)
             raise RunnerError(refusal) if len(answered) == len(job.ranks) else UnreachableError(refusal)
-        return {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
+        return answered
 
     def explained(self, rank: int, answer: ProgramResult) -> str:
         """Return why a node gave no answer, and what to do."""
@@ -312,15 +312,9 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """
         with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
             job = self.prepare(replace(run, folder=Path(folder)))
-            answers = self.tell(job, "idle", job.ranks, Reply, spec=run.spec, **asdict(self.meeting(job)))
-            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(answers[rank], Reply)], Reply)
-        if refusal := self._refusals(answers):
-            raise (
-                RunnerError(refusal)
-                if all(isinstance(each, Reply) for each in answers.values())
-                else (UnreachableError(refusal))
-            )
-        return "; ".join(line for rank, reply in answers.items() if isinstance(reply, Reply) for line in reply.warnings)
+            answers = self._checked(job, run.spec, "idle")
+            self.tell(job, "forget", job.ranks, Reply)
+        return "; ".join(line for reply in answers.values() for line in reply.warnings)
 
     def start(self, job: Job, spec: JobSpec) -> Warnings:
         """Start the run on every node, and return the warnings of the nodes.
@@ -506,14 +500,8 @@ class Local(Target, frozen=True, tag="local"):
         cause = "the files of node {} are not here; copy them from there, to the same path below the raw logs"
         return {**seen, **{rank: NodeState("unreachable", cause=cause.format(rank)) for rank in absent}}
 
-    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:  # noqa: D102
-        return self
-
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
-
-    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Self:  # noqa: D102
-        return self
 
 
 class Ssh(Target, frozen=True, tag="ssh"):
@@ -584,9 +572,6 @@ class Ssh(Target, frozen=True, tag="ssh"):
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
-
-    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Self:  # noqa: D102
-        return self
 
 
 def _address(host: str, answer: ProgramResult, config: str) -> str:

@@ -699,7 +699,7 @@ def _submitted(folders: Sequence[Path], submitter: str, to: Path, branch: tuple[
         raise RunnerError("no submitter: give --submitter NAME, or log in with `gh auth login`")
     packed = submission.pack(folders, name)
     for run, why in packed.left_out.items():
-        print(printable(f"left out: {run}: {why}; no result would count it"))
+        print(printable(f"left out: {run}: {why}"))
     for each in packed.checks:
         print(printable(f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}"))
     if packed.refused:

@@ -76,7 +76,7 @@ class Packed:
 
 
 def pack(folders: Sequence[Path], submitter: str) -> Packed:
-    """Read, redact and check the runs below some folders, without trials, disturbed runs and those that did not complete.
+    """Read, redact and check the runs below some folders, without those that are not submitted.
 
     Raises:
         RunnerError: there is no such run, a file cannot be read, or `ingest` cannot be run.

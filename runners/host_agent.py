@@ -44,6 +44,8 @@ MARK = "perfledger "
 # Mount points of the kernel's file systems.
 PROC, SYS = "/proc", "/sys"
 SPACE_NEEDED = 64 * 1024 * 1024
+# With less than this a disk counts as full.
+FULL = 1 << 16
 # CPU load above which the host counts as busy; an idle machine stays below it.
 BUSY_PERCENT = 10
 # How long that load is measured.
@@ -56,6 +58,8 @@ RELEASE_SECONDS = 5
 PREPARE_SECONDS = 7200
 # Time limit of a site's prologue, and of each of its hooks.
 HOOK_SECONDS = 300
+# How much the clock of a host may differ from that of the launcher, whose request is on its way for a moment.
+SKEW_SECONDS = 60
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
 # Container tools whose images are known to this host, and whose containers have names.
@@ -1867,13 +1871,18 @@ def why_busy(job: NodeJob) -> "list[str]":
     return check_load(job)
 
 
+def free_bytes(place: str) -> int:
+    """Return how much this user can still write below a folder."""
+    disk = os.statvfs(place)
+    return disk.f_bavail * disk.f_frsize
+
+
 def check_space(job: NodeJob) -> None:
     """Refuse folders that are not writable or have no space."""
     for place in (job.folder, job.temporary):
         if not os.access(place, os.W_OK):
             raise Refused(f"the folder {place} cannot be written to on this host")
-        disk = os.statvfs(place)
-        free = disk.f_bavail * disk.f_frsize
+        free = free_bytes(place)
         if free < SPACE_NEEDED:
             raise Refused(
                 f"there is no space left on this host: {free >> 20} MiB below {place}, and a run needs "
@@ -2460,7 +2469,7 @@ class Runner:
         job.take_over_files()
         facts, warnings = self.sampler.slowdowns()
         said, doubts = self.nccl_facts()
-        facts, warnings = {**facts, **said}, [*warnings, *doubts]
+        facts, warnings = {**facts, **said}, [*warnings, *doubts, *self.full_disks()]
         job.remove_unwanted()
         job.mask_secrets()
         self.name_outcome(kills_before)
@@ -2480,6 +2489,15 @@ class Runner:
             "source": found,
             "files": self.files(),
         }
+
+    def full_disks(self) -> "list[str]":
+        """Return where a command that failed left no space: what it would have said of it may be missing in its log."""
+        job = self.job
+        places = {"of its job": job.folder, "that it ran in": job.working_folder, "for temporary files": job.temporary}
+        full = [words for words, place in places.items() if os.path.isdir(place) and free_bytes(place) < FULL]
+        return (
+            [f"the command left no space in the folder {', and in that '.join(full)}"] if full and self.status else []
+        )
 
     def nccl_facts(self) -> "tuple[dict[str, Any], list[str]]":
         """Return what NCCL reported, and warnings if it did not do what was to be expected."""
@@ -2665,8 +2683,15 @@ class Actions:
 
     def check(self) -> "dict[str, Any]":
         """Deliver the job and check this node."""
+        skew = time.time() - self.request.get("clock", time.time())
         self.deliver()
         found = check(NodeJob(self.folder))
+        if abs(skew) >= SKEW_SECONDS:
+            where = "ahead of" if skew > 0 else "behind"
+            found.append(
+                f"the clock of this host is {abs(skew):.0f} s {where} that of the machine that starts the run, and so "
+                "are the times of its logs; let NTP set it"
+            )
         disturbances = [each for each in found if isinstance(each, Disturbance)]
         return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
 
@@ -2757,8 +2782,7 @@ class Actions:
             return {"cause": "the host was restarted"}
         if not os.path.exists(self.path("host.log")):
             return {"cause": "it was never started"}
-        disk = os.statvfs(self.folder)
-        if disk.f_bavail * disk.f_frsize < 1 << 16:
+        if free_bytes(self.folder) < FULL:
             return {"cause": "there is no space left for what it writes"}
         # Paths are private.
         words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")

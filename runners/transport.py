@@ -11,6 +11,7 @@ import shlex
 import stat
 import sys
 import tempfile
+import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -288,7 +289,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         return warned(job, {rank: each if isinstance(each, Reply) else silent for rank, each in answers.items()})
 
     def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
-        checked = self.tell(job, action, job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+        place = asdict(self.meeting(job))
+        checked = self.tell(job, action, job.ranks, Reply, spec=spec, clock=time.time(), **place)
         answered = {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
         if refusal := self._refusals(checked):
             self.tell(job, "forget", answered, Reply)

@@ -1371,7 +1371,7 @@ def without(texts: "list[str]", said: str) -> str:
 def mask(path: str, pattern: "Pattern[bytes]") -> None:
     """Replace what matches in a log by `***`, or, where the disk has no space for a copy, by stars in its place."""
     copy = f"{path}.masked"
-    with open(path, "rb+") as file, mmap.mmap(file.fileno(), 0) as log:
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as log:
         if not pattern.search(log):
             return
         try:
@@ -1386,8 +1386,10 @@ def mask(path: str, pattern: "Pattern[bytes]") -> None:
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(copy)
-            for found in pattern.finditer(log):
-                log[found.start() : found.end()] = b"*" * len(found.group())
+            with open(path, "rb+") as masked:
+                for found in pattern.finditer(log):
+                    masked.seek(found.start())
+                    masked.write(b"*" * len(found.group()))
 
 
 def is_own(path: str) -> bool:
@@ -1643,16 +1645,18 @@ class NodeJob:
                 break
         return failed
 
-    def mask_secrets(self) -> None:
-        """Replace the values of secrets in the logs, which are published."""
-        texts = secret_texts(self.spec["secrets"])
-        if not texts:
-            return
+    def mask_secrets(self) -> "list[str]":
+        """Replace the values of secrets in the logs, which are published; return a warning where that fails."""
+        texts, warnings = secret_texts(self.spec["secrets"]), []
         pattern = re.compile(b"|".join(re.escape(os.fsencode(text)) for text in texts))
-        for name in ["train.log", *self.rank_logs()]:
-            # An empty file cannot be mapped.
-            with contextlib.suppress(OSError, ValueError):
-                mask(self.path(name), pattern)
+        for name in ["train.log", *self.rank_logs()] if texts else []:
+            try:
+                # An empty file cannot be mapped.
+                if os.path.getsize(self.path(name)):
+                    mask(self.path(name), pattern)
+            except OSError as error:
+                warnings.append(f"secrets in {name} could not be masked ({error.strerror}); look before you publish it")
+        return warnings
 
     def rank_logs(self) -> "list[str]":
         """Return the logs of ranks, relative to the job's folder."""
@@ -2471,7 +2475,7 @@ class Runner:
         said, doubts = self.nccl_facts()
         facts, warnings = {**facts, **said}, [*warnings, *doubts, *self.full_disks()]
         job.remove_unwanted()
-        job.mask_secrets()
+        warnings += job.mask_secrets()
         self.name_outcome(kills_before)
         return {
             "schema": "perfledger.host/1",

@@ -21,7 +21,7 @@ from runners.transport import Local, Ssh
 from tests.runners.home import RECORD, folder_of, running, until
 from tests.runners.home import load as load_json
 from tests.runners.jobs import planned
-from tests.runners.node import prepared, small_disk, tool
+from tests.runners.node import prepared, replacing, small_disk, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -247,6 +247,15 @@ def test_a_log_that_leaves_no_space_for_a_copy_is_masked_in_its_place(write_reci
         stars = b"*" * len(SECRET)
         assert said.split(bytes(600 << 10)) == [b"it is " + stars + b"\n", b"and " + stars + b"\n"]
         assert not (node.job / "train.log.masked").exists()
+
+
+def test_a_log_that_cannot_be_masked_is_a_warning(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    change = replacing("def mask(path", 'def mask(*_):\n    raise OSError(13, "Permission denied")\n\n\ndef _mask(path')
+    node = prepared(write_recipe("echo 1"), tmp_path / "jobs", None, Settings(secrets=("MY_TOKEN",)), change)
+    assert node.run() == 0
+    said = "secrets in train.log could not be masked (Permission denied); look before you publish it"
+    assert node.host()["warnings"] == [said]
 
 
 def test_what_a_hook_says_of_its_failure_shows_no_secret(write_site, write_recipe, tmp_path, monkeypatch):

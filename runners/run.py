@@ -275,7 +275,7 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         supervision.progress.begin(mine.folder)
         job = Job(launched.job, mine.folder)
         try:
-            found = session.target.start(job, mine.spec)
+            found = session.target.start(job, mine.spec, lambda: supervision.signals.count > 0)
         except UncertainStartError as error:
             complain(error)
             supervision.progress.end(mine.folder, _left_after("it may have been started all the same", mine.folder))
@@ -283,6 +283,10 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         except RunnerError:
             disclaim(mine.folder)
             raise
+        if found is None:
+            disclaim(mine.folder)
+            supervision.progress.end(mine.folder, "stopped before it began; nothing is left of it")
+            return UNFINISHED
         for warning in found.warnings:
             supervision.progress.line(f"{mine.folder}: warning: {warning}")
         for disturbance in found.disturbances:

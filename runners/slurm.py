@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -246,7 +246,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         found = [row[1] for row in rows if len(row) == 2 and (named or row[0].endswith("*"))]
         return slurm_seconds(found[0]) if found else 0
 
-    def start(self, job: Job, spec: JobSpec) -> Warnings:
+    def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings:
         """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
 
         Raises:

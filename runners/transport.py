@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -318,8 +318,8 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             self.tell(job, "forget", job.ranks, Reply)
         return "; ".join(line for reply in answers.values() for line in reply.warnings)
 
-    def start(self, job: Job, spec: JobSpec) -> Warnings:
-        """Start the run on every node, and return the warnings of the nodes.
+    def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings | None:
+        """Start the run on every node, and return the warnings of the nodes; None if it was stopped before it began.
 
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
@@ -328,6 +328,9 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         checked = warned(job, self._checked(job, spec))
         if spec.nodes > 1:
             checked = joined(checked, self._met(job, spec))
+        if is_stopped():
+            self.tell(job, "forget", job.ranks, Reply)
+            return None
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
         # On standard input of the agent alone, which hands them to the run in its environment.

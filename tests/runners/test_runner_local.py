@@ -143,6 +143,19 @@ def test_a_run_whose_start_got_no_answer_is_not_forgotten(write_recipe, tmp_path
     assert run["outcome"] == "completed"
 
 
+def test_a_run_that_is_stopped_during_its_check_does_not_begin(write_recipe, tmp_path, monkeypatch, capfd):
+    checked = Local._checked
+
+    def slow(*words):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return checked(*words)
+
+    monkeypatch.setattr(Local, "_checked", slow)
+    assert main(words(write_recipe(f"touch {tmp_path}/ran"), tmp_path)) == 130
+    assert "/1: stopped before it began; nothing is left of it" in capfd.readouterr().out
+    assert [(tmp_path / name).exists() for name in ("ran", "raw")] == [False, False]
+
+
 def unreachable(*_: object) -> None:
     raise RunnerError("this machine: out of reach")
 

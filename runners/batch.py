@@ -253,7 +253,8 @@ def earlier_figure(found: FiguresFound, current: CaseFigure) -> CaseFigure | Non
         and case is not current
         and (case.hardware, case.unit) == (current.hardware, current.unit)
     ]
-    return max(others, key=lambda case: case.start or "", default=None)
+    # By number first: the clocks of hosts differ.
+    return max(others, key=lambda case: (max(map(_number, case.runs)), case.start or ""), default=None)
 
 
 # --- Running them -----------------------------------------------------------------------------------------------------

@@ -181,6 +181,15 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str | Non
     return share
 
 
+def _idle_seconds(_context: click.Context, _parameter: click.Parameter, text: str) -> int:
+    """Read `--wait-idle`, which takes the word behind it for its number."""
+    if not text.isdecimal():
+        raise click.BadParameter(
+            f"{text!r} is no number of seconds; write --wait-idle=SECONDS, or --wait-idle behind all recipes"
+        )
+    return int(text)
+
+
 class Wanted(Struct, frozen=True):
     """How often cases run, and in which order; `repeats` None stands for the recipe's, `until_ci` 0 for no such aim."""
 
@@ -492,10 +501,10 @@ def check(chosen: list[Chosen], target: AnyTarget, settings: Settings, site: str
 )
 @click.option(
     "--wait-idle",
-    type=click.IntRange(min=0),
+    callback=_idle_seconds,
     is_flag=False,
-    flag_value=WAIT_SECONDS,
-    default=0,
+    flag_value=str(WAIT_SECONDS),
+    default="0",
     metavar="[SECONDS]",
     help=f"Wait until the hosts are idle, so long at most, before each run.  [without a number: {WAIT_SECONDS}]",
 )
@@ -690,7 +699,7 @@ def _submitted(folders: Sequence[Path], submitter: str, to: Path, branch: tuple[
         raise RunnerError("no submitter: give --submitter NAME, or log in with `gh auth login`")
     packed = submission.pack(folders, name)
     for run, why in packed.left_out.items():
-        print(printable(f"left out: {run}: {why}; no result would count it"))
+        print(printable(f"left out: {run}: {why}"))
     for each in packed.checks:
         print(printable(f"[{each.state}] {each.name}{': ' if each.text else ''}{each.text}"))
     if packed.refused:
@@ -787,8 +796,11 @@ def _seed(series: Sequence[Batch]) -> int:
 
 def _announce(series: Sequence[Batch], wanted: Wanted, resume: bool) -> None:
     """Say how many runs there will be and how long they may take, before a person waits for hours by mistake."""
-    _, runs = _runs(series, wanted)
-    if len(runs) > 1 and not resume:
+    firsts, runs = _runs(series, wanted)
+    if wanted.until_ci:
+        # Earlier runs count, so that there may be fewer than `plan` says, or none.
+        print(f"{_counted(len(firsts), 'case')}, until {_aim(wanted)}", flush=True)
+    elif len(runs) > 1 and not resume:
         print(_time(runs, _cool_down(series)), flush=True)
 
 
@@ -1030,13 +1042,16 @@ def _order_lines(series: Sequence[Batch], runs: Sequence[PlannedRun], wanted: Wa
         given = f"by --seed {wanted.seed}" if wanted.seed is not None else "another one each time without --seed"
         yield f"in random order, {given}"
     if wanted.until_ci:
-        aim = f"half the interval is {100 * wanted.until_ci:g} % of the median"
-        yield f"and on, until {aim}, with {wanted.max_repeats} repeats at most"
+        yield f"and on, until {_aim(wanted)}"
+
+
+def _aim(wanted: Wanted) -> str:
+    return f"half the interval is {100 * wanted.until_ci:g} % of the median, with {wanted.max_repeats} repeats at most"
 
 
 def _time(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
     """Return how long runs take: by the median of each case's completed runs, or by the timeout, as an upper bound."""
-    medians = {run.folder.parent: _median_seconds(run.folder.parent) for run in runs}
+    medians = {run.folder.parent: _median_seconds(run) for run in runs}
     known = [medians[run.folder.parent] for run in runs]
     seconds = sum(run.spec.timeout_seconds if each is None else each for run, each in zip(runs, known, strict=True))
     time = _duration(seconds + cool_down_seconds * max(len(runs) - 1, 0))
@@ -1047,8 +1062,14 @@ def _time(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
     return f"{text}, at most {time}: for {'all' if unknown == len(runs) else unknown} of them only the timeout is known"
 
 
-def _median_seconds(folder: Path) -> float | None:
-    found = [run.wall_seconds for run in finished_runs(folder) if run.outcome == "completed" and run.wall_seconds > 0]
+def _median_seconds(planned: PlannedRun) -> float | None:
+    """Return how long completed runs of a case took; those of other iterations, such as trials, tell nothing."""
+    iterations = planned.record.recipe.case.get("iterations")
+    found = [
+        run.wall_seconds
+        for run in finished_runs(planned.folder.parent)
+        if run.outcome == "completed" and run.wall_seconds > 0 and run.recipe.case.get("iterations") == iterations
+    ]
     return statistics.median(found) if found else None
 
 

@@ -21,6 +21,7 @@ import glob
 import importlib
 import itertools
 import json
+import mmap
 import os
 import re
 import resource
@@ -35,13 +36,16 @@ import time
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from re import Pattern
     from typing import Any
 
 MARK = "perfledger "
 # Mount points of the kernel's file systems.
 PROC, SYS = "/proc", "/sys"
 SPACE_NEEDED = 64 * 1024 * 1024
+# With less than this a disk counts as full.
+FULL = 1 << 16
 # CPU load above which the host counts as busy; an idle machine stays below it.
 BUSY_PERCENT = 10
 # How long that load is measured.
@@ -54,6 +58,8 @@ RELEASE_SECONDS = 5
 PREPARE_SECONDS = 7200
 # Time limit of a site's prologue, and of each of its hooks.
 HOOK_SECONDS = 300
+# How much the clock of a host may differ from that of the launcher, whose request is on its way for a moment.
+SKEW_SECONDS = 60
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
 # Container tools whose images are known to this host, and whose containers have names.
@@ -65,6 +71,8 @@ LONGEST_LIST = 1 << 22
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
 # A part of a secret at an end of a line that is as long as this is masked, too.
 SHORTEST_PART = 4
+# So is each line of a secret that is as long as this: some programs print the lines of a key apart.
+SHORTEST_LINE = 8
 # How often, and with which pause, a lock that is held is tried.
 LOCK_ATTEMPTS, LOCK_SECONDS = 5, 0.2
 # Variable that names the folder of a run that was started by a file of its own.
@@ -85,8 +93,30 @@ class Refused(Exception):
 
 def send_answer(answer: "dict[str, Any]") -> None:
     """Print an answer. It begins with a newline, because a login may have printed half a line before."""
-    sys.stdout.write(f"\n{MARK}{json.dumps(answer)}\n")
     sys.stdout.flush()
+    sys.stdout.buffer.write(encoded(f"\n{MARK}{json.dumps(answer, ensure_ascii=False)}\n"))
+    sys.stdout.flush()
+
+
+def encoded(text: str) -> bytes:
+    """Return a text in UTF-8.
+
+    Where Python 3.6 has the locale C it takes no other texts than ASCII for paths and arguments: those that we read are
+    bytes there, as `os.fsdecode` passes them through.
+    """
+    return text.encode("utf-8", "surrogateescape")
+
+
+def as_json(value: "Any") -> str:
+    """Return JSON of several lines for `encoded`, with its texts as they are."""
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def read_json(path: str) -> "dict[str, Any]":
+    """Return the content of a file that a launcher wrote, whose texts can be paths and arguments here."""
+    with open(path, "rb") as file:
+        found: "dict[str, Any]" = json.loads(os.fsdecode(file.read()))
+    return found
 
 
 def clean(data: bytes) -> str:
@@ -121,6 +151,11 @@ def run_tool(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **o
     return process.returncode, clean(data[:longest])
 
 
+def last_words(said: str) -> str:
+    """Return the last line of what a program said."""
+    return (said.strip().splitlines() or ["it says nothing"])[-1]
+
+
 def tool_output(*argv: str, **options: "Any") -> str:
     """Return the output of a tool, stripped; empty if it fails or is missing."""
     status, text = run_tool(list(argv), **options)
@@ -139,8 +174,8 @@ def read_text(path: str) -> str:
 def write_file(path: str, text: str) -> None:
     """Write a file atomically."""
     try:
-        with open(f"{path}.partial", "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(f"{path}.partial", "wb") as file:
+            file.write(encoded(text))
         os.replace(f"{path}.partial", path)
     except OSError:
         with contextlib.suppress(OSError):
@@ -698,7 +733,7 @@ class AmdSmi(DeviceTool):
     """
 
     tool, variables, maker = "amd-smi", ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"), "AMD"
-    library: "type[Library] | None" = AmdLibrary
+    library = AmdLibrary
 
     @staticmethod
     def ask(*words: str) -> "dict[str, dict[str, Any]]":
@@ -792,13 +827,13 @@ ROCM_SMI_KEYS = {
 }
 
 
-class RocmSmi(AmdSmi):
+class RocmSmi(DeviceTool):
     """GPUs of AMD, by the older rocm-smi, which does not say on which of them a process runs.
 
     Source: `rocm_smi.py` of ROCm 5 and 6, "ROCm SMI CLI". Keys hold the unit; some were renamed, or differ in case.
     """
 
-    tool, library = "rocm-smi", None
+    tool, variables, maker = "rocm-smi", AmdSmi.variables, AmdSmi.maker
 
     def query(self) -> "list[dict[str, str]]":  # noqa: D102
         try:
@@ -828,9 +863,6 @@ class RocmSmi(AmdSmi):
             "core_clock_mhz": clocks[0],
             "memory_clock_mhz": clocks[1],
         })  # fmt: skip
-
-    def samples(self, visible: str) -> "list[dict[str, str]]":  # noqa: D102
-        return self.devices(visible)
 
     def facts(self) -> "dict[str, Any]":  # noqa: D102
         return {"rocm": first_match(r"^([0-9.]+)", read_text("/opt/rocm/.info/version"))}
@@ -1098,7 +1130,7 @@ def all_reduce(job: "NodeJob") -> "dict[str, Any]":
     if "skipped" in found:
         return {"notes": [f"no all-reduce was tried: {found['skipped']}"]}
     if status or "gb_s" not in found:
-        last = (text.strip().splitlines() or ["it says nothing"])[-1]
+        last = last_words(text)
         return {"warnings": [f"an all-reduce over the ranks of this case failed (exit status {status}): {last}"]}
     transport = report.get("nccl_transport", "")
     bandwidth = float(f"{found['gb_s']:.3g}")
@@ -1316,10 +1348,48 @@ def after_prologue(lines: "list[str]") -> "dict[str, str]":
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Refused(f"the site's prologue cannot be run: {error}") from None
     if done.returncode:
-        last = (clean(done.stderr).strip().splitlines() or ["it says nothing"])[-1]
+        last = last_words(clean(done.stderr))
         raise Refused(f"a line of the site's prologue failed (exit status {done.returncode}): {last}")
     pairs = (os.fsdecode(each).partition("=") for each in done.stdout.split(b"\0"))
     return {name: value for name, equals, value in pairs if equals and name not in ("_", "SHLVL")}
+
+
+def secret_texts(names: "list[str]", variables: "Mapping[str, str]" = os.environ) -> "list[str]":
+    """Return what to mask of secrets, the longest first: their values, and the lines of a value that has several."""
+    values = [variables[name] for name in names if variables.get(name)]
+    lines = [line for value in values for line in value.splitlines() if len(line) >= SHORTEST_LINE]
+    return sorted({*values, *lines}, key=len, reverse=True)
+
+
+def without(texts: "list[str]", said: str) -> str:
+    """Return what a program said with `***` in place of some texts."""
+    for text in texts:
+        said = said.replace(text, "***")
+    return said
+
+
+def mask(path: str, pattern: "Pattern[bytes]") -> None:
+    """Replace what matches in a log by `***`, or, where the disk has no space for a copy, by stars in its place."""
+    copy = f"{path}.masked"
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as log:
+        if not pattern.search(log):
+            return
+        try:
+            with open(copy, "wb") as masked, memoryview(log) as view:
+                done = 0
+                for found in pattern.finditer(log):
+                    masked.write(view[done : found.start()])
+                    masked.write(b"***")
+                    done = found.end()
+                masked.write(view[done:])
+            os.replace(copy, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(copy)
+            with open(path, "rb+") as masked:
+                for found in pattern.finditer(log):
+                    masked.seek(found.start())
+                    masked.write(b"*" * len(found.group()))
 
 
 def is_own(path: str) -> bool:
@@ -1336,8 +1406,7 @@ class NodeJob:
     def __init__(self, folder: str, document: "dict[str, Any] | None" = None) -> None:
         self.folder = os.path.abspath(folder)
         if document is None:
-            with open(self.path("job.json"), encoding="utf-8") as file:
-                document = json.load(file)
+            document = read_json(self.path("job.json"))
         self.spec = document["spec"]
         self.accelerators = device_tool(self.spec.get("accelerator"))
         self.rank = document["rank"]
@@ -1570,28 +1639,24 @@ class NodeJob:
         for line in self.spec["hooks"][name]:
             status, said = run_tool(["bash", "-c", line], HOOK_SECONDS, stderr=subprocess.STDOUT)
             if status and not failed:
-                last = (said.strip().splitlines() or ["it says nothing"])[-1]
+                last = without(secret_texts(self.spec["secrets"]), last_words(said))
                 failed = f"`{line}` of the site's `{name}` failed (exit status {status}): {last}"
             if failed and name == "before":
                 break
         return failed
 
-    def mask_secrets(self) -> None:
-        """Replace the values of secrets in the logs, which are published."""
-        values = [os.fsencode(os.environ[name]) for name in self.spec["secrets"] if os.environ.get(name)]
-        if not values:
-            return
-        pattern = re.compile(b"|".join(map(re.escape, sorted(values, key=len, reverse=True))))
-        for name in ["train.log", *self.rank_logs()]:
-            path = self.path(name)
-            with contextlib.suppress(OSError), open(path, "rb") as file:
-                if not any(map(pattern.search, file)):
-                    continue
-                file.seek(0)
-                with open(f"{path}.masked", "wb") as masked:
-                    for line in file:
-                        masked.write(pattern.sub(b"***", line))
-                os.replace(f"{path}.masked", path)
+    def mask_secrets(self) -> "list[str]":
+        """Replace the values of secrets in the logs, which are published; return a warning where that fails."""
+        texts, warnings = secret_texts(self.spec["secrets"]), []
+        pattern = re.compile(b"|".join(re.escape(os.fsencode(text)) for text in texts))
+        for name in ["train.log", *self.rank_logs()] if texts else []:
+            try:
+                # An empty file cannot be mapped.
+                if os.path.getsize(self.path(name)):
+                    mask(self.path(name), pattern)
+            except OSError as error:
+                warnings.append(f"secrets in {name} could not be masked ({error.strerror}); look before you publish it")
+        return warnings
 
     def rank_logs(self) -> "list[str]":
         """Return the logs of ranks, relative to the job's folder."""
@@ -1791,7 +1856,7 @@ def check_hosts(job: NodeJob) -> None:
         argv = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, "true"]
         status, said = run_tool(argv, 30, stderr=subprocess.STDOUT, env=variables)
         if status:
-            last = (said.strip().splitlines() or ["it says nothing"])[-1]
+            last = last_words(said)
             raise Refused(
                 f"the launcher starts the ranks of other nodes by SSH, and `ssh {host}` fails on this host: {last}; "
                 "give it a key that the other hosts accept, and connect once by hand so that theirs are known"
@@ -1810,13 +1875,18 @@ def why_busy(job: NodeJob) -> "list[str]":
     return check_load(job)
 
 
+def free_bytes(place: str) -> int:
+    """Return how much this user can still write below a folder."""
+    disk = os.statvfs(place)
+    return disk.f_bavail * disk.f_frsize
+
+
 def check_space(job: NodeJob) -> None:
     """Refuse folders that are not writable or have no space."""
     for place in (job.folder, job.temporary):
         if not os.access(place, os.W_OK):
             raise Refused(f"the folder {place} cannot be written to on this host")
-        disk = os.statvfs(place)
-        free = disk.f_bavail * disk.f_frsize
+        free = free_bytes(place)
         if free < SPACE_NEEDED:
             raise Refused(
                 f"there is no space left on this host: {free >> 20} MiB below {place}, and a run needs "
@@ -1846,7 +1916,7 @@ def check_container(job: NodeJob) -> "list[str]":
         return []
     status, said = run_tool([tool, "info"], stderr=subprocess.STDOUT)
     if status:
-        last = (said.strip().splitlines() or ["it says nothing"])[-1]
+        last = last_words(said)
         raise Refused(f"{tool} does not work on this host: {last}; is its service running, and may you use it?")
     if job.inspect_image("{{.Id}}"):
         return []
@@ -2306,7 +2376,7 @@ class Runner:
             if self.scratch:
                 shutil.rmtree(self.scratch, ignore_errors=True)
         try:
-            write_file(self.job.path("host.json"), json.dumps(without_unknown(record), indent=1) + "\n")
+            write_file(self.job.path("host.json"), as_json(without_unknown(record)) + "\n")
         except OSError:
             sys.stderr.write(f"{self.job.path('host.json')} cannot be written; is the disk full?\n")
             return 3
@@ -2354,7 +2424,7 @@ class Runner:
             for name, text in job.spec["files"].items():
                 os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
                 with open(os.path.join(folder, name), "wb") as file:
-                    file.write(text.encode())
+                    file.write(encoded(text))
         except OSError:
             raise Refused(
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
@@ -2403,9 +2473,9 @@ class Runner:
         job.take_over_files()
         facts, warnings = self.sampler.slowdowns()
         said, doubts = self.nccl_facts()
-        facts, warnings = {**facts, **said}, [*warnings, *doubts]
+        facts, warnings = {**facts, **said}, [*warnings, *doubts, *self.full_disks()]
         job.remove_unwanted()
-        job.mask_secrets()
+        warnings += job.mask_secrets()
         self.name_outcome(kills_before)
         return {
             "schema": "perfledger.host/1",
@@ -2423,6 +2493,15 @@ class Runner:
             "source": found,
             "files": self.files(),
         }
+
+    def full_disks(self) -> "list[str]":
+        """Return where a command that failed left no space: what it would have said of it may be missing in its log."""
+        job = self.job
+        places = {"of its job": job.folder, "that it ran in": job.working_folder, "for temporary files": job.temporary}
+        full = [words for words, place in places.items() if os.path.isdir(place) and free_bytes(place) < FULL]
+        return (
+            [f"the command left no space in the folder {', and in that '.join(full)}"] if full and self.status else []
+        )
 
     def nccl_facts(self) -> "tuple[dict[str, Any], list[str]]":
         """Return what NCCL reported, and warnings if it did not do what was to be expected."""
@@ -2553,7 +2632,8 @@ def run_job(folder: str) -> int:
     try:
         status = runner.run()
     except Refused as refusal:
-        sys.stderr.write(f"{refusal}\n")
+        # A launcher repeats it.
+        sys.stderr.write(without(secret_texts(runner.job.spec["secrets"]), f"{refusal}\n"))
         return 2
     if os.environ.get(ALONE):
         place = os.environ[ALONE]
@@ -2570,7 +2650,7 @@ def write_environment(folder: str, scratch: str) -> int:
     job.working_folder = scratch or job.working_folder
     # The mark of the command, so that what is started here is killed with it.
     job.mark = os.environ["PERFLEDGER_COMMAND"]
-    write_file(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
+    write_file(job.path("environment.json"), as_json(job.environment_record()) + "\n")
     return 0
 
 
@@ -2598,7 +2678,7 @@ class Actions:
         try:
             os.makedirs(self.folder, exist_ok=True)
             write_file(self.path("agent.py"), self.request["agent"])
-            write_file(self.path("job.json"), json.dumps({key: self.request[key] for key in kept}))
+            write_file(self.path("job.json"), as_json({key: self.request[key] for key in kept}))
         except OSError as error:
             raise Refused(
                 f"the job's folder {self.folder} cannot be written: {error.strerror}; make room there, or set "
@@ -2607,8 +2687,15 @@ class Actions:
 
     def check(self) -> "dict[str, Any]":
         """Deliver the job and check this node."""
+        skew = time.time() - self.request.get("clock", time.time())
         self.deliver()
         found = check(NodeJob(self.folder))
+        if abs(skew) >= SKEW_SECONDS:
+            where = "ahead of" if skew > 0 else "behind"
+            found.append(
+                f"the clock of this host is {abs(skew):.0f} s {where} that of the machine that starts the run, and so "
+                "are the times of its logs; let NTP set it"
+            )
         disturbances = [each for each in found if isinstance(each, Disturbance)]
         return {"warnings": [each for each in found if each not in disturbances], "disturbances": disturbances}
 
@@ -2619,8 +2706,7 @@ class Actions:
     def idle(self) -> "dict[str, Any]":
         """Return why this node is not idle."""
         self.deliver()
-        answer = why_busy(NodeJob(self.folder))
-        return {"refused": "", "warnings": answer}
+        return {"warnings": why_busy(NodeJob(self.folder))}
 
     def argv(self) -> "list[str]":
         """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""
@@ -2680,7 +2766,7 @@ class Actions:
         pid = self.ours() if names else 0
         own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
         known = {**os.environ, **{name: value for name, _, value in own}}
-        for value in sorted(filter(None, (known.get(name) for name in names)), key=len, reverse=True):
+        for value in secret_texts(names, known):
             line = line.replace(value, "***")
             parts = range(len(value) - 1, SHORTEST_PART - 1, -1)
             line = next((f"***{line[n:]}" for n in parts if line.startswith(value[-n:])), line)
@@ -2698,12 +2784,14 @@ class Actions:
             return {"cause": "its folder is not there any more"}
         if there[0] and there[0] != here[0]:
             return {"cause": "the host was restarted"}
-        disk = os.statvfs(self.folder)
-        if disk.f_bavail * disk.f_frsize < 1 << 16:
+        # One that is a file of its own has no host.log.
+        if not any(os.path.exists(self.path(name)) for name in ("pid", "host.log")):
+            return {"cause": "it was never started"}
+        if free_bytes(self.folder) < FULL:
             return {"cause": "there is no space left for what it writes"}
         # Paths are private.
         words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")
-        return {"cause": "its agent is gone, as if killed" + (f"; its last words: {words}" if words else "")}
+        return {"cause": f"its agent is gone; its last words: {words}" if words else "its agent is gone, as if killed"}
 
     def finish(self) -> "dict[str, Any]":
         """Ask the job to end; if its process is gone, kill what it left running."""
@@ -2772,7 +2860,10 @@ class Actions:
     def setup(self) -> "dict[str, Any]":
         """Run the setup steps up to the first failure; stop when standard input is closed."""
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
-        os.makedirs(work, exist_ok=True)
+        with contextlib.suppress(OSError):
+            os.makedirs(work, exist_ok=True)
+        if not (os.path.isdir(work) and os.access(work, os.W_OK)):
+            raise Refused(f"{work} is no folder that can be written to, or made; name another with --work")
         base = {**after_prologue(self.request["prologue"]), **self.request["variables"]}
         # pip then refuses to install into the system's Python.
         variables = {**base, "work": work, "PWD": work, "PIP_REQUIRE_VIRTUALENV": "1"}
@@ -2795,8 +2886,7 @@ class Actions:
     @staticmethod
     def step(shown: str, argv: "list[str]", folder: str, variables: "dict[str, str]") -> None:
         """Print a setup step and run it; end this program with its exit status where it fails."""
-        # In UTF-8, whatever the locale.
-        sys.stdout.buffer.write(f"+ {shown}\n".encode())
+        sys.stdout.buffer.write(encoded(f"+ {shown}\n"))
         sys.stdout.flush()
         status = run_attended(argv, cwd=folder, env=variables)
         if status:
@@ -2819,7 +2909,7 @@ def serve(request: "dict[str, Any]") -> None:
     try:
         answer = action()
     except Refused as refusal:
-        answer = {"refused": str(refusal)}
+        answer = {"refused": without(secret_texts(request.get("spec", {}).get("secrets", [])), str(refusal))}
     if answer is not None:
         send_answer(answer)
 
@@ -2832,8 +2922,7 @@ class SlurmBatch:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        with open(os.path.join(folder, "batch.json"), encoding="utf-8") as file:
-            self.request = json.load(file)
+        self.request = read_json(os.path.join(folder, "batch.json"))
         self.requests = SignalPipe()
         self.here = [sys.executable, "-I", os.path.abspath(__file__), "node"]
         listed = tool_output("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
@@ -2901,8 +2990,7 @@ class SlurmSeries:
 
     def __init__(self, folder: str) -> None:
         self.folder, self.queue = folder, os.path.join(folder, "queue")
-        with open(os.path.join(folder, "series.json"), encoding="utf-8") as file:
-            self.idle_seconds = json.load(file)["idle_seconds"]
+        self.idle_seconds = read_json(os.path.join(folder, "series.json"))["idle_seconds"]
         self.requests = SignalPipe()
 
     def run(self) -> int:
@@ -2962,8 +3050,7 @@ class SlurmSeries:
 def on_node(action: str, outcome: str = "stopped") -> int:
     """Carry out an action of the batch job on a node."""
     jobs = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(jobs, "batch.json"), encoding="utf-8") as file:
-        request = json.load(file)
+    request = read_json(os.path.join(jobs, "batch.json"))
     hosts = os.environ["PERFLEDGER_HOSTS"].split(",")
     rank = hosts.index(os.environ["SLURMD_NODENAME"])
     meeting = {"hosts": hosts, "master_address": os.environ["PERFLEDGER_MASTER_ADDRESS"]}
@@ -2989,9 +3076,11 @@ def fit(actions: Actions) -> int:
     try:
         answer = actions.check()
         check_secrets(NodeJob(actions.folder))
-        write_file(actions.path("check.json"), json.dumps(answer))
+        write_file(actions.path("check.json"), as_json(answer))
     except Refused as refusal:
-        write_file(actions.path("refused"), str(refusal))
+        # It had the secrets, and this is published.
+        texts = secret_texts(actions.request["spec"]["secrets"])
+        write_file(actions.path("refused"), without(texts, str(refusal)))
         return 2
     return 0
 
@@ -3000,8 +3089,8 @@ def meet(actions: Actions) -> int:
     """Meet the other nodes of a Slurm job in an all-reduce, and add its warnings to those of the check."""
     with contextlib.suppress(Refused):
         warnings = actions.all_reduce().get("warnings", [])
-        answer = json.loads(read_text(actions.path("check.json")))
-        write_file(actions.path("check.json"), json.dumps({**answer, "warnings": [*answer["warnings"], *warnings]}))
+        answer = read_json(actions.path("check.json"))
+        write_file(actions.path("check.json"), as_json({**answer, "warnings": [*answer["warnings"], *warnings]}))
     return 0
 
 
@@ -3049,9 +3138,9 @@ def standalone(text: str, words: "list[str]") -> int:
 
     The nodes of one run may share the folder; each has its own in it.
     """
-    document = json.loads(text)
+    document = json.loads(os.fsdecode(encoded(text)))
     folder = document["folder"]
-    launch, launch_text = os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1)
+    launch, launch_text = os.path.join(folder, "launch.json"), as_json(document["launch"])
     try:
         place = placed(document["request"]["spec"]["nodes"], words)
     except Refused as refusal:

@@ -39,9 +39,9 @@ MARK = "perfledger "
 #: which Python keeps the bytecode: to compile it takes longer than most answers. There are no single quotes, since a
 #: login shell gets it in single quotes.
 BOOT = (
-    "import json,sys;"
+    "import json,os,sys;"
     "sys.version_info>=(3,6) or sys.exit('Perfledger needs Python 3.6 or newer, and this is '+sys.version.split()[0]);"
-    "request=json.loads(sys.stdin.buffer.readline().decode());"
+    "request=json.loads(os.fsdecode(sys.stdin.buffer.readline()));"
     "from importlib.machinery import SourceFileLoader;"
     "agent={'__name__':'host_agent'};"
     "file=request.pop('file','');"
@@ -188,7 +188,7 @@ def holding(text: str) -> Iterator[IO[bytes]]:
     with ExitStack() as stack:
         try:
             file = stack.enter_context(tempfile.TemporaryFile())
-            file.write(text.encode())
+            file.write(os.fsencode(text))
             file.seek(0)
         except OSError as error:
             message = f"no temporary file can be written: {error.strerror}; make room, or set TMPDIR to another folder"
@@ -216,13 +216,13 @@ def agent_source() -> str:
 
 
 def request(action: str, *, own_python: bool = False, **values: Any) -> str:
-    """Return the line that BOOT reads: the agent and the request; in ASCII, whatever the locale is.
+    """Return the line that BOOT reads: the agent and the request, with texts as they are; see `encoded` of the agent.
 
     `own_python` says that the Python of this process runs the agent, on this machine.
     """
     file = {"file": str(AGENT)} if own_python else {}
     content = {"agent": agent_source(), **file, "action": action, **values}
-    return json.dumps(msgspec.to_builtins(content)) + "\n"
+    return json.dumps(msgspec.to_builtins(content), ensure_ascii=False) + "\n"
 
 
 def decoded(answer: ProgramResult, kind: type[T]) -> T | None:
@@ -335,7 +335,7 @@ def _begin_setup(host: str, argv: Sequence[str], asked: str, stack: ExitStack) -
     if process.stdin:
         # An unreachable host reads nothing; its exit status tells.
         with suppress(BrokenPipeError):
-            process.stdin.write(asked.encode())
+            process.stdin.write(os.fsencode(asked))
             process.stdin.flush()
     return _SetupHost(host, process, errors)
 

@@ -63,8 +63,9 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_NAME = re.compile(r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|(?:api|access|private)_?key|credentials?)$")
 _REDACTION_SECONDS = 1.0
 # Lines of a TOML file: the header of a table, and a key.
-_HEADER = re.compile(r"\s*\[(\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
-_KEY_LINE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([\w-]+))\s*=""")
+_KEY_TEXT = r"""(?:"([^"]+)"|'([^']+)'|([\w-]++))"""
+_HEADER = re.compile(rf"\s*\[(\[?)\s*({_KEY_TEXT}(?:\s*\.\s*{_KEY_TEXT})*+)\s*\]\]?\s*(?:#.*)?$")
+_KEY_LINE = re.compile(rf"\s*{_KEY_TEXT}\s*=")
 
 #: Keys on the way to a value of a file; the number of a table in a list of tables is one, too.
 Keys = tuple[str | int, ...]
@@ -792,7 +793,7 @@ def _key_lines(text: str) -> Iterator[tuple[Keys, int]]:
     count, in_text = 0, False
     for number, line in enumerate(text.splitlines(), start=1):
         if not in_text and (header := _HEADER.match(line)):
-            table = tuple(header[2].split("."))
+            table = tuple("".join(key) for key in re.findall(_KEY_TEXT, header[2]))
             yield table, number
             if header[1]:
                 table, count = (*table, count), count + 1

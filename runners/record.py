@@ -316,12 +316,16 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     }
     found = log_figures(folder / LOG, {key: value for key, value in run.items() if value and key != "smoke"})
     short, is_trial = judged(found, launch, outcome)
+    short = "nothing was logged" if short and _is_empty(folder / LOG) else short
     run |= {
         "outcome": "short" if outcome == "completed" and short else outcome,
         **({"smoke": True} if is_trial else {}),
         "records": _records(found, launch, is_trial or bool(short) or outcome != "completed"),
         "warnings": [
-            *[published(text, hosts) for text in [*noted.warnings, *_losses(nodes, lost), *_told(nodes)]],
+            *[
+                published(text, hosts)
+                for text in [*noted.warnings, *_losses(nodes, lost, launch.plan.secrets), *_told(nodes)]
+            ],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, earlier),
@@ -387,8 +391,13 @@ def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
     return nodes
 
 
-def _losses(nodes: Sequence[NodeResult], lost: Lost | None) -> list[str]:
-    return [f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.host]
+def _losses(nodes: Sequence[NodeResult], lost: Lost | None, secrets: Sequence[str]) -> list[str]:
+    silent = [node for node in nodes if lost and not node.host]
+    found = [f"node {node.rank} was lost: {lost.cause}" for node in silent if lost]
+    if secrets and not all(map(_is_empty, (node.folder / LOG for node in silent))):
+        # A host that was switched off could not mask them.
+        found.append(f"a log may show the value of {' or '.join(secrets)}; look into it before you publish it")
+    return found
 
 
 def _told(nodes: Sequence[NodeResult], kind: Literal["warnings", "disturbances"] = "warnings") -> list[str]:
@@ -482,13 +491,17 @@ def log_figures(log: Path, run: Mapping[str, object]) -> FiguresFound:
     Raises:
         RunnerError: `ingest` cannot be run.
     """
-    if not log.is_file() or not log.stat().st_size:
+    if _is_empty(log):
         return FiguresFound()
     # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
     with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
         (Path(folder) / log.name).symlink_to(log.resolve())
         (Path(folder) / RUN_JSON).write_text(json.dumps(run), encoding="utf-8")
         return _ingest(Path(folder))
+
+
+def _is_empty(log: Path) -> bool:
+    return not log.is_file() or not log.stat().st_size
 
 
 def count_records(found: FiguresFound) -> dict[str, int]:
@@ -614,11 +627,11 @@ def how_it_ended(folder: Path) -> str:
     )
     said = [] if rank is None else [f"node {rank}"]
     said += [] if node.exit_status is None else [f"exit status {node.exit_status}"]
+    lines: list[str] = []
     with suppress(OSError), (folder / node.folder / LOG).open("rb") as log:
         log.seek(max(0, log.seek(0, os.SEEK_END) - _LAST_BYTES))
         lines = [line for each in log.read().decode("utf-8", "replace").splitlines() if (line := printable(each))]
-        said += [lines[-1][:_LAST_LINE]] if lines else ["its log is empty"]
-    return ": ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
+    return ": ".join(filter(None, [", ".join(said), lines[-1][:_LAST_LINE] if lines else "its log is empty"]))
 
 
 def finished_run(folder: Path) -> FinishedRun:

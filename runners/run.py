@@ -23,7 +23,7 @@ from runners.job import PlannedRun, RunnerError
 from runners.nodes import LOG, Outcome, agent_source, printable
 from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
 from runners.targets import AnyTarget
-from runners.transport import INCOMING, Job, JobState, Local
+from runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
 from schema.figures import FiguresFound
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
@@ -275,10 +275,18 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         supervision.progress.begin(mine.folder)
         job = Job(launched.job, mine.folder)
         try:
-            found = session.target.start(job, mine.spec)
+            found = session.target.start(job, mine.spec, lambda: supervision.signals.count > 0)
+        except UncertainStartError as error:
+            complain(error)
+            supervision.progress.end(mine.folder, _left_after("it may have been started all the same", mine.folder))
+            return UNFINISHED
         except RunnerError:
             disclaim(mine.folder)
             raise
+        if found is None:
+            disclaim(mine.folder)
+            supervision.progress.end(mine.folder, "stopped before it began; nothing is left of it")
+            return UNFINISHED
         for warning in found.warnings:
             supervision.progress.line(f"{mine.folder}: warning: {warning}")
         for disturbance in found.disturbances:
@@ -428,7 +436,11 @@ def _left(job: Job, state: JobState) -> str:
     """Return why a run was left, and what to do about it."""
     alive = "it did not end when it was stopped"
     why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else alive
-    later = f"`python -m runners collect {job.folder}` finishes it once it has ended and can be reached"
+    return _left_after(why, job.folder)
+
+
+def _left_after(why: str, folder: Path) -> str:
+    later = f"`python -m runners collect {folder}` finishes it once it has ended and can be reached"
     return f"left {UNFINISHED}, since {why}; {later}, and with --abandon without it"
 
 
@@ -522,6 +534,6 @@ def standalone(run: PlannedRun) -> str:
     job = Job(launched.job, run.folder)
     request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}
     document = {"folder": str(run.folder), "launch": launched, "request": request}
-    text = json.dumps(msgspec.to_builtins(document))
+    text = json.dumps(msgspec.to_builtins(document), ensure_ascii=False)
     # Two lines in front of the agent, which it removes again.
-    return f"#!/usr/bin/env python3\nSTANDALONE = {text!r}\n{agent_source()}"
+    return f"#!/usr/bin/env python3\nSTANDALONE = {text!a}\n{agent_source()}"

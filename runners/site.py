@@ -34,8 +34,6 @@ from schema.records import SiteRecord
 _LIST = r"^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$"
 #: Tables of a site, by the kind of target that they are for.
 _KINDS = ("hosts", "partitions")
-#: The table of this machine.
-LOCAL = "local"
 
 Folder = Annotated[str, Meta(pattern="^(/.*)?$", description="an absolute path")]
 

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -246,7 +246,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         found = [row[1] for row in rows if len(row) == 2 and (named or row[0].endswith("*"))]
         return slurm_seconds(found[0]) if found else 0
 
-    def start(self, job: Job, spec: JobSpec) -> Warnings:
+    def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings:
         """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
 
         Raises:
@@ -395,7 +395,7 @@ def _write_batch(job: Job, spec: JobSpec) -> None:
     try:
         job.incoming.mkdir(parents=True, exist_ok=True)
         (job.incoming / "agent.py").write_text(agent_source(), encoding="utf-8")
-        (job.incoming / "batch.json").write_text(json.dumps(request), encoding="utf-8")
+        (job.incoming / "batch.json").write_text(json.dumps(request, ensure_ascii=False), encoding="utf-8")
         for rank in job.ranks:
             job.node(rank).mkdir()
     except OSError as error:

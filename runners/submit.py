@@ -40,6 +40,8 @@ from schema.submission import (
 )
 
 RUN = "run.json"
+#: Runs that a message names.
+SHOWN = 3
 #: ZIP has no older date; members are stored, since other versions of zlib compress to other bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _PLAIN = 0o100644 << 16
@@ -49,7 +51,7 @@ _PLAIN = 0o100644 << 16
 class Packed:
     """A submission: its files by path below its folder, its manifest, and the result of the checks.
 
-    `left_out` says, by the folder of the run, why some runs are no part of it: no result would count them.
+    `left_out` says, by the folder of the run, why some runs are no part of it.
     """
 
     files: Mapping[str, bytes]
@@ -74,7 +76,7 @@ class Packed:
 
 
 def pack(folders: Sequence[Path], submitter: str) -> Packed:
-    """Read, redact and check the runs below some folders, without those that no result would count.
+    """Read, redact and check the runs below some folders, without those that are not submitted.
 
     Raises:
         RunnerError: there is no such run, a file cannot be read, or `ingest` cannot be run.
@@ -85,8 +87,10 @@ def pack(folders: Sequence[Path], submitter: str) -> Packed:
     left_out = {run: why for run in runs if (why := _uncounted(run))}
     originals = _read([run for run in runs if run not in left_out])
     if not originals:
-        whys = "; ".join(f"{run}: {why}" for run, why in left_out.items())
-        raise RunnerError(f"no result would count any of these runs: {whys}. Remedy: run them again on idle machines")
+        whys = [f"{run}: {why}" for run, why in left_out.items()]
+        more = [f"and {len(whys) - SHOWN} more"] if len(whys) > SHOWN else []
+        said = "; ".join([*whys[:SHOWN], *more])
+        raise RunnerError(f"none of these runs can be submitted: {said}. Remedy: run them again on idle machines")
     files = _redacted(originals)
     stated = {
         name: SubmittedFile(
@@ -127,7 +131,7 @@ def _runs(folders: Sequence[Path]) -> list[Path]:
 
 
 def _uncounted(run: Path) -> str:
-    """Return why no result would count a run, by its run.json; empty where one may, or where that is not readable."""
+    """Return why a run is not submitted, by its run.json; empty where it is, or where that is not readable."""
     try:
         stated = msgspec.json.decode((run / RUN).read_bytes(), type=RunJson)
     except (OSError, ValueError):  # the checks say what is wrong
@@ -135,7 +139,8 @@ def _uncounted(run: Path) -> str:
     if stated.smoke:
         return "is a trial"
     if disturbances := told_apart(stated.warnings or (), stated.disturbances)[1]:
-        return f"was disturbed ({disturbances[0]})"
+        accepted = ", which --accept-disturbed accepts here, and no submission does" if stated.accept_disturbed else ""
+        return f"was disturbed ({disturbances[0]}){accepted}"
     return "" if stated.outcome in (None, "completed") else f"its outcome is {stated.outcome}"
 
 

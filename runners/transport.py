@@ -11,8 +11,9 @@ import shlex
 import stat
 import sys
 import tempfile
+import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,6 +69,10 @@ OPTIONS = {
 
 class UnreachableError(RunnerError):
     """A host cannot be asked at all, so that nothing else can be asked of it either."""
+
+
+class UncertainStartError(RunnerError):
+    """A run may go on at a host that gave no answer when it was to start, and that cannot be told to stop."""
 
 
 class JobFacts(Struct, frozen=True):
@@ -207,7 +212,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
     def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:
         """Return the target with the addresses of its hosts and the arguments of sbatch that a site states."""
-        raise NotImplementedError
+        return self
 
     def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Self:
         """Return the target for all runs of a command, one after the other with so many seconds between; see `release`.
@@ -216,7 +221,7 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             runs: as many as there can be.
             cool_down_seconds: between two of them.
         """
-        raise NotImplementedError
+        return self
 
     def release(self) -> None:
         """Give back what is held for a series, once no further run of it is started."""
@@ -283,13 +288,14 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         silent = Reply(warnings=("an all-reduce over the ranks of this case gave no answer",))
         return warned(job, {rank: each if isinstance(each, Reply) else silent for rank, each in answers.items()})
 
-    def _checked(self, job: Job, spec: JobSpec) -> dict[int, Reply]:
-        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+    def _checked(self, job: Job, spec: JobSpec, action: str = "check") -> dict[int, Reply]:
+        place = asdict(self.meeting(job))
+        checked = self.tell(job, action, job.ranks, Reply, spec=spec, clock=time.time(), **place)
+        answered = {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
         if refusal := self._refusals(checked):
-            answered = [rank for rank in job.ranks if isinstance(checked[rank], Reply)]
             self.tell(job, "forget", answered, Reply)
             raise RunnerError(refusal) if len(answered) == len(job.ranks) else UnreachableError(refusal)
-        return {rank: reply for rank, reply in checked.items() if isinstance(reply, Reply)}
+        return answered
 
     def explained(self, rank: int, answer: ProgramResult) -> str:
         """Return why a node gave no answer, and what to do."""
@@ -308,32 +314,32 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
         """
         with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
             job = self.prepare(replace(run, folder=Path(folder)))
-            answers = self.tell(job, "idle", job.ranks, Reply, spec=run.spec, **asdict(self.meeting(job)))
-            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(answers[rank], Reply)], Reply)
-        if refusal := self._refusals(answers):
-            raise (
-                RunnerError(refusal)
-                if all(isinstance(each, Reply) for each in answers.values())
-                else (UnreachableError(refusal))
-            )
-        return "; ".join(line for rank, reply in answers.items() if isinstance(reply, Reply) for line in reply.warnings)
+            answers = self._checked(job, run.spec, "idle")
+            self.tell(job, "forget", job.ranks, Reply)
+        return "; ".join(line for reply in answers.values() for line in reply.warnings)
 
-    def start(self, job: Job, spec: JobSpec) -> Warnings:
-        """Start the run on every node, and return the warnings of the nodes.
+    def start(self, job: Job, spec: JobSpec, is_stopped: Callable[[], bool] = lambda: False) -> Warnings | None:
+        """Start the run on every node, and return the warnings of the nodes; None if it was stopped before it began.
 
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
+            UncertainStartError: that could not be stopped.
         """
         checked = warned(job, self._checked(job, spec))
         if spec.nodes > 1:
             checked = joined(checked, self._met(job, spec))
+        if is_stopped():
+            self.tell(job, "forget", job.ranks, Reply)
+            return None
         # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
         # On standard input of the agent alone, which hands them to the run in its environment.
         secrets = secret_values(spec.secrets)
         if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply, secrets=secrets)):
-            with suppress(RunnerError):
+            try:
                 self.stop(job)
+            except RunnerError as error:
+                raise UncertainStartError(refusal) from error
             raise RunnerError(refusal)
         return checked
 
@@ -499,14 +505,8 @@ class Local(Target, frozen=True, tag="local"):
         cause = "the files of node {} are not here; copy them from there, to the same path below the raw logs"
         return {**seen, **{rank: NodeState("unreachable", cause=cause.format(rank)) for rank in absent}}
 
-    def at_site(self, addresses: Sequence[str], sbatch: Sequence[str]) -> Self:  # noqa: D102
-        return self
-
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
-
-    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Self:  # noqa: D102
-        return self
 
 
 class Ssh(Target, frozen=True, tag="ssh"):
@@ -577,9 +577,6 @@ class Ssh(Target, frozen=True, tag="ssh"):
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
-
-    def for_series(self, runs: Sequence[PlannedRun], cool_down_seconds: int) -> Self:  # noqa: D102
-        return self
 
 
 def _address(host: str, answer: ProgramResult, config: str) -> str:

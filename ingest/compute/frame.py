@@ -129,6 +129,7 @@ class StepRows:
         if self.records.reading.counts == "update":
             # Where the number of updates does not advance, nothing else tells of lines that are missing.
             anew |= (np.diff(self.steps) <= 0) & (room >= covered / _SKIPPED)
+        anew |= self._of_other_length(seconds, covered)
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
@@ -169,6 +170,23 @@ class StepRows:
         wrong = self._beside_a_wrong_time(timer_begins & (np.diff(self.steps) > 0))
         restarted: NDArray[np.bool_] = back[1:] | timer_begins | wrong
         return restarted
+
+    def _of_other_length(self, seconds: Column, covered: Column) -> NDArray[np.bool_]:
+        """Return the intervals between epochs where these last longer or shorter than others.
+
+        Where steps begin anew, nothing tells how many lie between the last line of an epoch and the first one of the
+        next.
+        """
+        import numpy as np
+
+        across = (np.diff(self.epochs) != 0) & (np.diff(self.steps) <= 0)
+        known = (seconds > 0) & (self.pauses[1:] & ~np.uint8(PAUSES["epoch_end"]) == 0)
+        between, inside = across & known, ~across & known
+        if {"steps", "samples", "consumed"} & self.columns.keys() or not between.any() or not inside.any():
+            return np.zeros(len(across), dtype=np.bool_)
+        each = seconds / covered
+        ratio = median(each[between]) / median(each[inside])
+        return between if abs(ratio - 1) > _DIFFERS else np.zeros(len(across), dtype=np.bool_)
 
     def _beside_a_wrong_time(self, back: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which intervals end or begin with the line whose time is wrong, of a timer that goes on as before it.

@@ -423,10 +423,29 @@ def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
     for name, code in (("clock", "clock_runs_back"), ("consumed", "count_runs_back")):
         if (row := runs_back(frame, name)) is not None:
             raise no_figure(code, line=frame.records.lines([int(frame.rows[row])])[0])
+    if _once_an_epoch(frame):
+        raise no_figure("no_steps_per_epoch")
     later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
     return replace(_over(later, seconds / later.covered, session, case), column="clock", frame=frame)
+
+
+def _once_an_epoch(frame: StepRows) -> bool:
+    """Return whether one line of each epoch is printed, and nothing tells how many steps lie between two of them."""
+    import numpy as np
+
+    epochs, steps = np.diff(frame.epochs), np.diff(frame.steps)
+    told = "steps" in frame or _samples(frame) is not None or (_prints_total(frame) == 1).all()
+    return len(frame) > 1 and not told and bool((epochs != 0).all() and (steps <= 0).all())
+
+
+def _prints_total(frame: StepRows) -> Column:
+    """Return how many steps an epoch or the run has, as each line says; NaN where it does not."""
+    import numpy as np
+
+    records = frame.records
+    return records["total_steps"][frame.rows] if "total_steps" in records else np.full(len(frame), np.nan)
 
 
 def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:

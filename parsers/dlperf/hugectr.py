@@ -3,10 +3,25 @@
 Three dialects of the prefix: `[19d22h10m18s][HUGECTR][INFO]`, `[HUGECTR][02:51:59][INFO][RANK0]` and
 `[HCTR][16:16:20.027][INFO][RK0][main]`. The seconds include evaluation. DLPerf left out iteration 100, divided by
 `loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here the vocabulary is
-what the workspace of one device holds.
+what the workspace of one device holds. `Average speed` of a run that reaches its target holds the evaluations, too.
 """
 
-from parsers.contract import ENDED, Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import (
+    ENDED,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    Window,
+)
 from parsers.dlperf import argument, header_start
 
 _PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[(?:\w++|tid #[0-9]++)\])?+: "
@@ -18,10 +33,20 @@ _START = (
     + rb"(?:(?:(?![^\n]*?%s)[^\n]*+\n){0,600}+[^\n]*?%s)?|%s)" % (_INIT, _INIT, _INIT)
 )  # fmt: skip
 
+#: What it prints when it is done, or has reached the accuracy that it was to reach; until 2021 without a prefix.
+_DONE = rb"\b(?:Finish |Hit target accuracy AUC \S++ at [0-9]++ / )[0-9]++ (?:%s)iterations with batchsize:? "
+
 
 def _rows(megabytes: bytes) -> int:
     """Return how many rows of one float a workspace holds; 0, which states nothing, for no whole number."""
     return int(megabytes) * (1 << 20) // 4 if megabytes.isdigit() else 0
+
+
+def _of_their_numbers(columns: Columns) -> Postprocessed:
+    """Return the lines, which contradict themselves where they tell of more iterations than their number has advanced."""
+    advanced, steps = np.diff(columns["step"], prepend=0.0), columns["steps"]
+    more = (advanced > 0) & (steps > advanced)
+    return np.arange(len(steps)), {**columns, "agreement": np.where(more, steps / np.maximum(advanced, 1.0), 1.0)}
 
 
 FORMAT = Format(
@@ -29,12 +54,13 @@ FORMAT = Format(
     framework="HugeCTR",
     marker=b"[INFO]",
     start=_START,
-    end=_PREFIX + rb"Finish [0-9]++ (?:iterations|epochs) with ",
+    end=_DONE % rb"(?:epochs [0-9]++ global )?+",
     readings=(
         Reading(
             _PREFIX + rb"Iter: <step> Time\((?P<steps>[0-9]++) iters\): <duration>s"
             rb"(?: Loss: <loss>" + ENDED + rb"|(?=\s))",
             unit="samples/s",
+            postprocess=_of_their_numbers,
             pauses=(
                 Pause("evaluation", rb"Eval Time for ", b"[HCTR][16:16:20.027][INFO][RK0][main]: Eval Time for 1613 iters: 1.519875s"),
                 Pause(
@@ -43,6 +69,14 @@ FORMAT = Format(
                     b"[HCTR][16:16:20.027][INFO][RK0][main]: Dumping dense weights to file, successful",
                 ),
             ),
+        ),
+        Reading(
+            _DONE % b"" + rb"[0-9]++ in <seconds>s\. Average speed (?:is )?+<throughput> records/s(?=\.?+\s)",
+            unit="samples/s", span="run", weak=True, marker=b" with batchsize",
+        ),
+        Reading(
+            rb"\bFinish [0-9]++ iterations with batchsize: [0-9]++ in <seconds>s(?=\.?+\s)",
+            unit="samples/s", span="run", weak=True, marker=b" with batchsize",
         ),
         Reading(_PREFIX + rb"Evaluation, (?:AUC|HitRate|AverageLoss): <accuracy>" + ENDED),
     ),
@@ -54,6 +88,7 @@ FORMAT = Format(
         argument("batch_size_of_job", "batch_size"),
         argument("batch_size_of_job", "batchsize"),
         Fact("batch_size_of_job", _PREFIX + rb"Training batchsize: ([0-9]++)", int),
+        Fact("batch_size_of_job", _DONE % rb"(?:epochs [0-9]++ global )?+" + rb"([0-9]++) in ", int),
         argument("vocabulary", "deep_vocab_size"),
         argument("vocabulary", "wide_workspace_size_per_gpu_in_mb", _rows),
         argument("embedding", "deep_embedding_vec_size"),
@@ -73,8 +108,13 @@ FORMAT = Format(
         Sample(b"[HCTR][16:16:20.027][INFO][RK0][main]: Iter: 200 Time(100 iters): 0.366875s Loss: 0.136125 lr:0.004\n",
                step=200, steps=100, duration=0.366875, loss=0.136125),
         Sample(b"[HUGECTR][07:25:22][INFO][RANK0]: Evaluation, AUC: 0.776625\n", accuracy=0.776625),
+        Sample(b"[HUGECTR][02:51:59][INFO][RANK0]: Finish 1200 iterations with batchsize: 16384 in 3.98s.\n", seconds=3.98),
+        Sample(
+            b"[HCTR][16:16:20.027][INFO][RK0][main]: Hit target accuracy AUC 0.802500 at 1200 / 2400 iterations with batchsize 16384 in "
+            b"3.98s. Average speed 4939999.50 records/s.\n",
+            seconds=3.98, throughput=4939999.5,
+        ),
         NearMiss(b"[HUGECTR][07:25:22][INFO][RANK0]: Eval Time for 1613 iters: 1.519875s\n", "the time of an evaluation"),
         NearMiss(b"[HUGECTR][02:51:59][INFO][RANK0]: Iter: 100 Time(100 iters): 0.31", "cut inside the number"),
-        NearMiss(b"[HUGECTR][02:51:59][INFO][RANK0]: Finish 1200 iterations with batchsize: 16384 in 3.98s\n", "the end"),
     ),
 )  # fmt: skip

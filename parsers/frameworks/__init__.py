@@ -33,6 +33,24 @@ def replicas(printed: bytes) -> int:
 #: The first device, as releases of TensorFlow up to 1.3, up to 2.4 and later announce it.
 TENSORFLOW_GPU = Fact("gpu", rb"-> (?:physical GPU )?+\(?+device: 0, name: ([^,\n]++),")
 
+#: The flags that NVIDIA's BERT scripts for TensorFlow print of themselves, and from which step Estimator goes on. A fresh
+#: program saves step 0 first, and evaluations and predictions, which restore as well, save nothing.
+NVIDIA_BERT = (
+    Fact("precision", rb"^INFO:tensorflow:  manual_fp16: (True)", words={b"True": "fp16"}),
+    Fact("precision", rb"^INFO:tensorflow:  use_fp16: (True)", words={b"True": "amp"}),
+    Fact("precision", rb"^INFO:tensorflow:  amp: (\w++)", words={b"True": "amp", b"False": "fp32"}),
+    Fact("xla", rb"^INFO:tensorflow:  use_xla: (\w++)"),
+    Fact("devices", rb"\bhvd\.size\(\) = (\d++) hvd\.rank\(\) = ", int),
+    Fact("devices", rb"^INFO:tensorflow:  horovod: (False)$", lambda _: 1),
+    Fact(
+        "resumed_from",
+        rb"\A(?:(?!Restoring parameters from |, step = |/sec: |throughput_train )[\s\S])*+"
+        rb"Restoring parameters from [^\n]{0,500}?-([1-9][0-9]*+)[ \t\r]*+\n"
+        rb"(?:(?![^\n]*?(?:Saving checkpoints for |, step = ))[^\n]*+\n){0,300}+[^\n]*?Saving checkpoints for \1 into ",
+        int,
+    ),
+)
+
 
 def resnet_v1(printed: bytes) -> str:
     """Return `ResNet-50 v1`: here the strides are in the first convolution of a block, unlike v1.5."""

@@ -11,7 +11,8 @@ The ConvNets print means of the speeds of single iterations, which hide a stall:
 one that waits, the mean is nine tenths. Their next line has the mean times, which show it, and count. Samples per
 iteration are speed times time of the computation, in whole batches of a device. Of an epoch or a run that waited, the
 mean of speeds is no figure. EfficientDet prints such means as well, and beside them the mean seconds since step 10 of
-the epoch: these count, and need the batch size and the devices. Its step is the last of three numbers.
+the epoch: these count, and need the batch size and the devices. Its step is the last of three numbers. EfficientNet for
+TensorFlow 2 prints the speed and the seconds of its steps as `PARAMETER`.
 
 FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines
 are further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the
@@ -49,9 +50,9 @@ _COUNTED = {
     "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
     "sequences/s": rb"(?:(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?))",
     "tokens/s": rb"(?:(?:tok|tokens)(?:_per_sec(?:ond)?|/s(?:ec)?))",
-    "items/s": rb"(?:throughput|(?:items|samples|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+    "items/s": rb"(?:throughput|(?:items|samples|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?)|samplesps)",
 }  # fmt: skip
-_LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+(?P<loss>' + NUMBER + rb")[,}]"
+_LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+"?+(?P<loss>' + NUMBER + rb')"?+[,}]'
 _FLOPS = rb'(?:(?=[^\n{}]*?"(?:train\.)?+tflops_per_(?:gpu|device)": ?+(?P<flops>' + NUMBER + rb")[,}])|)"
 _STEPS: dict[Span, bytes] = {
     "interval": rb"(?:\[<epoch>, ?+)?+<step>(?:, ?+[0-9]++)*+\]?+",
@@ -241,6 +242,11 @@ _AFTER_TFT = (
         b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 9000.5}}',
     ),
 )  # fmt: skip
+#: What Keras prints of an epoch behind its validation, and of a checkpoint, in whose time a line of EfficientNet may fall.
+KERAS_PAUSES = (
+    Pause("epoch_end", rb" - val_loss: ", b"500/500 - 150s - loss: 5.5000 - val_loss: 4.5000 - 150s/epoch - 300ms/step\n"),
+    Pause("checkpoint", rb": saving model to ", b"Epoch 00001: saving model to out/model.ckpt-0001\n"),
+)  # fmt: skip
 #: BART's mean of all speeds since the start.
 _SINCE_START = rb'"avg_train_throughput": '
 
@@ -250,8 +256,21 @@ def _by_latency(columns: Columns) -> Postprocessed:
     return np.arange(len(columns["_latency"])), {"steps_per_second": 1e3 / columns["_latency"]}
 
 
+def _before_the_plan(columns: Columns) -> Postprocessed:
+    """Return the lines, with the first of two numbers as the step where the second is the steps that are planned.
+
+    Wide & Deep and the medical U-Net of TensorFlow 2 print both. An epoch follows the one before it.
+    """
+    first, second = columns["epoch"], columns["step"]
+    counts = len(first) > 1 and (second == second[0]).all() and np.diff(first).min() > 0 and np.diff(first).max() > 1
+    places = {"epoch": np.zeros(len(first)), "step": first} if counts else {}
+    return np.arange(len(first)), {**columns, **places}
+
+
 FORMAT = Format(
     title="DLLogger JSON",
+    # Of a program that draws Keras' bars as well, its own lines have the shorter intervals.
+    over=("frameworks.keras",),
     marker=b'"LOG"',
     # The arguments of BERT and of the programs for images; what others print first has no words of its own.
     start=rb'"step": ?+"PARAMETER", ?+"data": ?+\{(?:"Config": |(?=[^\n{}]{0,4000}?"optimizer_batch_size": ))',
@@ -259,6 +278,11 @@ FORMAT = Format(
     end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
         _reading("images/s", "interval"),
+        Reading(
+            _HEAD + rb'"PARAMETER", ?+"data": ?+\{"TimeHistory": ?+"(?P<duration>[0-9.]++) seconds", ?+"examples/second": ?+<throughput>, ?+'
+            rb'"steps": ?+\[[0-9]++, ?+<step>\]',
+            unit="images/s", pauses=KERAS_PAUSES,
+        ),
         Reading(_TFT, unit="samples/s", span="step", postprocess=_batches_as_timed, facts=("batch_size", "devices")),
         Reading(
             _TFT, unit="samples/s", postprocess=_batches_by_the_clock, facts=("batch_size", "devices"), pauses=_AFTER_TFT,
@@ -300,7 +324,13 @@ FORMAT = Format(
             _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
             unit="samples/s",
             counts="update",
+            postprocess=_before_the_plan,
             pauses=(
+                Pause(
+                    "evaluation",
+                    rb'"data": ?+\{"map_validation": ',
+                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [200, 900], "data": {"map_validation": 0.5}}',
+                ),
                 Pause(
                     "checkpoint",
                     rb'"checkpoint_step": ',
@@ -424,6 +454,14 @@ FORMAT = Format(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"throughput_train": 7680.5, "latency_train_mean": 250.5, '
             b'"total_time_train": 125000.5, "latency_train_90": 275.5}}',
             _latency=250.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": "PARAMETER", "data": {"TimeHistory": "12.25 seconds", '
+            b'"examples/second": 8359.25, "steps": [100, 200]}}',
+            duration=12.25, throughput=8359.25, step=200,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [400, 900], "data": {"loss": "0.5432"}}', epoch=400, step=900, loss=0.5432,
         ),
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": 400, "data": {"val_P10": 0.5, "val_loss": 1.5, "val_items/s": 9000.5}}',

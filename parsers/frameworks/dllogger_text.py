@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Span, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.dllogger import RESTART, as_timed, by_the_clock, since_restart
+from parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, as_timed, by_the_clock, since_restart
 
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
@@ -23,7 +23,7 @@ _KEYS = {
     "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
     "sequences/s": rb"(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?)",
     "tokens/s": rb"(?:tok|tokens)(?:_per_sec(?:ond)?|/s(?:ec)?)",
-    "samples/s": rb"samples(?:_per_sec(?:ond)?|/s(?:ec)?)",
+    "samples/s": rb"samples(?:_per_sec(?:ond)?|/s(?:ec)?|ps)",
     "items/s": rb"(?:throughput|(?:items|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
 }  # fmt: skip
 _UNITS = {
@@ -57,7 +57,7 @@ def _reading(unit: str, span: Span) -> Reading:
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb"(?=" + _GAP + rb"train)" if span == "run" else b""
     return Reading(
-        DLLOGGER_CLOCK + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
+        DLLOGGER_CLOCK + rb"(?:Step: )?+" + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
         rb"(?:(?<= )|(?<=\)))(?:" + named + rb"|" + bare + rb")<throughput>(?=\s)",
         unit=unit, span=span, weak=True,
     )  # fmt: skip
@@ -96,6 +96,11 @@ FORMAT = Format(
             DLLOGGER_CLOCK + rb"(?=" + _IN_EPOCH + rb")\(<epoch>, <total_steps>, <step>\) train_batch_time : <step_seconds> ++"
             rb"train_loss : <loss> ++throughput : ",
             unit="images/s", cumulative_since=RESTART, postprocess=since_restart, weak=True,
+        ),
+        Reading(
+            DLLOGGER_CLOCK + rb"PARAMETER TimeHistory : (?P<duration>[0-9.]++) seconds ++(?:None ++)?+examples/second : <throughput> ++(?:None ++)?+"
+            rb"steps : \([0-9]++, <step>\)",
+            unit="images/s", pauses=KERAS_PAUSES, weak=True,
         ),
         *(
             _bars(unit, words, clocked)
@@ -154,6 +159,10 @@ FORMAT = Format(
             epoch=2, total_steps=1833, step=99, step_seconds=0.5, loss=1.25,
         ),
         Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - PARAMETER TimeHistory : 12.25 seconds  examples/second : 8359.25  steps : (100, 200) \n",
+            duration=12.25, throughput=8359.25, step=200,
+        ),
+        Sample(
             b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | avg train loss 30.25 | avg train mel loss 28.50 |  31250.50 frames/s | took 48.25 s\n",
             epoch=2, throughput=31250.5, duration=48.25,
         ),
@@ -162,6 +171,8 @@ FORMAT = Format(
             for step in (b"(1, 2)", b"(1,)", b"()")
             for unit in (b"images/s", b"seq/s", b"tokens/s", b"samples/s", b"items/s")
         ),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - (0, 140) samplesps : 9000.5 \n", step=140, throughput=9000.5),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - Step: ()  throughput_train : 32.5  latency_train : 61.5 \n", throughput=32.5),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) val_throughput : 9000.5 samples/s\n", "validation"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput : 9000.5 samples/s\n", "inference, perhaps"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput_test : 9000.5 images/s latency_test : 7.5 \n", "inference"),

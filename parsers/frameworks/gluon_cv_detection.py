@@ -2,18 +2,45 @@
 
 `Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and is not read;
 `Training cost` is the epoch without its validation. An epoch holds all images of the data set, since an incomplete batch
-rolls over to the next. Of R-CNNs `Speed` is that of the interval. Batch sizes are those of the job.
+rolls over to the next. SSD does not print their number, and `dataset='voc'` may be a set of one's own in that layout:
+the batches that are printed must be those of so many images. Of R-CNNs `Speed` is that of the interval. Batch sizes are
+those of the job.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
+from __future__ import annotations
 
-_BATCH = rb"\[Epoch <epoch>\]\[Batch <step>\], "
-_SET = rb"^Namespace\([^\n]{0,2000}?\bdataset='(%s)'[^\n]{0,2000}?\bsave_prefix='[^'\n]{0,200}?(?:ssd|yolo|center_net)"
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract.statistics import median
+
+#: A terminal shows the lines of the root logger with its level and name; its file does not.
+_ARGUMENTS = rb"^(?:INFO:root:)?+Namespace\("
+#: Epochs of a few batches print none, and then nothing shows whose images they are.
+_SET = (
+    _ARGUMENTS + rb"[^\n]{0,2000}?\bdataset='(%s)'[^\n]{0,2000}?\bsave_prefix='[^'\n]{0,200}?(?:ssd|yolo|center_net)"
+    rb"(?:(?!Training cost: )[\s\S]){0,9000}?\]\[Batch "
+)
 
 
 def _number(key: bytes) -> bytes:
     """Return a pattern for a number of the arguments."""
-    return rb"^Namespace\([^\n]{0,4000}?\b" + key + rb"=([1-9][0-9]*+)[,)]"
+    return _ARGUMENTS + rb"[^\n]{0,4000}?\b" + key + rb"=([1-9][0-9]*+)[,)]"
+
+
+def _epochs(columns: Columns) -> Postprocessed:
+    """Return the epochs, with those of their batches that the data set has, within what the printed batches allow."""
+    rows = np.flatnonzero(np.isfinite(columns["duration"]))
+    found = {name: columns[name][rows] for name in ("epoch", "duration")}
+    done, full = columns["_batch"] + 1, columns["_data_set_size"] / columns["_batch_size_of_job"]
+    gaps = np.diff(done, prepend=0.0)
+    if not len(rows) or not (gaps > 0).any() or not np.isfinite(full).all():
+        return rows, found
+    begun = np.concatenate([[0], rows[:-1] + 1])
+    last = np.median([np.nanmax(done[first:row], initial=0.0) for first, row in zip(begun, rows, strict=True)])
+    # What the epoch before left over may be one batch more.
+    found["steps"] = np.full(len(rows), np.clip(full[0], last - 1, last + median(gaps[gaps > 0]) + 1))
+    return rows, found
 
 
 FORMAT = Format(
@@ -21,27 +48,31 @@ FORMAT = Format(
     framework="MXNet",
     marker=b"[Epoch ",
     start=rb"Start training from \[Epoch [0-9]++\]",
-    before_start=rb"^Namespace\(",
+    before_start=_ARGUMENTS,
     readings=(
         Reading(
-            rb"\[Epoch <epoch>\] Training cost: <duration>, (?!RPN_)(?=[A-Z]\w*+=)",
+            rb"\[Epoch <epoch>\](?:\[Batch (?P<_batch>[0-9]++)\], (?:LR: \S++ )?+Speed: \S++ samples/sec, | Training cost: <duration>, )"
+            rb"(?!RPN_)(?=[A-Z]\w*+=)",
             unit="images/s",
             span="epoch",
+            postprocess=_epochs,
+            facts=("data_set_size", "batch_size_of_job"),
         ),
         Reading(
-            _BATCH + rb"Speed: <throughput> samples/sec, RPN_Conf=",
+            rb"\[Epoch <epoch>\]\[Batch <step>\], Speed: <throughput> samples/sec, RPN_Conf=",
             unit="images/s",
         ),
     ),
     facts=(
-        Fact("model", rb"^Namespace\([^\n]{0,4000}?\bsave_prefix='(?:[^'/\n]++/)*+([^'/\n]++)'"),
+        Fact("model", _ARGUMENTS + rb"[^\n]{0,4000}?\bsave_prefix='(?:[^'/\n]++/)*+([^'/\n]++)'"),
         Fact("batch_size_of_job", _number(rb"batch_size"), int),
-        Fact("devices", rb"^Namespace\([^\n]{0,4000}?\bgpus='([0-9,]++)'", listed),
+        # With Horovod each worker names its own.
+        Fact("devices", _ARGUMENTS + rb"(?![^\n]{0,4000}?\bhorovod=True\b)[^\n]{0,4000}?\bgpus='([0-9,]++)'", listed),
         Fact("total_epochs", _number(rb"epochs"), int),
         Fact("data_set_size", _number(rb"num_samples"), int),
         Fact("data_set_size", _SET % rb"voc", lambda _: 16_551),
         Fact("data_set_size", _SET % rb"coco", lambda _: 117_266),
-        Fact("precision", rb"^Namespace\([^\n]{0,4000}?\bamp=(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", _ARGUMENTS + rb"[^\n]{0,4000}?\bamp=(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(
         Sample(b"[Epoch 3] Training cost: 245.500000, CrossEntropy=5.365758, SmoothL1=2.420168\n", epoch=3, duration=245.5),
@@ -49,8 +80,8 @@ FORMAT = Format(
             b"[Epoch 0][Batch 99], Speed: 12.500 samples/sec, RPN_Conf=0.250,RPN_SmoothL1=0.125,RCNN_CrossEntropy=0.500\n",
             epoch=0, step=99, throughput=12.5,
         ),
-        NearMiss(b"[Epoch 0][Batch 99], LR: 1.28E-04, Speed: 108.251 samples/sec, ObjLoss=415.712", "the last batch alone"),
-        NearMiss(b"[Epoch 0][Batch 99], Speed: 71.553289 samples/sec, CrossEntropy=7.868669", "the last batch alone"),
+        Sample(b"[Epoch 0][Batch 99], LR: 1.28E-04, Speed: 108.251 samples/sec, ObjLoss=415.712\n", epoch=0, _batch=99),
+        Sample(b"[Epoch 0][Batch 99], Speed: 71.553289 samples/sec, CrossEntropy=7.868669\n", epoch=0, _batch=99),
         NearMiss(b"[Epoch 0] Training cost: 245.500, RPN_Conf=0.250,RPN_SmoothL1=0.125", "an epoch of unknown length"),
         NearMiss(b"[Epoch 3] Training cost: 245.500, Learning rate 0.001, mAP=0.525\n", "an epoch with its validation"),
         NearMiss(b"[Epoch 0] Validation: \n", "an evaluation"),

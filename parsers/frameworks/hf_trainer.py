@@ -9,11 +9,11 @@ interrupt it; those of tokenising and loading begin with a name. Later versions 
 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per second.
 After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which shows
 the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
-those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, tokens per second
-since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens and the seconds
-since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences count, held
-against the speed beside them. The examples that do without the Trainer (`no_trainer`) print the same head and draw the
-same bar.
+those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, and Open-Instruct `TPS`,
+tokens per second since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens
+and the seconds since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences
+count, held against the speed beside them. The examples that do without the Trainer (`no_trainer`) print the same head
+and draw the same bar.
 
 A checkpoint is silent by default. It shows as a long step behind an epoch, or a multiple of `save_steps`, which a
 configuration or a command may state, or else of 500, and by warnings of what saves. Where nothing states it, long steps
@@ -679,6 +679,11 @@ FORMAT = Format(
             rb"\{'loss': [0-9.einaf]++, 'learning_rate': [0-9.e+-]++, 'epoch': [0-9.]++, (?:'(?!throughput)\w++': [-+.0-9einaf]++, )*+'throughput': <throughput>\}",
             unit="tokens/s", span="run", weak=True,
         ),
+        # Open-Instruct's: its tokens are those of all devices, without padding.
+        Reading(
+            rb" - __main__ - ++Step: [0-9]++, LR: [-+.0-9e]++, Loss: [-+.0-9einfa]++, (?:Aux Loss: [-+.0-9einfa]++, )?+TPS: <throughput>(?=\s)",
+            unit="tokens/s", span="run", weak=True, marker=b", TPS: ",
+        ),
         Reading(
             rb"\{'loss': " + _VALUE % b"loss" + rb", " + _RATE + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]", postprocess=_told_once
         ),
@@ -784,6 +789,9 @@ FORMAT = Format(
         Sample(
             b"[INFO|2026-11-20 10:00:00] llamafactory.train.callbacks:143 >> {'loss': 2.1250, 'learning_rate': 5.0000e-05, 'epoch': 0.12, 'throughput': 9876.54}\n",
             throughput=9876.54,
+        ),
+        Sample(
+            b"11/20/2026 10:00:00 - INFO - __main__ -   Step: 12, LR: 2e-05, Loss: 0.8125, TPS: 9876.54321\n", throughput=9876.54321,
         ),
         Sample(b"{'loss': 2.5, 'grad_norm': 1.25, 'learning_rate': 5e-05, 'epoch': 0.12}", loss=2.5, epoch=0.12),
         Sample(b"{'loss': '2.5', 'grad_norm': '1.25', 'learning_rate': '5e-05', 'epoch': '0.12'}", loss=2.5, epoch=0.12),

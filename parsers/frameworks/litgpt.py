@@ -10,9 +10,11 @@ the tokens per second beside them are divided by the time of a clock, not of the
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
 
 
@@ -24,6 +26,7 @@ def _iterations(columns: Columns) -> Postprocessed:
         return rows, found | {"step_seconds": seconds}
     marked = np.isfinite(columns["_marked"])
     between, updates = (float(columns[name][-1] - columns[name][0]) for name in ("step", "_updates"))
+    found |= _of_updates(columns, between / updates if between > 0 and updates > 0 else np.nan)
     if not (between > 0 and updates > 0) or abs(marked.sum() - len(rows) * updates / between) < 1 + len(rows) / between:
         return rows, found | {"step_seconds": seconds}
     if marked.all() or not marked.any():
@@ -35,6 +38,26 @@ def _iterations(columns: Columns) -> Postprocessed:
     rows, each = np.flatnonzero(marked)[lines > 0], round(between / updates)
     mean = ((each - 1) * others[lines > 0] / lines[lines > 0] + seconds[rows]) / each
     return rows, {name: column[rows] for name, column in found.items()} | {"step_seconds": mean}
+
+
+def _of_updates(columns: Columns, each: float) -> dict[str, Column]:
+    """Return the samples of all updates, where these take other iterations each than the batch sizes and the devices tell."""
+    planned, batch, devices, of_node, nodes = (float(columns[f"_{name}"][0]) for name in _BATCHES)
+    if not abs(planned / each - 1) > _OTHERWISE:
+        return {}
+    of_job = planned * batch * (devices if devices == devices else of_node * nodes)
+    return {"consumed": columns["step"] / each * of_job}
+
+
+#: What tells the samples of an update, and from what share on the lines tell of others.
+_BATCHES, _OTHERWISE = ("accumulation", "batch_size", "devices", "devices_per_node", "nodes"), 0.2
+
+
+def _planned(printed: bytes) -> int:
+    """Return the iterations of an update, of devices, machines and the batch sizes of the job and of an iteration."""
+    numbers = {name: int(number) for name, number in re.findall(rb"(\w++)(?:': |=)([0-9]++)\b", printed)}
+    of_devices = numbers[b"devices"] * numbers.get(b"num_nodes", 1)
+    return numbers[b"global_batch_size"] // of_devices // numbers[b"micro_batch_size"]
 
 
 FORMAT = Format(
@@ -52,6 +75,7 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
             marker=b"iter time: ",
             postprocess=_iterations,
+            facts=_BATCHES,
         ),
         Reading(rb"\| - Training Time : <seconds> s(?=\s)", span="run", marker=b"| - Training Time : ", weak=True),
         # Lit-LLaMA's pre-training, and copies: the speed at the end of an update counts the tokens and seconds since the last one.
@@ -69,6 +93,11 @@ FORMAT = Format(
     facts=(
         *PYTORCH_JOB,
         Fact("batch_size", rb"\bmicro_batch_size['\"]?+[=:] ?+([0-9]++)\b", int),
+        Fact(
+            "accumulation",
+            rb"'(devices': [0-9]++,(?:(?!global_batch_size=)[\s\S]){0,3000}+global_batch_size=[0-9]++,\s++micro_batch_size=[0-9]++)\b",
+            _planned,
+        ),
         # Before it trained on several nodes it named none; TinyLlama counts those of all.
         Fact("devices", rb"'num_of_devices': ([0-9]++)\b", int),
         Fact("devices", rb"'devices': ([0-9]++)\b(?![\s\S]{0,3000}?'num_nodes': )", int),

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.coarse import within_a_second
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
+from parsers.contract.coarse import contradicts, within_a_second
 from parsers.frameworks import row, value
 from parsers.frameworks.hf_trainer import holds_checkpoint
 
@@ -46,7 +46,13 @@ def _full_updates(columns: Columns) -> Postprocessed:
         columns = {**columns, "agreement": told}
     rows, columns = _of_all_processes(columns)
     step, epoch = columns["step"], columns["_epoch"]
-    found = {name: each for name, each in columns.items() if name not in {"_epoch", "_speed"}}
+    found = {name: each for name, each in columns.items() if not is_private(name)}
+    left = sum(each * columns[name] for name, each in _UNITS.items()) + _DAY * np.nan_to_num(columns["_days"])
+    with np.errstate(all="ignore"):
+        by_rest = left / (columns["total_steps"] - step)
+    # Nothing tells a time that stands still.
+    if np.nanmax(left, initial=0.0) > np.nanmin(left, initial=np.inf) and contradicts(columns["clock"], by_rest * step):
+        found["seconds_otherwise"] = by_rest
     found["evaluated"] = holds_checkpoint(step, columns["clock"], ())
     if (epoch == np.round(epoch, 2)).all():
         return rows, found
@@ -58,9 +64,12 @@ def _full_updates(columns: Columns) -> Postprocessed:
     return rows, found | {"steps": np.where(counted, updates, steps)}
 
 
+#: Seconds of a day and of the other units of the time that is left.
+_DAY, _UNITS = 86400.0, {"_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0}
+_LEFT = rb"(?:(?P<_days>[0-9]++) days?+, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]++):(?P<_seconds>[0-9]++)"
 _ROW = (
     value(rb"(?:lr|learning_rate)", NUMBER) + value(rb"loss", rb"<loss>", needed=False) + value(rb"epoch", rb"(?P<_epoch>%s)" % NUMBER)
-    + value(rb"elapsed_time", rb'(?P<elapsed>[^"\r\n]++)')
+    + value(rb"elapsed_time", rb'(?P<elapsed>[^"\r\n]++)') + value(rb"remaining_time", _LEFT, needed=False)
 )  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract.proportional import in_proportion
+from parsers.contract.statistics import median
 
 
 def _of_whole_intervals(columns: Columns) -> Postprocessed:
@@ -25,7 +27,16 @@ def _of_whole_intervals(columns: Columns) -> Postprocessed:
     spoilt = np.zeros(len(step), dtype=np.bool_)
     spoilt[1:] = (validated & ~harmless)[:-1]
     rows = np.flatnonzero(~validated & ~spoilt)
-    return rows, {name: columns[name][rows] for name in ("step", "loss", "throughput", "consumed")}
+    found = {name: columns[name][rows] for name in ("step", "loss", "throughput", "consumed")}
+    steps, tokens = (np.diff(found[name], prepend=np.nan) for name in ("step", "consumed"))
+    usual = median(steps[1:])
+    with np.errstate(all="ignore"):
+        each = np.where((steps == usual) & (tokens > 0), tokens / steps, np.nan)
+    return rows, {**found, **in_proportion(found["throughput"], columns["_rate"][rows] * each, _ROUNDS * each, 1.0)}
+
+
+#: What is lost of a rate that is printed with three decimals.
+_ROUNDS = 0.0005
 
 
 FORMAT = Format(
@@ -38,7 +49,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bIter <step>: (?:Val loss (?P<_validation>[0-9.a-z]++), Val took |Train loss <loss>, (?:Learning Rate [-+.0-9e]++, )?+"
-            rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=[\s,]))",
+            rb"It/sec (?P<_rate>[0-9.]++), Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=[\s,]))",
             unit="tokens/s",
             counts="update",
             postprocess=_of_whole_intervals,

@@ -73,6 +73,9 @@ def experiment(printed: bytes) -> str:
 #: Batches of an update, of MMCV's hook and MMEngine's wrapper of optimizers.
 ACCUMULATION = rb"\b(?:cumulative_iters|accumulative_counts)=([0-9]++)[,)]"
 
+#: What is printed where the learning rate is scaled to the batch size (MMDetection 2, MMRotate and others).
+_TRAINING_WITH = rb" - Training with %s GPU\(s\) with %s samples per GPU\. "
+
 
 def _first_level(section: bytes, key: bytes) -> bytes:
     """Return the pattern of a number at the first level of a section of the configuration, behind any other keys."""
@@ -126,11 +129,13 @@ FORMAT = Format(
         Fact("model", _LOGGER + rb"Exp name: ([\w.+-]++)$", experiment),
         Fact("total_epochs", rb", max: (\d++) epochs$", int),
         Fact("total_epochs", rb"\bmax_epochs=(\d++)", int),
+        Fact("batch_size", _TRAINING_WITH % (rb"\d++", rb"(\d++)"), int),
         Fact("batch_size", rb"^ *+samples_per_gpu=(\d++),", int),
         Fact("batch_size", _first_level(rb"data", rb"(?:imgs|videos)_per_gpu="), int),
         Fact("batch_size", _first_level(rb"train_dataloader", rb"batch_size="), int),
         Fact("batch_size", rb"^train_dataloader = dict\((?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|[^()\nb]++|b(?!atch_size=))*+\bbatch_size=(\d++)[,)]", int),
         Fact("devices", rb"^ ++GPU number: (\d++)$", int),
+        Fact("devices", _TRAINING_WITH % (rb"(\d++)", rb"\d++"), int),
         Fact("devices", rb"^gpu_ids = range\(0, ((?!1\))\d++)\)", int),
         Fact("devices", rb" - Distributed training: (False)$", lambda _: 1),
         Fact("accumulation", ACCUMULATION, int),

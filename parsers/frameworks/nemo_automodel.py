@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract.proportional import of_devices
 from parsers.frameworks import PYTORCH_JOB
 
 
@@ -26,11 +27,13 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bstep <step> \| epoch [0-9]++ \| loss <loss> \|" + up_to(rb" mem ", rb"\bstep |\btps ") + rb"<memory> GiB \| "
-            rb"tps <throughput>\([-+.0-9einf]++/gpu\) \| num_label_tokens ",
+            rb"tps <throughput>\((?P<_each>[-+.0-9einf]++)/gpu\) \| num_label_tokens ",
             unit="tokens/s",
             span="step",
             counts="update",
             factors={"memory": 1024},
+            postprocess=of_devices,
+            facts=("devices",),
             pauses=(
                 Pause("evaluation", rb"\[val\] ", b'[val] name "validation" | step 99 | epoch 0 | loss 2.1000'),
                 Pause("checkpoint", rb"Saving checkpoint to ", b"Saving checkpoint to checkpoints/epoch_0_step_99"),

@@ -9,6 +9,7 @@ fork, which leaves out what it logs. A state is drawn several times.
 from __future__ import annotations
 
 from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from parsers.contract.bars import SPEED, states
 from parsers.frameworks.nemo import FORMAT as NEMO
 
 FORMAT = Format(
@@ -21,11 +22,11 @@ FORMAT = Format(
     end=NEMO.end,
     readings=(
         Reading(
-            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:]++"
-            rb"(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=)[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
+            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED + rb"(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=)[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
             unit="samples/s",
             counts="update",
             repeated=True,
+            postprocess=states,
             pauses=(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): ", b"Validating: 100%|##########| 50/50 [00:20<00:00,  2.50it/s]"),
                 Pause(

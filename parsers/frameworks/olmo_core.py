@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private, up_to
+from parsers.contract.proportional import in_proportion
 from parsers.frameworks import PYTORCH_JOB
 
 _EPOCH = rb",epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+"
@@ -28,7 +29,9 @@ def _block(name: bytes, updates: bytes, epoch: bytes = _EPOCH) -> bytes:
         + rb"(?P<_total>[0-9][0-9,]*+)(?=\s))|)"
         + up_to(rb" throughput/device/%s=" % name, rb"\[step=", rb"[\s\S]")
         + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)"
-        + rb"(?:"
+        + rb"(?=(?:"
+        + up_to(rb" throughput/device/MFU=", rb"\[step=", rb"[\s\S]")
+        + rb"(?P<_mfu>[0-9][0-9.]*+)(?=\s))?+)(?:"
         + up_to(rb" throughput/device/%s=" % updates, rb"\[step=", rb"[\s\S]")
         + rb"(?P<steps_per_second>[0-9][0-9,.]*+)(?=\s))?+"
     )
@@ -42,7 +45,8 @@ def _with_tokens(columns: Columns) -> Postprocessed:
     each = np.median((tokens / np.where(known, steps, np.nan))[known]) if known.any() else np.nan
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         batch = np.where(known, tokens / steps, each) / columns["_devices"]
-    return rows, {name: column for name, column in columns.items() if not is_private(name)} | {"batch": batch}
+    found = {name: column for name, column in columns.items() if not is_private(name)} | {"batch": batch}
+    return rows, {**found, **in_proportion(columns["throughput"], columns["_mfu"])}
 
 
 FORMAT = Format(

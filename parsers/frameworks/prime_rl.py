@@ -14,10 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract.proportional import in_proportion
 from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 _STEP = rb"\bStep [0-9]"
 _UNITS = {"_days": 86_400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
+#: What is lost of a share that is printed with one decimal.
+_ROUNDS = 0.05
 #: `1.23s`, `40s`, `1m 30s`, `850ms`.
 _TIME = b"(?=[0-9])" + b"".join(
     rb"(?:(?P<%s>[0-9.]++)%s ?)?+" % (name.encode(), unit)
@@ -35,7 +38,8 @@ def _whole_steps(columns: Columns) -> Postprocessed:
     if np.isfinite(columns["_entropy"]).any() and not of_steps:
         return np.arange(len(throughput)), found
     rows = np.flatnonzero(throughput != 0)
-    return rows, {name: column[rows] for name, column in (found | {"throughput": throughput}).items()}
+    found = {name: column[rows] for name, column in (found | {"throughput": throughput}).items()}
+    return rows, {**found, **in_proportion(found["throughput"], columns["_mfu"][rows], _ROUNDS)}
 
 
 FORMAT = Format(
@@ -46,7 +50,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bStep <step> \| (?:Time: (?=(?P<_named>[0-9.]++)))?+ *+" + _TIME + rb"\| Loss:? <loss> \|(?: Entropy:? (?P<_entropy>[-0-9.a-z]++) \|)?+"
-            + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|"
+            + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|(?: MFU:?+ (?P<_mfu>[0-9.]++)% \|)?+"
             rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
             unit="tokens/s",
             counts="update",

@@ -1,16 +1,17 @@
-"""OpenRLHF, slime and AReaL: the seconds of each step of reinforcement learning, behind its number.
+"""OpenRLHF, slime, SkyRL and AReaL: the seconds of each step of reinforcement learning.
 
 `timing/step_total` and `perf/step_time` hold generation, scoring and update. The tokens per second that slime prints
 beside them are those of one rank while the actor trains, and are not read. AReaL's master prints a sentence of each
-step until the middle of 2025, as ReaLHF does, with the seconds since its start. The samples of a step, which are all
-responses, are printed by OpenRLHF alone.
+step until the middle of 2025, as ReaLHF does, with the seconds since its start. SkyRL prints no number of a step; evaluations
+and checkpoints lie outside its timer. The samples of a step, which are all responses, are printed by OpenRLHF and SkyRL
+alone.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
+from parsers.contract import Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB, value
 
 FORMAT = Format(
-    title="OpenRLHF, slime and AReaL",
+    title="OpenRLHF, slime, SkyRL and AReaL",
     framework="PyTorch",
     marker=b"step",
     unproven=True,
@@ -29,6 +30,13 @@ FORMAT = Format(
             unit="samples/s",
             span="step",
             marker=b"#End to end# ",
+        ),
+        Reading(
+            rb"\bNumber of sequences: <samples>\s" + up_to(rb"\bFinished: 'step', time cost: ", rb"\bNumber of sequences: ", rb"[\s\S]")
+            + rb"<duration>s(?=\s)",
+            unit="samples/s",
+            span="step",
+            marker=b"Finished: 'step', time cost: ",
         ),
     ),
     facts=PYTORCH_JOB,
@@ -51,6 +59,14 @@ FORMAT = Format(
             b"Epoch 1/2 step 3 (global step 3) finishes. #End to end# execution time: *12.125*s. Total time consumption: 41.500s. \n",
             step=3, duration=12.125, clock=41.5,
         ),
+        Sample(
+            b"(skyrl_entrypoint pid=12) 2026-11-20 10:11:12.500 | INFO     | skyrl_train.trainer:train:200 - Number of sequences: 640\n"
+            b"(skyrl_entrypoint pid=12) 2026-11-20 10:11:52.500 | INFO     | skyrl_train.trainer:train:230 - Finished: 'train_critic_and_policy', "
+            b"time cost: 40.00s\n"
+            b"(skyrl_entrypoint pid=12) 2026-11-20 10:11:52.500 | INFO     | skyrl_train.trainer:train:180 - Finished: 'step', time cost: 81.25s\n",
+            samples=640, duration=81.25,
+        ),
+        NearMiss(b"skyrl_train.trainer:train:250 - Finished: 'eval', time cost: 81.25s\n", "an evaluation"),
         NearMiss(b"(global step 3) finishes. #End to end# execution time: *12.125*s. Total time consumption: 41.5", "cut inside the number"),
         NearMiss(b"rollout 12: {'rollout/response_lengths': 812.5, 'perf/rollout_time': 40.5}\n", "generation alone"),
         NearMiss("✨ Global step 12: {'policy_loss': 0.5, 'timing/step_total': 84.".encode(), "cut inside the number"),

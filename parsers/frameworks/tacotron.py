@@ -46,7 +46,7 @@ FORMAT = Format(
         Sample(
             b"[2026-11-20 12:00:00.500]  Step     200 [1.250 sec/step, loss=0.12500, avg_loss=0.25000]\n", step=200, step_seconds=1.25,
         ),
-        NearMiss(b"INFO:tensorflow:global step 2130: loss = 6.8195 (0.888 sec/step)\n", "another printer of TensorFlow"),
+        NearMiss(b"Generated 32 batches of size 32 in 12.500 sec\n", "the data"),
         NearMiss(b"Step 200     [1.250 sec/step, loss=0.12500, av", "cut"),
     ),
 )  # fmt: skip

@@ -1,15 +1,16 @@
 """TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
 
 The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
-the whole job, unless several processes print in turn, as threads, sessions that begin or rates in a row show; of the hook's two
-figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of one device
-as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job. Otherwise a record is the
-seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Where a hook of the user prints
-the same at other intervals, the seconds beside a step are those since one of two lines, and the rate alone counts.
-Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
-devices, counts one of them. `Batch size` of BERT's scripts is that of one device where NVIDIA's print `hvd.size()`
-above it, where several processes log, and with a strategy that mirrors the model, else that of the job. Many other
-TensorFlow programs print the lines of Estimator as well, so these claim a log only if no other format does.
+the whole job, unless several processes print in turn, as threads, sessions that begin or rates in a row show; of the
+hook's two figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of
+one device as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job, and of a
+resumed run counts the steps before, too. Otherwise a record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs
+the batch size. Where a hook of the user prints the same at other intervals, the seconds beside a step are those since
+one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice, once per logger. The
+tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch size` of BERT's scripts is
+that of one device where NVIDIA's print `hvd.size()` above it, where several processes log, and with a strategy that
+mirrors the model, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these
+claim a log only if no other format does.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ from parsers.contract import (
     up_to,
 )
 from parsers.contract.statistics import median
-from parsers.frameworks import TENSORFLOW_GPU, replicas
+from parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 
 #: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
 _HOROVOD = rb"\bhvd\.size\(\) = "
+#: Their flag, which is printed even where that is not.
+_WITH_HOROVOD = rb"INFO:tensorflow:  horovod: True"
 #: What ends the way to a batch size: with accumulation a step takes several batches.
 _ENDS = rb"\* Running training \*|num_accumulation_steps: (?!1\b)"
 _BATCH = (
@@ -140,7 +143,7 @@ FORMAT = Format(
     title="TensorFlow Estimator",
     framework="TensorFlow",
     # NVIDIA's scripts print one figure of the run through it as well.
-    over=("frameworks.dllogger_text",),
+    over=("frameworks.dllogger_text", "ngc.tensorflow_bert"),
     marker=b"sec",
     start=_CONFIG + rb"[^\n]*+(?:\n(?:(?!" + _CONFIG + rb"|[^\n]*?(?:, step = |Loss for final step|" + _OTHERS + rb"))[^\n]*+\n){0,300}+" + _CONFIG + rb"[^\n]*+)*+"
     rb"|Filling queue with \d++ \w++ images before starting to train",
@@ -187,18 +190,22 @@ FORMAT = Format(
             unit="samples/s", span="run", weak=True, marker=b" Training Performance = ",
         ),
         Reading(
-            rb"Total Training Time W/O Overhead = [^\n]{0,200}+\n(?:[^\n]*+\n){0,4}?"
+            rb"INFO:tensorflow:Total Training Time = <seconds> for Sentences = (?=[0-9])",
+            unit="samples/s", span="run", weak=True, marker=b"Total Training Time = ",
+        ),
+        Reading(
+            rb"Total Training Time W/O Overhead = <seconds> for Sentences = <samples>\s[^\n]{0,200}+\n(?:[^\n]*+\n){0,4}?"
             rb"[^\nT]*+Throughput Average \(sentences/sec\) = " + _NUMBER % b"throughput" + ENDED,
-            unit="samples/s", span="run", weak=True, marker=b"Throughput Average (sentences/sec) = ",
+            unit="samples/s", span="run", weak=True, exact=True, marker=b"Throughput Average (sentences/sec) = ",
         ),
     ),
     facts=(
         Fact("batch_size", _HOROVOD + rb"(?:(?!" + _HOROVOD + rb"|" + _ENDS + rb")[\s\S])*+" + _BATCH, int),
-        Fact("batch_size", _FIRST_BATCH % rb"(?=[\s\S]*?MirroredStrategy)", int),
+        Fact("batch_size", _FIRST_BATCH % (rb"(?=[\s\S]*?(?:MirroredStrategy|" + _WITH_HOROVOD + rb"))"), int),
         Fact("batch_size", _FIRST_BATCH % b"" + rb"(?=[\s\S]*?(?:" + _PROCESSES + rb"))", int),
         Fact(
             "batch_size_of_job",
-            _FIRST_BATCH % rb"(?![\s\S]*?MirroredStrategy)" + rb"(?![\s\S]*?(?:" + _PROCESSES + rb"))",
+            _FIRST_BATCH % (rb"(?![\s\S]*?(?:MirroredStrategy|" + _WITH_HOROVOD + rb"))") + rb"(?![\s\S]*?(?:" + _PROCESSES + rb"))",
             int,
         ),
         *(
@@ -208,7 +215,8 @@ FORMAT = Format(
                 (rb"(?='long_value': \d{1,9}, 'name': 'batch_size')", rb"'long_value': (\d++)"),
             )
         ),
-        Fact("devices", _HOROVOD + rb"(\d++) hvd\.rank\(\) = ", int),
+        *NVIDIA_BERT,
+        Fact("framework", rb"^INFO:tensorflow:\*{5} (Configuaration) \*{5}", lambda _: "NGC TensorFlow"),
         Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
         Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
         TENSORFLOW_GPU,
@@ -244,8 +252,9 @@ FORMAT = Format(
             b"INFO:tensorflow:Total Training Time W/O Overhead = 980.00 for Sentences = 87414\n"
             b"INFO:tensorflow:Throughput Average (sentences/sec) with overhead = 87.60\n"
             b"INFO:tensorflow:Throughput Average (sentences/sec) = 89.20\n",
-            throughput=89.2,
+            throughput=89.2, seconds=980, samples=87414,
         ),
+        Sample(b"INFO:tensorflow:Total Training Time = 990.25 for Sentences = 87414\n", seconds=990.25),
         NearMiss(b"INFO:tensorflow:0 Inference Performance = 1221.25 sentences/sec\n", "inference"),
         NearMiss(b"INFO:tensorflow:Throughput Average (sentences/sec) = 765.95\n", "training and inference print it alike"),
         NearMiss(b"INFO:tensorflow:loss = 6.9, step = 0\n", "the first step has no seconds"),

@@ -7,7 +7,9 @@ well, of an evaluation, which stands outside the means. The batch size is printe
 
 The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
 epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Both speeds
-times their seconds are these samples, so that each pair is held against the other.
+times their seconds are these samples, so that each pair is held against the other. Where three batches or more are
+accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all updates of the epoch
+(`[  50/26 (200%)]`): these lines tell of no update of the usual size, and are left out.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ _ROUNDS, _COARSE = 0.0005, 0.02
 
 def _with_full_updates(columns: Columns) -> Postprocessed:
     """Return the mean speeds, those of epochs that end with a smaller update with the samples of all their updates."""
+    rows = np.flatnonzero(columns["step"] < columns["total_steps"])
+    columns = {name: each[rows] for name, each in columns.items()}
     done, seconds, speed = columns["step"] + 1, columns["step_seconds"], columns["throughput"]
     samples, own = seconds * speed, columns["_own_seconds"] * columns["_own_speed"]
     usual = median(samples[np.isfinite(samples)])
@@ -37,7 +41,7 @@ def _with_full_updates(columns: Columns) -> Postprocessed:
         otherwise = np.where(fine, own / speed, np.nan)
     found = {name: each for name, each in columns.items() if not is_private(name)}
     found |= {"throughput": np.where(smaller, told, speed), "seconds_otherwise": otherwise}
-    return np.arange(len(done)), found
+    return rows, found
 
 
 FORMAT = Format(

@@ -7,12 +7,28 @@ is the peak reserved. `tflops` was added after `mfu`. Batch sizes are in sequenc
 the model, which may be split over several devices.
 """
 
+from __future__ import annotations
+
 from math import prod
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped, is_private
+from parsers.contract.proportional import in_proportion
 from parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
+
+
+#: What is lost of a number that is printed with two decimals.
+_ROUNDS = 0.005
+
+
+def _beside_flops(columns: Columns) -> Postprocessed:
+    """Return all lines, with how far their speed is that of their TFLOP/s, or of their share of the peak."""
+    told = {name: each for name, each in columns.items() if not is_private(name)}
+    flops = columns["flops"] if np.isfinite(columns["flops"]).any() else columns["_mfu"]
+    return np.arange(len(flops)), {**told, **in_proportion(columns["throughput"], flops, _ROUNDS)}
 
 
 def _product(printed: bytes) -> int:
@@ -39,10 +55,10 @@ FORMAT = Format(
     end=rb"- INFO - Training completed",
     readings=(
         Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=[\r\n])|(?<=[\]:] )|\A)"
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3,6}+)(?: - [\w.]++ - INFO - |\]\[I\]\[[\w/]++:[0-9]++:\w++\] )|(?<=[\r\n])|(?<=[\]:] )|\A)"
             rb"step: ++<step> ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
             rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
-            rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
+            rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+(?: ++mfu: ++(?P<_mfu>[0-9.]++)%)?+",
             unit="tokens/s",
             scope="device",
             factors={"memory": 1024},
@@ -61,6 +77,7 @@ FORMAT = Format(
                 ),
             ),
             repeated=True,
+            postprocess=_beside_flops,
         ),
     ),
     facts=(
@@ -92,6 +109,12 @@ FORMAT = Format(
         Sample(
             b"2026-11-20 10:11:12,500 - root - INFO - step:  5  loss:     nan  memory: 20.50GiB(25.88%)  wps: 980  mfu: 5.00%",
             step=5, loss=float("nan"), throughput=980,
+        ),
+        # In the style of Argonne's logger.
+        Sample(
+            b"[2026-11-20 10:11:12,500000][I][components/metrics:515:log] step: 10  loss:  7.12500  grad_norm:  1.2500  "
+            b"memory: 20.50GiB(25.88%)  tps: 7,500  tflops: 60.50  mfu: 6.12%\n",
+            clock=1795169472.5, step=10, loss=7.125, throughput=7500, flops=60.5,
         ),
         NearMiss(
             b"2026-11-20 10:11:12,500 - root - INFO - step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: 7,5",

@@ -8,7 +8,7 @@ job. Until the spring of 2025 (TinyZero, Search-R1, RAGEN and others began with 
 lies inside the step whose line names its time before that of the step; later releases stop the timer of the step before
 them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only
 the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left
-out.
+out. EasyR1 prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint in the step.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from parsers.contract.bars import SPEED, states
 
 
 def _value(key: bytes, column: bytes) -> bytes:
@@ -70,6 +71,15 @@ _PAUSES = (
 )
 #: The first line of the configuration, as it is printed since the first release.
 _CONFIGURED = rb"\{'actor_rollout_ref': \{"
+
+
+def _in_block(key: bytes) -> bytes:
+    """Return a pattern for the lines of a block up to and with a key."""
+    return up_to(key, rb"\bStep [0-9]", rb"[\s\S]")
+
+
+#: What stands before a line of YAML: the name of its process, and its indent.
+_INDENT = rb"^(?:\([^)\n]{1,80}+\) )?+ ++"
 _STEP = rb"step:(?<!\Sstep:)<step> - "
 _AGAIN = rb"(?<=\s)step:[0-9]++ - "
 
@@ -77,7 +87,8 @@ FORMAT = Format(
     title="verl",
     framework="PyTorch",
     marker=b"g",
-    start=rb"TaskRunner hostname: (?:(?:[^\n]{0,400}+\n){1,8}?[^\n]{0,200}?" + _CONFIGURED + rb")?+|" + _CONFIGURED,
+    start=rb"TaskRunner hostname: (?:(?:[^\n]{0,400}+\n){1,8}?[^\n]{0,200}?" + _CONFIGURED + rb")?+|" + _CONFIGURED
+    + rb"|\bConfig[ \t\r]*+\n(?:\([^)\n]{1,80}+\) )?+algorithm:(?=\s)",
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
     end=rb"Final validation metrics: ",
     readings=(
@@ -111,11 +122,26 @@ FORMAT = Format(
             facts=("devices_per_node", "nodes"),
             postprocess=_held,
         ),
+        # EasyR1 prints a block of YAML per step.
         Reading(
-            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
+            rb"\bStep <step>[ \t\r]*+\n" + _in_block(rb"\bperf:[ \t\r]*+\n") + _in_block(rb"\bthroughput: ") + rb"(?P<_speed>[0-9.]++)\s"
+            + _in_block(rb"\btime_per_step: ") + rb"<duration>\s" + _in_block(rb"\btotal_num_tokens: ") + rb"<samples>(?=\s)",
+            unit="tokens/s",
+            span="step",
+            marker=b" time_per_step: ",
+            pauses=(
+                Pause("evaluation", rb"  validation: (?=[0-9])", b"(Runner pid=3860)   validation: 120.5", inside="last"),
+                Pause("checkpoint", rb"  save_checkpoint: (?=[0-9])", b"(Runner pid=3860)   save_checkpoint: 12.5", inside="last"),
+            ),
+            facts=("devices_per_node", "nodes"),
+            postprocess=_held,
+        ),
+        Reading(
+            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED,
             unit="samples/s",
             marker=b"Training Progress: ",
             repeated=True,
+            postprocess=states,
             pauses=(
                 Pause("evaluation", rb"test_gen_batch meta info: ", b"test_gen_batch meta info: {'eos_token_id': 2, 'validate': True}"),
                 Pause("checkpoint", rb"local_global_step_folder: ", b"local_global_step_folder: checkpoints/global_step_20"),
@@ -127,6 +153,9 @@ FORMAT = Format(
              rb"'path': '(?:[^'/\s]*+/)*+([^'/\s]++)'"),
         Fact("devices_per_node", _trainer(rb"'n_gpus_per_node': "), int),
         Fact("nodes", _trainer(rb"'nnodes': "), int),
+        Fact("model", _INDENT + rb"model_path: (?:[^/\s]*+/)*+([^/\s]++)$"),
+        Fact("devices_per_node", _INDENT + rb"n_gpus_per_node: ([1-9][0-9]*+)$", int),
+        Fact("nodes", _INDENT + rb"nnodes: ([1-9][0-9]*+)$", int),
         Fact("batch_size_of_job", rb"'train_batch_size': ([0-9]++)\b", int),
         Fact("total_steps", rb"\bTotal training steps: ([0-9]++)\b", int),
     ),
@@ -151,11 +180,18 @@ FORMAT = Format(
             step=5, samples=202000, duration=50.5,
         ),
         Sample(
+            b"(Runner pid=3860) Step 6\n(Runner pid=3860) actor:\n(Runner pid=3860)   entropy_loss: 0.5\n(Runner pid=3860) perf:\n"
+            b"(Runner pid=3860)   mfu_actor: 0.35\n(Runner pid=3860)   throughput: 500.0\n(Runner pid=3860)   time_per_step: 50.5\n"
+            b"(Runner pid=3860)   total_num_tokens: 202000\n(Runner pid=3860) timing_s:\n(Runner pid=3860)   step: 50.5\n",
+            step=6, samples=202000, duration=50.5,
+        ),
+        Sample(
             b"Training Progress:   0%|          | 31/1500 [1:04:38<288:57:10, 66.71s/it]\n", step=31, total_steps=1500, clock=3878,
         ),
         NearMiss(b"Training Progress:   0%|          | 0/1500 [00:00<?, ?it/s]\n", "nothing done yet"),
         NearMiss(b"Training Progress: 100%|##########| 1500/1500 [30:00:00<00:00, 66.71s/it]\n", "holds the final validation"),
         NearMiss(b"step:0 - val-core/gsm8k/acc/mean@1:0.58\n", "the validation before training"),
+        NearMiss(b"Step 3\nperf:\n  throughput: 500.0\n  time_per_step: 50.5\n  total_num_tokens: 2020", "cut inside the number"),
         NearMiss(b"step:2 - perf/total_num_tokens:202000 - perf/time_per_step:50.", "cut inside the number"),
     ),
 )  # fmt: skip

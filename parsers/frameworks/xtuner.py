@@ -13,28 +13,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 #: A rank may lag by this many steps; a step further back is that of a program that was started again.
 _LAG = 3
+#: Of ranks that hold different numbers of tokens one stands for all, up to this ratio.
+_UNLIKE = 1.5
 
 
 def _mean_of_ranks(columns: Columns) -> Postprocessed:
     """Return a record per step that as many ranks printed as usual, with their mean and the wait for data."""
     step, waited = columns["step"], columns["step_seconds"] + columns["reader_seconds"]
-    if "throughput" in columns:
-        told = columns["throughput"] * columns["step_seconds"] / columns["samples"]
-        columns = {**columns, "agreement": told}
-    columns = {name: each for name, each in columns.items() if name != "throughput"} | {"step_seconds": waited}
+    speed, tokens = (columns[each if each in columns else other] for each, other in _OF_RANK.items())
+    told = {"step_seconds": waited, "agreement": speed * columns["step_seconds"] / tokens}
+    columns = {name: each for name, each in columns.items() if name != "throughput"} | told
     run = np.cumsum(np.diff(step, prepend=step[:1]) < -_LAG)
     _, first, group, ranks = np.unique(
         np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
     )
     whole = np.flatnonzero(ranks == np.quantile(ranks, 0.5, method="higher"))
-    return first[whole], {name: (np.bincount(group.ravel(), each) / ranks)[whole] for name, each in columns.items()}
+    means = {name: (np.bincount(group.ravel(), each) / ranks)[whole] for name, each in columns.items()}
+    found = {name: each for name, each in means.items() if not is_private(name)}
+    if "_estimated" in means and _is_counted_otherwise(means["step"], means["consumed"], means["_estimated"]):
+        found["batch"] = means["_estimated"]
+    return first[whole], found
 
 
+def _is_counted_otherwise(step: Column, consumed: Column, estimated: Column) -> bool:
+    """Return whether the tokens of all ranks are not those of a rank times the ranks, by far more than ranks differ."""
+    steps, counted = np.diff(step), np.diff(consumed)
+    whole = (steps > 0) & (counted > 0)
+    expected = float((steps * estimated[1:])[whole].sum())
+    return bool(expected > 0) and not 1 / _UNLIKE < float(counted[whole].sum()) / expected < _UNLIKE
+
+
+#: The speed and the tokens of a rank, where the figure is of them, and where it is of the tokens of all ranks.
+_OF_RANK = {"throughput": "_speed", "samples": "_tokens"}
 _AGAIN = rb"\bStep [0-9]"
 _HEAD = (
     rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\]\[INFO\](?:\[[^\]\r\n]*+\])?+ (?:Epoch [0-9]++ )?+"
@@ -57,8 +72,8 @@ FORMAT = Format(
             unit="tokens/s", scope="device", span="step", counts="update", factors={"memory": 1024}, postprocess=_mean_of_ranks,
         ),
         Reading(
-            _HEAD.replace(rb"(?P<samples>[0-9.]++)", rb"[0-9.]++") + rb"(?:img_tokens: \S++ )?+reduced_consumed_tokens: <consumed> "
-            + _LOSS + _MEMORY + _TGS,
+            _HEAD.replace(b"<samples>", b"<_tokens>") + rb"(?:img_tokens: \S++ )?+reduced_consumed_tokens: <consumed> "
+            + _LOSS + _MEMORY + _TGS + rb"(?P<_speed>[0-9.]++) (?:" + up_to(rb"\best_global_batch_tokens: ", _AGAIN) + rb"(?P<_estimated>[0-9.]++)(?=\s))?+",
             unit="tokens/s", span="step", counts="update", factors={"memory": 1024}, postprocess=_mean_of_ranks,
         ),
     ),

@@ -29,7 +29,7 @@ FORMAT = Format(
             unit="tokens/s",
             factors={"step_seconds": 1e-3},
         ),
-        Reading(rb"Training throughput: (?=\d++\.)<throughput> tok/s", unit="tokens/s", span="run"),
+        Reading(rb"Training throughput: (?=\d++\.)<throughput> tok/s", unit="tokens/s", span="run", exact=True),
     ),
     facts=(
         *TF32,

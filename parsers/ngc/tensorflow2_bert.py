@@ -41,7 +41,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"\] Throughput Average \(sentences/sec\) = <throughput>(?=\s)", unit="sequences/s", span="run", marker=b"Throughput Average",
+            rb"\] Throughput Average \(sentences/sec\) = <throughput>(?=\s)", unit="sequences/s", span="run", exact=True, marker=b"Throughput Average",
         ),
     ),
     facts=(

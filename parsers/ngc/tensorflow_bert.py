@@ -2,10 +2,12 @@
 
 Records count the whole job and all accumulation steps. The unit is `seq/s` (2020 to 2022) or `sequences/s` (2023). When
 the loss scaler retries, the iteration number repeats. The same line without an iteration is the average of training;
-`throughput_val` and the second `Throughput Average` are inference.
+`throughput_val` and the second `Throughput Average` are inference. The average may lack iterations that the loss scaler
+retries; the samples and seconds that it is made of are printed above it.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.frameworks import NVIDIA_BERT
 from parsers.ngc import TF32
 
 FORMAT = Format(
@@ -23,10 +25,17 @@ FORMAT = Format(
             span="step",
             counts="update",
         ),
+        # The fine-tuning prints these as well, beside lines of Estimator.
         Reading(
-            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s",
-            unit="sequences/s",
-            span="run",
+            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s", unit="sequences/s", span="run", weak=True, exact=True,
+        ),
+        Reading(
+            rb"\brun_pretraining\.py:[0-9]++\] Total Training Time = <seconds> for Sentences = (?=[0-9])",
+            unit="sequences/s", span="run", weak=True, marker=b"Total Training Time = ",
+        ),
+        Reading(
+            rb"\brun_pretraining\.py:[0-9]++\] Total Training Time W/O Overhead = <seconds> for Sentences = <samples>(?=\s)",
+            unit="sequences/s", span="run", weak=True, marker=b"Total Training Time W/O Overhead = ",
         ),
     ),
     facts=(
@@ -35,9 +44,7 @@ FORMAT = Format(
         Fact("accumulation", rb"^INFO:tensorflow:  num_accumulation_steps: (\d++)", int),
         # The launcher's trace: some logs lack the trainer's own line.
         Fact("accumulation", rb"^\+ num_accumulation_steps_phase1=(\d++)", int),
-        Fact("precision", rb"^INFO:tensorflow:  manual_fp16: (True)", words={b"True": "fp16"}),
-        Fact("precision", rb"^INFO:tensorflow:  amp: (\w++)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("xla", rb"^INFO:tensorflow:  use_xla: (\w++)"),
+        *NVIDIA_BERT,
         Fact("devices_per_node", rb"^\+ num_gpus=(\d++)", int),
         Fact("gpu", rb"StreamExecutor device \(0\): ((?!Host)[^,\n]{1,200}+), Compute Capability"),
         Fact("model", rb"^\+ bert_model=(\w++)", lambda size: f"bert-{size.decode()}"),
@@ -52,6 +59,8 @@ FORMAT = Format(
         Sample(b"DLL 2026-11-20 20:04:34.092791 - Iteration: 16  throughput_train : 145.221 seq/s mlm_loss : 10.4521",
                step=16, throughput=145.221),
         Sample(b"DLL 2026-11-20 06:00:18.884316 -  throughput_train : 3353.673 sequences/s", throughput=3353.673),
+        Sample(b"I1120 06:00:18.884076 140 run_pretraining.py:649] Total Training Time = 980.25 for Sentences = 87414\n", seconds=980.25),
+        Sample(b"I1120 06:00:18.884076 140 run_pretraining.py:649] Total Training Time W/O Overhead = 940.25 for Sentences = 80000\n", seconds=940.25, samples=80000),
         NearMiss(b"DLL 2026-11-20 06:00:29.981860 -  throughput_val : 765.951501333658 ", "inference"),
         NearMiss(b"INFO:tensorflow:Throughput Average (sentences/sec) = 765.95", "training and inference print it alike"),
         NearMiss(b"Skipping time record for  1  due to checkpoint-saving/warmup overhead", "no figure"),

@@ -29,6 +29,7 @@ FORMAT = Format(
             rb"DLL [\d .:-]{26} - \(\) train_throughput : <throughput>" + ENDED + rb"(?! ++(?!images/s\b)[a-z])",
             unit="images/s",
             span="run",
+            exact=True,
         ),
     ),
     facts=(

@@ -25,7 +25,7 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"Training throughput: ++(?=\d++ )<throughput> tok/s", unit="tokens/s", span="run", weak=True,
+            rb"Training throughput: ++(?=\d++ )<throughput> tok/s", unit="tokens/s", span="run", weak=True, exact=True,
         ),
     ),
     facts=TF32,

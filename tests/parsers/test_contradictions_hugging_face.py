@@ -312,3 +312,47 @@ def test_a_count_that_jumps_or_falls_gives_no_figure(tmp_path: Path) -> None:
             assert value(session, "sustained") == pytest.approx(256, rel=0.01)
         else:
             assert reason(session, "sustained") == ("too_fast" if times > 1 else "count_runs_back")
+
+
+# Times that are told twice since the start
+
+
+def rows_of_llamafactory(elapsed: float, left: float) -> list[str]:
+    """Return rows of 600 steps of 3 s, ten apart, with the time that has passed and that is left, times these."""
+    return [
+        json.dumps(
+            {"current_steps": n, "total_steps": 600, "loss": 2.5, "lr": 1e-05, "epoch": n / 200, "percentage": n / 6}
+            | {"elapsed_time": f"{dt.timedelta(seconds=int(3 * n * elapsed))}"}
+            | {"remaining_time": f"{dt.timedelta(seconds=int(3 * (600 - n) * left))}"}
+        )
+        for n in range(10, 601, 10)
+    ]
+
+
+def rows_of_swift(elapsed: float, speed: float) -> list[str]:
+    """Return rows of 600 steps of 3 s, five apart, with the time that has passed and the mean speed, times these."""
+    return [
+        json.dumps(
+            {"loss": 2.5, "learning_rate": 1e-06, "epoch": n / 200, "global_step/max_steps": f"{n}/600"}
+            | {"elapsed_time": f"{int(3 * n * elapsed) // 60}m {int(3 * n * elapsed) % 60}s"}
+            | {"train_speed(s/it)": 3.0 * speed}
+        )
+        for n in range(5, 601, 5)
+    ]
+
+
+@pytest.mark.parametrize(("rows", "printer"), [(rows_of_llamafactory, "llamafactory"), (rows_of_swift, "ms_swift")])
+def test_the_time_since_the_start_is_told_twice(
+    rows: Callable[[float, float], list[str]], printer: str, tmp_path: Path
+) -> None:
+    def found(first: float, second: float) -> Figure | NoFigure:
+        session = session_of(rows(first, second), tmp_path, f"frameworks.{printer}")
+        return headline(session, devices=2, batch_size=4, accumulation=1)
+
+    right = found(1, 1)
+    assert isinstance(right, Figure)
+    assert right.value == pytest.approx(8 / 3, rel=0.01)
+    for lie in (2.0, 0.5):
+        for wrong in (found(lie, 1), found(1, lie)):
+            assert isinstance(wrong, NoFigure)
+            assert wrong.reason.args["witness"] == "arithmetic"

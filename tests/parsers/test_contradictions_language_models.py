@@ -416,3 +416,199 @@ def test_the_tokens_that_mindspeed_counts_contradict_its_speed(lie: int, tmp_pat
     ]
     session = session_of(lines, tmp_path, "frameworks.mindspeed")
     assert code(session) == "arithmetic" if lie == 2 else value(session) == pytest.approx(104857.6)
+
+
+# torchtitan, fairseq2, XTuner and LitGPT
+
+
+def of_torchtitan(n: int, speed: float, lie: float, told: str) -> str:
+    beside = {"flops": f"tflops: {speed / 64:,.2f}  mfu: {speed / 640:.2f}%", "mfu": f"mfu: {speed / 640:.2f}%", "": ""}
+    return f"step: {10 * n:2d}  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: {round(speed * lie):,}  {beside[told]}"
+
+
+@pytest.mark.parametrize("told", ["flops", "mfu"])
+def test_the_flops_of_torchtitan_contradict_a_speed_on_some_lines(told: str, tmp_path: Path) -> None:
+    def session(wrong: Callable[[int], bool], told: str = told) -> Session:
+        # Every ninth line is slow by itself.
+        speeds = [8192 / (1 + (n % 9 == 0)) for n in range(1, 41)]
+        lines = [of_torchtitan(n, each, 1 + wrong(n), told) for n, each in enumerate(speeds, 1)]
+        return session_of(lines, tmp_path, "frameworks.torchtitan")
+
+    right = value(session(lambda n: False))
+    assert right == value(session(lambda n: False, ""))
+    # Half of them, or a third: nothing tells which are wrong.
+    assert [code(session(lambda n, every=every: n % every == 0)) for every in (2, 3)] == ["lines_contradict"] * 2
+    assert value(session(lambda n: n == 20)) == pytest.approx(right, rel=0.02)
+
+
+def test_flops_that_are_rounded_to_nothing_contradict_no_speed(tmp_path: Path) -> None:
+    # Of a toy 0.1 TFLOP/s are told, give or take a twentieth, and no share of the peak.
+    speeds = [1000 + 7 * (n % 9) for n in range(1, 41)]
+    lines = [
+        f"step: {n}  loss: 7.125  memory: 20.50GiB(25.88%)  tps: {each:,}  tflops: {each / 10000:,.2f}  mfu: 0.00%"
+        for n, each in enumerate(speeds, 1)
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.torchtitan")) == pytest.approx(1028, rel=0.01)
+
+
+@pytest.mark.parametrize("seconds", [("<1s", "5s"), ("2s", "3s"), ("0s", "5s")])
+@pytest.mark.parametrize("lie", [2.0, 1.0, 0.5])
+def test_the_elements_of_fairseq2_contradict_its_speed(lie: float, seconds: tuple[str, str], tmp_path: Path) -> None:
+    # 32,768 elements a second, in five seconds and a part that is cut off.
+    lines = [
+        f"INFO fairseq2 - Train Metrics (step {10 * n}) - Loss: 2.5 | Data Time: {seconds[0]} | "
+        f"Compute Time: {seconds[1]} | "
+        f"Elements per Second: {32768 * lie:,.0f} | Number of Elements: {int(32768 * 5.6):,} | Total Time: {7 * n}s"
+        for n in range(1, 31)
+    ]
+    session = session_of(lines, tmp_path, "frameworks.fairseq2")
+    assert value(session) == 32768 if lie == 1 else code(session) == "lines_contradict"
+
+
+@pytest.mark.parametrize(
+    ("consumed", "seconds", "speed", "expected"),
+    [
+        (1, 1, 1, 3276.8),
+        (2, 1, 1, "counters"),
+        (0.5, 1, 1, "counters"),
+        (1, 2, 1, "lines_contradict"),
+        (1, 1, 2, "lines_contradict"),
+    ],
+)
+def test_the_tokens_of_a_rank_contradict_those_of_all_ranks_of_xtuner(
+    consumed: float, seconds: float, speed: float, expected: float | str, tmp_path: Path
+) -> None:
+    # Eight ranks of some 4,096 tokens, in ten seconds.
+    lines = []
+    for n in range(1, 41):
+        tokens = 4096 + 512 * (n % 3 - 1)
+        lines.append(
+            f"[XTuner][RANK 0][2026-11-20 09:{n // 6:02d}:{n * 10 % 60:02d}][INFO] Epoch 1 Step {n}/100 "
+            f"data_time: 0.0000 lr: 2.0e-05 time: {10 * seconds:.4f} text_tokens: {tokens}.0 "
+            f"reduced_consumed_tokens: {int(32768 * n * consumed)} local_loss: 1.7, grad_norm: 13.9 "
+            f"max_memory: 16.00 GB reserved_memory: 17.87 GB tgs: {tokens * speed / 10:.1f} exp_tgs: 400.0 "
+            f"e2e_tgs: 400.0 est_global_batch_tokens: {tokens * 8}.0 eta: 0:03:00 "
+        )
+    session = session_of(lines, tmp_path, "frameworks.xtuner")
+    assert (value(session) if isinstance(expected, float) else code(session)) == expected
+
+
+@pytest.mark.parametrize("nodes", [" 'num_nodes': 1,", " 'out_dir': 'out',"])
+@pytest.mark.parametrize(("stated", "expected"), [(8, 64.0), (16, "counters"), (4, "counters")])
+def test_the_iterations_of_an_update_contradict_the_devices_of_litgpt(
+    stated: int, expected: float | str, nodes: str, tmp_path: Path
+) -> None:
+    # Updates of 128 samples, in four iterations of 4 samples on each of eight devices.
+    head = [
+        f"{{'devices': {stated},",
+        nodes,
+        " 'train': TrainArgs(save_interval=1000,",
+        "    global_batch_size=128,",
+        "    micro_batch_size=4,",
+    ]
+    lines = [
+        f"Epoch 1 | iter {n} step {n // 4} | loss train: 2.5, val: n/a | iter time: 500.00 ms"
+        f"{' (step)' * (n % 4 == 0)} remaining time: 1:02"
+        for n in range(1, 81)
+    ]
+    session = session_of([*head, *lines], tmp_path, "frameworks.litgpt")
+    found = measured(session, facts_of(session) | {"devices": stated}).headline
+    if isinstance(found, Figure):
+        assert found.value == expected
+    else:
+        assert found.reason.args["witness"] == expected
+
+
+# Speeds that are told twice, but for a factor
+
+
+def of_lingua(n: int, speed: float, lie: float) -> str:
+    return (
+        f"0: INFO    26-11-20 10:00:00.000000 - 0:01:12 - step: {10 * n}  acc: 0  loss:  7.1250  grad: 1.25e+00  "
+        f"flops: {2e10 * speed:.2e}  wps: {speed * lie:.2e}  iter:  0.6512  data: 0.0004\n"
+    )
+
+
+def of_olmo(n: int, speed: float, lie: float) -> str:
+    return (
+        f"INFO\t[step={n}/1000,epoch=1,eta=1h2m]\n    train/CE loss=9.250\n"
+        f"    throughput/device/TPS={speed * lie:,.0f}\n    throughput/device/MFU={speed / 200:.2f}\n"
+        f"    throughput/device/BPS={speed / 16384:.4f}\n"
+    )
+
+
+def of_automodel(n: int, speed: float, lie: float) -> str:
+    return (
+        f"step {n} | epoch 0 | loss 1.8800 | grad_norm 0.5000 | lr 1.00e-05 | mem 40.25 GiB | "
+        f"tps {speed * 8 * lie:.2f}({speed:.2f}/gpu) | num_label_tokens 32768\n"
+    )
+
+
+def of_nemo_rl(n: int, speed: float, lie: float) -> str:
+    return (
+        f"========================= Step {n}/50 =========================\n  • Total step time: {4e5 / speed:.2f}s\n"
+        f"    - E2E (Tokens/sec/gpu): {speed:.2f}\n  • Throughputs (per Group):\n"
+        f"    - E2E (Tokens/sec): {speed * 8 * lie:.2f}\n"
+    )
+
+
+def of_prime_rl(n: int, speed: float, lie: float) -> str:
+    return (
+        f"10:00:00 [SUCCESS] Step {n} | {1e4 / speed:6.2f}s | Loss 1.8800 | Grad. Norm 0.5000 | LR 1.00e-05 | "
+        f"Throughput {speed * 8 * lie:.0f} tokens/s | MFU {speed / 200:.1f}% | Peak Mem. 40.0/79.6 GiB (50.4%)\n"
+    )
+
+
+def of_picotron(n: int, speed: float, lie: float) -> str:
+    return (
+        f"[rank 0] Step: {n:<5d} | Loss: 8.9219 | Global batch size:   2.05K | "
+        f"Tokens/s:  {speed * 8 * lie / 1000:.2f}K | Tokens/s/GPU:   {speed / 1000:.2f}K | "
+        "Tokens:  24.60K/1.00M | MFU:  0.43% | Memory usage:   1.75GB\n"
+    )
+
+
+def of_mlx(n: int, speed: float, lie: float) -> str:
+    return (
+        f"Iter {10 * n}: Train loss 2.125, Learning Rate 1.000e-05, It/sec {speed / 4096:.3f}, "
+        f"Tokens/sec {speed * lie:.3f}, Trained Tokens {40960 * n}, Peak mem 8.500 GB\n"
+    )
+
+
+def of_mindformers(n: int, speed: float, lie: float) -> str:
+    return (
+        f"- INFO - {{ Epoch:[  1/  2], step:[{n:5d}/  500], loss: 8.800, per_step_time: {int(4e6 / speed)}ms, "
+        "lr: 1e-05, overflow cond: False\n"
+        f"- INFO -    2.4% |█         | {speed * lie / 1000:.5f} samples/s/p  0:10:20 }}\n"
+    )
+
+
+#: The function that prints a step with the speed of a device, so many times the truth; what tells the devices; and the
+#: figure over that speed.
+TOLD_TWICE = {
+    "lingua": (of_lingua, "", 1),
+    "olmo_core": (of_olmo, "", 1),
+    "nemo_automodel": (of_automodel, "world_size: 8\n", 8),
+    "nemo_rl": (of_nemo_rl, "", 8),
+    "prime_rl": (of_prime_rl, "", 8),
+    "picotron": (of_picotron, "world_size: 8\n", 8),
+    "mlx_lm": (of_mlx, "", 1),
+    "mindformers": (of_mindformers, "", 1e-3),
+}
+
+
+@pytest.mark.parametrize("name", TOLD_TWICE)
+def test_a_speed_that_is_told_twice(name: str, tmp_path: Path) -> None:
+    line, head, factor = TOLD_TWICE[name]
+
+    def session(wrong: Callable[[int], bool], head: str = head, lie: float = 2.0) -> Session:
+        # Every ninth step is slow by itself, and all differ somewhat.
+        speeds = [(4000 + 40 * (n % 5)) / (1 + (n % 9 == 0)) for n in range(1, 41)]
+        told = [line(n, each, lie if wrong(n) else 1) for n, each in enumerate(speeds, 1)]
+        return session_of([head + "".join(told)], tmp_path, f"frameworks.{name}")
+
+    assert value(session(lambda n: False)) == pytest.approx(3660 * factor, rel=0.03)
+    for lie in (2.0, 0.5):
+        assert code(session(lambda n: n % 2 == 0, lie=lie)) == "lines_contradict"
+        assert code(session(lambda n: n > 20, "", lie)) == "lines_contradict"
+        if head or name == "mlx_lm":
+            assert code(session(lambda n: True, lie=lie)) == "lines_contradict"

@@ -280,6 +280,72 @@ def test_hugectr_seconds_that_its_clock_contradicts(tmp_path: Path) -> None:
     assert found.reason.args["witness"] == "clock"
 
 
+def in_lines(steps: int, told: int, seconds: float) -> Iterator[str]:
+    """Yield 12 lines of HugeCTR, of so many iterations in 10 s, that tell the seconds of some number of iterations."""
+    for line in range(1, 13):
+        stamp = f"[HCTR][10:{10 * line // 60:02}:{10 * line % 60:02}.000][INFO][RK0][main]: "
+        yield f"{stamp}Iter: {steps * line} Time({told} iters): {seconds:.6f}s Loss: 0.125000 lr:0.5"
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds", "expected"),
+    [(1000, 10, 409600), (500, 5, 409600), (500, 10, None), (2000, 10, None)],
+)
+def test_hugectr_iterations_that_its_clock_contradicts(
+    told: int, seconds: float, expected: float | None, tmp_path: Path
+) -> None:
+    # Of lines that tell of 500 iterations in 5 s every other one is lost.
+    session = session_of(list(in_lines(1000, told, seconds)), tmp_path, "dlperf.hugectr")
+    found = measured(session, {"batch_size_of_job": 4096}).headline
+    if expected:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(expected)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.code == ("lines_contradict" if told > 1000 else "withheld")
+
+
+#: What HugeCTR prints in the end, with the seconds of the run.
+HIT = (
+    "Hit target accuracy AUC 0.80250 at 11999 / 20000 iterations with batchsize 4096 in {}.00s. "
+    "Average speed {} records/s."
+)
+FINISH = "Finish 12000 iterations with batchsize: 4096 in {}.00s."
+
+
+@pytest.mark.parametrize("end", [HIT, FINISH])
+def test_hugectr_run_that_is_shorter_than_its_lines(end: str, tmp_path: Path) -> None:
+    for seconds in (125, 60):
+        last = end.format(seconds, 4096 * 11999 / seconds)
+        session = session_of([*in_lines(1000, 1000, 10), last], tmp_path, "dlperf.hugectr")
+        assert facts_of(session) == {"batch_size_of_job": 4096}
+        assert session.ending.outcome == "completed"
+        found = measured(session, facts_of(session)).headline
+        if seconds == 125:
+            assert isinstance(found, Figure)
+            assert found.value == pytest.approx(409600)
+        else:
+            assert isinstance(found, NoFigure)
+            assert found.reason.args["witness"] == "summary"
+
+
+@pytest.mark.parametrize(("told", "expected"), [(1.0, 1024), (1.6, None)])
+def test_convnets_of_tensorflow_sum_up_their_steps_alone(told: float, expected: float | None, tmp_path: Path) -> None:
+    """Every tenth step of 256 images in 0.25 s; their own figure counts nothing else, and is not five eighths."""
+    lines = ["DLL 2026-11-20 10:00:00.500000 - PARAMETER arch : resnet50  mode : training_benchmark  batch_size : 32 "]
+    for step in range(200, 700, 10):
+        at = (dt.datetime(2026, 11, 20, 10) + dt.timedelta(seconds=0.25 * step)).strftime("%H:%M:%S.%f")
+        lines.append(f"DLL 2026-11-20 {at} - (0, {step}) total_ips : {told * 1024:.6f} ")
+    lines.append("DLL 2026-11-20 10:03:00.500000 - () train_throughput : 1024.123456 images/s")
+    found = measured(session_of(lines, tmp_path, "ngc.tensorflow_resnet50"), {}).headline
+    if expected:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(expected)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.args["witness"] == "summary"
+
+
 def test_bert_repeats_a_step_while_other_lines_are_missing(tmp_path: Path) -> None:
     # A step of 8 times 32 sequences takes 0.5 s; the loss scaler skips some, and most of the later lines are lost.
     lines = ["DLL 2026-11-20 10:00:00.500000 - PARAMETER batch_size_per_gpu : 32 "]

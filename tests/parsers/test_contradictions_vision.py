@@ -6,10 +6,11 @@ import datetime as dt
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from test_dialects import facts_of, session_of
-from test_disturbed_vision import timm
+from test_dialects import facts_of, reason, session_of
+from test_disturbed_vision import tick, timm
 
 from ingest.compute.measurement import measured
 from parsers.engine.session import Session
@@ -238,6 +239,58 @@ def test_speeds_of_gluon_cv_are_those_of_their_epoch(times: float, tmp_path: Pat
     assert said(session_of(lines, tmp_path, "dlperf.gluon_cv")) == ("summary", "images/s")
 
 
+def test_several_speeds_of_one_batch_of_gluon_cv_may_be_those_of_workers(tmp_path: Path) -> None:
+    lines = ["INFO:root:Namespace(batch_size=64, dtype='float32', lr_mode='cosine', num_gpus=1)"]
+    for epoch in range(3):
+        for i in range(49, 400, 50):
+            lines += [
+                f"INFO:root:Epoch[{epoch}] Batch [{i}]\tSpeed: {each:.6f} samples/sec\taccuracy=0.0012\tlr=0.003133"
+                for each in (500, 503)
+            ]
+    assert reason(session_of(lines, tmp_path, "dlperf.gluon_cv"), "sustained") == "speed_of_ranks"
+
+
+def ssd(batches: int, *, every: int = 100, words: str = "horovod=False", before: str = "") -> list[str]:
+    """Return five epochs of SSD on what is called Pascal VOC, in batches of 32 images that take half a second."""
+    arguments = f"batch_size=32, dataset='voc', epochs=5, gpus='0,1', {words}, log_interval=100"
+    lines = [
+        f"{before}Namespace({arguments}, save_prefix='ssd_512_vgg16_voc')",
+        f"{before}Start training from [Epoch 0]",
+    ]
+    for epoch in range(5):
+        told = "CrossEntropy=6.000, SmoothL1=2.500"
+        speed = f"Speed: 90.000 samples/sec, {told}"
+        lines += [f"{before}[Epoch {epoch}][Batch {i}], {speed}" for i in range(every - 1, batches, every)]
+        lines += [f"{before}[Epoch {epoch}] Training cost: {batches / 2:.3f}, {told}"]
+    return lines
+
+
+@pytest.mark.parametrize("told", [{}, {"every": 200}, {"before": "INFO:root:"}])
+def test_an_epoch_of_ssd_has_the_images_of_its_data_set(told: dict[str, Any], tmp_path: Path) -> None:
+    session = session_of(ssd(517, **told), tmp_path, "frameworks.gluon_cv_detection")
+    assert said(session) == pytest.approx(64, rel=0.001)
+    assert facts_of(session)["devices"] == 2
+
+
+@pytest.mark.parametrize("batches", [150, 1600])
+def test_images_of_ones_own_in_the_layout_of_pascal_voc_are_not_counted(batches: int, tmp_path: Path) -> None:
+    session = session_of(ssd(batches), tmp_path, "frameworks.gluon_cv_detection")
+    assert said(session) == ("counters", "samples")
+    lines = [each for i, each in enumerate(ssd(517)) if i not in {6, 11, 12}]
+    assert said(session_of(lines, tmp_path, "frameworks.gluon_cv_detection")) == pytest.approx(64, rel=0.001)
+
+
+def test_epochs_of_too_few_batches_to_print_one_may_be_of_any_images(tmp_path: Path) -> None:
+    session = session_of(ssd(60), tmp_path, "frameworks.gluon_cv_detection")
+    assert reason(session, "sustained") == "no_steps_per_epoch"
+
+
+def test_each_worker_of_horovod_takes_all_images_of_ssd(tmp_path: Path) -> None:
+    session = session_of(ssd(4 * 517, words="horovod=True"), tmp_path, "frameworks.gluon_cv_detection")
+    assert said(session) == ("counters", "samples")
+    assert "devices" not in facts_of(session)
+
+
 @pytest.mark.parametrize("times", [0.5, 2.0])
 def test_speeds_of_tf_cnn_benchmarks_are_those_of_their_total(times: float, tmp_path: Path) -> None:
     lines = [
@@ -362,3 +415,80 @@ def test_some_speeds_that_their_seconds_contradict(head: list[str], found: tuple
         for i in range(30)
     ]
     assert said(session_of(head + lines, tmp_path, "dlperf.tensorflow2_resnet50")) == found
+
+
+# EDM and StyleGAN
+
+
+@pytest.mark.parametrize(
+    ("took", "each", "found"),
+    [(60.0, 15.0, 1000 / 15), (60.0, 30.0, ("arithmetic", "s")), (120.0, 15.0, ("arithmetic", "s"))],
+)
+def test_seconds_of_a_tick_are_those_of_its_images(
+    took: float, each: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    # Every fifth line is lost: the images of two ticks are counted there, and the time of one.
+    lines = ["Training options:", "{", "}", *(tick(i, 4.0 * i, took, each) for i in range(1, 31) if i % 5)]
+    given = said(session_of(lines, tmp_path, "frameworks.edm"))
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+# torchreid and Dassl
+
+
+@pytest.mark.parametrize(
+    ("eta", "found"), [(0.5, 64), (0.25, ("arithmetic", "s")), (1.0, ("arithmetic", "s")), (None, 64)]
+)
+@pytest.mark.parametrize("dassl", [True, False])
+def test_the_time_that_is_left_contradicts_the_means_of_torchreid(
+    eta: float | None, found: float | tuple[str, str], dassl: bool, tmp_path: Path
+) -> None:
+    lines = []
+    for epoch in range(1, 6):
+        for i in range(20, 401, 20):
+            left = dt.timedelta(seconds=int(((60 - epoch) * 400 + 400 - i) * (eta or 0)))
+            told = f"eta {left}" if eta else "lr 0.0003"
+            ends = f"loss 1.2500 (1.5000) {told}" if dassl else f"{told}\tloss 1.2500 (1.5000)"
+            lines.append(f"epoch: [{epoch}/60][{i}/400]\ttime 0.500 (0.500)\tdata 0.001 (0.002)\t{ends}")
+    given = said(session_of(lines, tmp_path, "frameworks.torchreid"), devices=1, batch_size=32)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+# FastEstimator
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "found"),
+    [(50.0, 37.5, 1600), (100.0, 37.5, ("arithmetic", "s")), (50.0, 75.0, ("arithmetic", "s"))],
+)
+def test_steps_of_fastestimator_are_those_of_their_epoch(
+    rate: float, seconds: float, found: float | tuple[str, str], tmp_path: Path
+) -> None:
+    lines = ["FastEstimator-Start: step: 1; logging_interval: 100; num_device: 1;"]
+    for step in range(100, 7501, 25):
+        if step % 100 == 0:
+            lines.append(f"FastEstimator-Train: step: {step}; ce: 0.25; steps/sec: {rate}; model_lr: 0.001;")
+        if step % 1875 == 0:
+            told = f"step: {step}; epoch: {step // 1875}"
+            lines.append(f"FastEstimator-Train: {told}; epoch_time: {seconds} sec;")
+            lines.append(f"FastEstimator-Eval: {told}; accuracy: 0.9375; ce: 0.125;")
+    given = said(session_of(lines, tmp_path, "frameworks.fastestimator"), batch_size=32)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))
+
+
+# Detectron2
+
+
+@pytest.mark.parametrize(("time", "found"), [(0.5, 32), (0.25, ("arithmetic", "s")), (1.0, ("arithmetic", "s"))])
+@pytest.mark.parametrize("slower", [1.0, 1.5])
+def test_the_time_that_is_left_contradicts_the_rows_of_detectron2(
+    time: float, found: float | tuple[str, str], slower: float, tmp_path: Path
+) -> None:
+    # The first 10 of 50 rows may be slower, by their time and by what they say is left.
+    rows = []
+    for n in range(1, 51):
+        factor = slower if n <= 10 else 1.0
+        left = {"data_time": 0.01, "eta_seconds": (2000 - 20 * n) * 0.5 * factor, "iteration": 20 * n - 1}
+        rows.append(json.dumps(left | {"lr": 0.01, "time": time * factor, "total_loss": 2.5}))
+    given = said(session_of(rows, tmp_path, "frameworks.detectron2_json"), batch_size_of_job=16)
+    assert given == (found if isinstance(found, tuple) else pytest.approx(found))

@@ -708,3 +708,15 @@ def test_processes_that_write_one_file_count_as_one(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "frameworks.llamafactory")
     assert value(session, "sustained") == pytest.approx(512 / 2.1)
     assert second_run(session) is None
+
+
+def test_open_instruct_prints_tokens_per_second_since_the_start(tmp_path: Path) -> None:
+    head = ["11/20/2026 10:00:00 - INFO - __main__ - ***** Running training *****", "  Total optimization steps = 400"]
+    lines = [
+        f"11/20/2026 10:{n:02d}:00 - INFO - __main__ -   Step: {10 * n}, LR: 2e-05, Loss: 0.8125, TPS: {8000 + n}.5"
+        for n in range(1, 41)
+    ]
+    session = session_of([*head, *lines], tmp_path, "frameworks.hf_trainer")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure)
+    assert (found.value, found.unit) == (8040.5, "tokens/s")

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_dialects import facts_of, reason, session_of, value
+from test_dialects import facts_of, log_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
 from parsers.engine.read import read
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 
 def clock(seconds: float) -> str:
@@ -229,40 +229,119 @@ def test_speeds_of_robots_are_those_of_the_whole_iteration(line: str, tmp_path: 
     assert value(session_of(lines, tmp_path, "frameworks.env_steps"), "sustained") == pytest.approx(4096)
 
 
-# RLlib and Habitat
+def robots(fps: int, *, totals: bool = True, old: bool = False) -> list[str]:
+    """Return every second of 80 iterations of RSL-RL: 98,304 steps in 2.4 s, and 0.331 s of learning."""
+    lines = []
+    for i in range(0, 80, 2):
+        total = 98_304 * (i + 1)
+        lines += ["#" * 80, f"\x1b[1m{f' Learning iteration {i}/1500 '.center(80)}\x1b[0m ", ""]
+        if old:
+            lines.append(f"{'Computation:':>35} {fps} steps/s (collection: 2.400s, learning 0.331s)")
+        else:
+            lines += [f"{'Total steps:':>40} {total} ", f"{'Steps per second:':>40} {fps} "]
+            lines += [f"{'Collection time:':>40} 2.400s ", f"{'Learning time:':>40} 0.331s "]
+        lines += [f"{'Mean reward:':>40} 10.50", f"{'Iteration time:':>40} 2.73s"]
+        lines += ["-" * 80, f"{'Total timesteps:':>35} {total}"] if old and totals else []
+    return lines
 
 
-def rllib(trial: str, pace: float) -> list[list[str]]:
-    """Return results of one trial: 4,000 steps in `pace` seconds."""
-    return [
-        [
-            f"Result for {trial}:",
-            "  episodes_total: 175",
-            f"  time_this_iter_s: {pace}",
-            f"  time_total_s: {pace * number}",
-            "  timers:",
-            "    learn_time_ms: 1250.5",
-            f"  timestamp: {1_795_000_000 + round(pace * number)}",
-            "  timesteps_this_iter: 4000",
-            f"  timesteps_total: {4000 * number}",
-            f"  training_iteration: {number}",
-            f"  trial_id: {trial}",
-        ]
-        for number in range(1, 41)
+@pytest.mark.parametrize("told", [{}, {"old": True}, {"old": True, "totals": False}])
+def test_rsl_rl_prints_the_steps_of_all_environments(told: dict[str, bool], tmp_path: Path) -> None:
+    session = session_of(robots(35_995, **told), tmp_path, "frameworks.env_steps")
+    assert value(session) == pytest.approx(35_995)
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_speeds_of_rsl_rl_are_those_of_the_steps_so_far(old: bool, tmp_path: Path) -> None:
+    session = session_of(robots(71_990, old=old), tmp_path, "frameworks.env_steps")
+    told = measured(session, facts_of(session)).headline
+    assert isinstance(told, NoFigure)
+    assert (told.reason.code, told.reason.args["witness"]) == ("withheld", "arithmetic")
+
+
+@pytest.mark.parametrize(("times", "before", "right"), [(1, 0, True), (1, 10**6, True), (2, 0, False)])
+def test_steps_of_stable_baselines_are_those_of_its_fps(times: int, before: int, right: bool, tmp_path: Path) -> None:
+    # A run that goes on from another counts the steps of both.
+    lines = ["Using cuda device"]
+    for i in range(1, 41):
+        told = {"fps": 204, "iterations": i, "time_elapsed": 10 * i, "total_timesteps": before + 2048 * i * times}
+        lines += [f"|    {name:<20} | {number:<11} |" for name, number in told.items()]
+    session = session_of(lines, tmp_path, "frameworks.env_steps")
+    if right:
+        assert value(session, "sustained") == pytest.approx(204.8)
+    else:
+        assert reason(session, "sustained") == "lines_contradict"
+
+
+def rllib(trials: int) -> Iterator[str]:
+    """Return 30 iterations of 4000 steps in 3.25 s of each trial, of which every tenth evaluates for 10 s."""
+    for i in range(1, 31):
+        for trial in range(trials):
+            evaluates = ["  evaluation:", "    episode_reward_mean: 100.0"] if i % 10 == 0 else []
+            yield from [f"Result for PPO_CartPole-v1_5f2c1_{trial:05}:", "  done: false", *evaluates]
+            yield from ["  time_this_iter_s: 3.25", f"  time_total_s: {3.25 * i + 10 * (i // 10)}", "  timers:"]
+            yield from ["    learn_time_ms: 1250.5", f"  timesteps_total: {4000 * i}", f"  training_iteration: {i}"]
+            yield from [f"  trial_id: 5f2c1_{trial:05}", "  ", "== Status =="]
+
+
+def test_a_trial_of_rllib_is_a_run(tmp_path: Path) -> None:
+    session = session_of([*rllib(1)], tmp_path, "frameworks.env_steps")
+    assert value(session, "sustained") == pytest.approx(4000 / 3.25)
+    session = session_of([*rllib(2)], tmp_path, "frameworks.env_steps")
+    assert reason(session, "sustained") == "no_records"
+
+
+# EasyR1 and SkyRL
+
+
+def easyr1(ray: str, validated: int = 0, lie: float = 1.0) -> list[str]:
+    """Return blocks of steps of 80,000 tokens in 50 s on eight devices, of which some hold a validation of 100 s."""
+    lines = [
+        "Config",
+        "algorithm:",
+        "  adv_estimator: grpo",
+        "data:",
+        "  rollout_batch_size: 512",
+        "trainer:",
+        "  n_gpus_per_node: 8",
+        "  nnodes: 1",
     ]
+    lines += ["worker:", "  actor:", "    model:", "      model_path: /data/tiny-lm"]
+    for n in range(1, 31):
+        holds = bool(validated) and n % validated == 0
+        took = 150.0 if holds else 50.0
+        lines += [f"Step {n}", "actor:", "  lr: 1.0e-06", "critic:", "  rewards:", "    mean: 0.5", "perf:"]
+        lines += ["  mfu_actor: 0.31", f"  throughput: {lie * 10000 / took:.3f}", f"  time_per_step: {took}"]
+        lines += ["  total_num_tokens: 80000", "response_length:", "  mean: 612.5", "timing_s:", f"  step: {took}"]
+        lines += ["  validation: 100.0"] if holds else []
+    return [ray + each for each in lines]
 
 
-def test_rllib_prints_steps_and_seconds_since_the_start(tmp_path: Path) -> None:
-    lines = [line for result in rllib("PPO_CartPole_00000", 2.5) for line in result]
-    assert value(session_of(lines, tmp_path, "frameworks.rllib"), "sustained") == pytest.approx(1600)
-    plain = [line.removeprefix("  ") for line in lines if not line.startswith("Result")]
-    assert value(session_of(plain, tmp_path, "frameworks.rllib"), "sustained") == pytest.approx(1600)
+@pytest.mark.parametrize("ray", ["", "(Runner pid=3860) "])
+@pytest.mark.parametrize("validated", [0, 5])
+def test_easyr1_prints_a_block_of_yaml(ray: str, validated: int, tmp_path: Path) -> None:
+    session = session_of(easyr1(ray, validated), tmp_path, "frameworks.verl")
+    assert value(session, "sustained") == pytest.approx(1600)
+    stated = {"model": "tiny-lm", "devices_per_node": 8, "nodes": 1}
+    assert facts_of(session) == stated
+    assert reason(session_of(easyr1(ray, lie=3.0), tmp_path, "frameworks.verl")) == "lines_contradict"
+    both = log_of([*easyr1(ray, validated), *easyr1(ray)], tmp_path).sessions
+    assert [value(each, "sustained") for each in both] == pytest.approx([1600] * 2)
 
 
-def test_trials_of_rllib_that_print_in_turn_are_not_read(tmp_path: Path) -> None:
-    pairs = zip(rllib("PPO_CartPole_00000", 2.5), rllib("PPO_CartPole_00001", 5.0), strict=True)
-    lines = [line for pair in pairs for result in pair for line in result]
-    assert reason(session_of(lines, tmp_path, "frameworks.rllib"), "sustained") == "no_records"
+def test_skyrl_prints_the_sequences_and_the_seconds_of_a_step(tmp_path: Path) -> None:
+    # 640 sequences in 80 s; behind every fifth step an evaluation of as many.
+    head, lines = "(skyrl_entrypoint pid=12) 2026-11-20 10:00:00.500 | INFO     | skyrl_train.trainer:train:200 - ", []
+    for n in range(1, 31):
+        step = ["Started: 'step'", "Finished: 'generate', time cost: 40.00s", "Number of sequences: 640"]
+        step += ["Finished: 'train_critic_and_policy', time cost: 40.00s", "Finished: 'step', time cost: 80.00s"]
+        lines += step + (["Number of sequences: 640", "Finished: 'eval', time cost: 200.00s"] if n % 5 == 0 else [])
+    session = session_of([head + each for each in lines], tmp_path, "frameworks.rl_seconds")
+    assert len(session.records[2]) == 30
+    assert value(session) == 8
+
+
+# Habitat
 
 
 @pytest.mark.parametrize("recent", [False, True])

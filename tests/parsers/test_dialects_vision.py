@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from test_dialects import ALL, facts_of, log_of, reason, session_of, value
 
+from ingest.compute.measurement import measured
+from schema.records import Figure
+
 START = dt.datetime(2026, 11, 20, 10)
 
 
@@ -32,6 +35,13 @@ def iterations(head: Callable[[float], str]) -> list[str]:
 def test_a_logger_of_mmcv_has_any_name_or_none(name: str, tmp_path: Path) -> None:
     session = session_of(iterations(lambda t: f"{at(t)} - {name}INFO - "), tmp_path, "frameworks.mmseg")
     assert value(session, ALL, devices=8, batch_size=2) == pytest.approx(32)
+
+
+def test_mmdetection_names_its_devices_where_it_scales_the_learning_rate(tmp_path: Path) -> None:
+    told = f"{at(0)} - mmdet - INFO - Training with 8 GPU(s) with 2 samples per GPU. The total batch size is 16."
+    head = ["data = dict(", "    samples_per_gpu=2,", "    workers_per_gpu=2)", "gpu_ids = range(0, 1)", told]
+    lines = [*head, *iterations(lambda t: f"{at(t)} - mmdet - INFO - ")]
+    assert value(session_of(lines, tmp_path, "frameworks.mmseg")) == pytest.approx(32)
 
 
 @pytest.mark.parametrize("level", ["INFO", "[4m[97mINFO[0m", "\x1b[4m\x1b[97mINFO\x1b[0m"])
@@ -586,3 +596,37 @@ def test_detectron2_writes_through_a_logger_of_the_user(tmp_path: Path) -> None:
         lines.append("Data time: 0.00s (0.19%), forward time: 0.250s (50.00%), backward time: 0.250s (49.81%)")
     session = session_of(lines, tmp_path, "frameworks.detectron2")
     assert value(session, ALL, devices=1, batch_size=16) == pytest.approx(32)
+
+
+# LeRobot
+
+
+@pytest.mark.parametrize(("first", "known"), [(200, True), (20_200, False)])
+def test_steps_of_lerobot_that_are_cut_follow_from_those_before(first: int, known: bool, tmp_path: Path) -> None:
+    lines = [
+        "INFO 2026-11-20 10:00:00 ts/train.py:130 dataset.num_episodes=50",
+        "INFO 2026-11-20 10:00:00 ts/train.py:131 num_learnable_params=51597190 (52M)",
+    ]
+    for step in range(first, first + 8000, 200):
+        told = f"step:{step if step < 1000 else f'{step / 1000:.0f}K'} smpl:1K ep:2 epch:0.10 loss:0.500 grdn:1.250"
+        lines.append(f"INFO 2026-11-20 10:00:10 ts/train.py:232 {told} lr:1.0e-05 updt_s:0.200 data_s:0.050")
+    session = session_of(lines, tmp_path, "frameworks.lerobot")
+    assert value(session, ALL, batch_size=8) == pytest.approx(32)
+    assert ("step" in session.main) == known
+    if known:
+        assert session.main["step"].tolist() == list(range(200, 8200, 200))
+
+
+def test_checkpoints_of_lerobot_lie_between_its_steps(tmp_path: Path) -> None:
+    lines, t = ["INFO 2026-11-20 10:00:00 ot_train.py:246 Effective batch size: 8 x 2 = 16"], 0.0
+    for step in range(50, 2001, 50):
+        t += 50 * 0.25
+        told = f"step:{step if step < 1000 else f'{step / 1000:.0f}K'} smpl:1K ep:2 epch:0.10 loss:0.500 grdn:1.250"
+        lines.append(f"INFO {at(t)[:19]} ot_train.py:351 {told} lr:1.0e-05 updt_s:0.200 data_s:0.050")
+        if step % 100 == 0:
+            lines.append(f"INFO {at(t)[:19]} ot_train.py:360 Checkpoint policy after step {step}")
+            t += 30
+    session = session_of(lines, tmp_path, "frameworks.lerobot")
+    found = measured(session, facts_of(session) | {"batch_size": 8}).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(64)

@@ -297,6 +297,77 @@ def test_blocks_tell_the_batch_where_another_one_is_stated(tmp_path: Path) -> No
     assert (value(session), samples_to_train(session)) == (pytest.approx(64), 64 * 70)
 
 
+def test_evaluations_tell_the_batch_where_blocks_tell_one_step(tmp_path: Path) -> None:
+    # Blocks of 10 steps of 64 in 10 s, whose count is that of one step.
+    lines = []
+    for block in range(6):
+        at, step = 15 * block, 10 * block
+        lines.append(mllog(at, "block_start", samples_count=64, step=step))
+        lines.append(mllog(at + 10, "block_stop", samples_count=64, step=step + 10))
+        for after, key in ((10, "eval_start"), (15, "eval_stop")):
+            lines.append(mllog(at + after, key, samples_count=64 * (step + 10), step=step + 10))
+    session = read(run_of("made_up", 64, lines, 90), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), 3840)
+
+
+def marked(every: int, evaluated: int, factor: float = 1.0) -> list[str]:
+    """TorchTitan's logger: 120 steps of 64 in 1 s, and evaluations of 20 s; a block is the first of some steps.
+
+    It tells at its end what it told at its beginning, and the speed of all steps since the last one. The timer begins
+    with the run, so that the first of these speeds counts steps that are not done.
+    """
+    lines, at, before = [], 0.0, 0.0
+    for step in range(120):
+        marks, done = step % every == 0, 64 * step
+        lines += [mllog(at, "block_start", "training_step", samples_count=done)] if marks else []
+        at += 1
+        if marks:
+            told = {"throughput": factor * 64 * every / (at - before), "train_step_time": (at - before) / every}
+            lines += [mllog(at, "tracked_stats", told, step_num=step)]
+            lines += [mllog(at, "block_stop", "training_step", samples_count=done)]
+            before = at
+        if (step + 1) % evaluated == 0:
+            for key in ("eval_start", "eval_accuracy", "eval_stop"):
+                lines.append(mllog(at + 20 * (key != "eval_start"), key, 0.6, samples_count=done + 64))
+            at += 20
+    return run_of("flux1", 64, lines, at)
+
+
+@pytest.mark.parametrize("every", [1, 2, 5, 10])
+@pytest.mark.parametrize("evaluated", [10, 30])
+def test_blocks_may_only_mark_some_of_the_steps(every: int, evaluated: int, tmp_path: Path) -> None:
+    session = read(marked(every, evaluated), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), 64 * 120)
+
+
+def test_speeds_of_marked_steps_may_not_contradict_the_samples(tmp_path: Path) -> None:
+    session = read(marked(10, 30, factor=2.0), tmp_path)
+    withheld = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(withheld, NoFigure)
+    assert withheld.reason.code == "withheld"
+
+
+@pytest.mark.parametrize("key", ["step", "step_num"])
+@pytest.mark.parametrize(("told", "expected"), [(None, 64), (64, 64), (128, None), (32, None)])
+def test_blocks_may_count_steps_alone(key: str, told: int | None, expected: int | None, tmp_path: Path) -> None:
+    # NVIDIA's Stable Diffusion: blocks of 50 steps of 64 in 1 s each, and 10 s in which a checkpoint is saved.
+    lines, at = [], 0
+    for step in range(0, 500, 50):
+        lines.append(mllog(at, "block_start", "training_step", **{key: step}))
+        at += 50
+        lines.append(mllog(at, "block_stop", "training_step", **{key: step + 50}))
+        lines += [mllog(at, "tracked_stats", {"throughput": told, "loss": 0.5}, **{key: step + 50})] if told else []
+        at += 10
+    session = read(run_of("stable_diffusion", 64, lines, at), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    if expected:
+        assert isinstance(found, Figure)
+        assert (found.value, samples_to_train(session)) == (pytest.approx(64), 64 * 500)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.args["witness"] == "arithmetic"
+
+
 def test_precision_and_parallelism_are_stated_since_2026(tmp_path: Path) -> None:
     stated = {"lowest_numerical_precision_in_linear": "bfloat16", "tensor_parallelism": 2, "micro_batch_size": 4}
     facts = facts_of(read(run_of("made_up", 64, blocks_with_speeds(64), 90, **stated), tmp_path))
@@ -491,6 +562,9 @@ def test_every_machine_may_log_the_figure_of_the_run(tmp_path: Path) -> None:
     log = run_of("dlrm_dcnv2", 64, lines, 90, train_samples=6400)
     session = read([*log, *speeds], tmp_path)
     assert (value(session, "reported"), value(session)) == (42.5, pytest.approx(64))
+    # R-GAT tells it with the epoch, and a logger may print the line twice.
+    again = 2 * [mllog(100, "tracked_stats", {"throughput": 42.5}, epoch_num=0.6)]
+    assert value(read([*log, *again], tmp_path), "reported") == 42.5
 
 
 @pytest.mark.parametrize("lost", ["eval_stop", "eval_start"])

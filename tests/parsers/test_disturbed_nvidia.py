@@ -93,6 +93,71 @@ def resnet50_run(waits: Sequence[Sequence[float]]) -> list[str]:
     return [*lines, *resnet50(unix, [], [one for each in waits for one in each])]
 
 
+def losses(epochs: int, steps: int, every: int, last: int) -> list[str]:
+    """Return the losses of every so many steps of 0.25 s, that begin anew with the epoch, and nothing else.
+
+    Args:
+        epochs: how many there are.
+        steps: of an epoch.
+        every: steps from one line of an epoch to the next.
+        last: number of the first step that is printed.
+    """
+    told = [(epoch, step) for epoch in range(epochs) for step in range(last, steps, every)]
+    return [dllogger(0.25 * (steps * epoch + step), [epoch, step], {"loss": 5.5}) for epoch, step in told]
+
+
+@pytest.mark.parametrize("last", [0, 99])
+@pytest.mark.parametrize("steps", [170, 190, 200, 240, 270])
+def test_clocks_between_two_epochs_may_hold_other_steps(steps: int, last: int, tmp_path: Path) -> None:
+    """Nothing tells how many steps of 8 images lie between the last line of an epoch and the first of the next."""
+    session = session_of(losses(20, steps, 100, last), tmp_path, "frameworks.dllogger")
+    case = {"devices": 1, "batch_size": 8, "accumulation": 1}
+    if steps < 200 and last:
+        # One line per epoch.
+        assert reason(session, "sustained", **case) == "no_steps_per_epoch"
+    else:
+        assert value(session, "sustained", **case) == pytest.approx(32)
+
+
+@pytest.mark.parametrize(("every", "expected"), [(1, None), (10, 32)])
+def test_dllogger_may_print_the_steps_that_are_planned_behind_the_step(
+    every: int, expected: float | None, tmp_path: Path
+) -> None:
+    """Of steps one by one nothing tells that they are no epochs."""
+    lines = [dllogger(0.25 * step, [step, 640], {"loss": "5.5000"}) for step in range(0, 640, every)]
+    session, case = (
+        session_of(lines, tmp_path, "frameworks.dllogger"),
+        {"devices": 1, "batch_size": 8, "accumulation": 1},
+    )
+    if expected is None:
+        assert reason(session, "sustained", **case) == "no_steps_per_epoch"
+    else:
+        assert value(session, "sustained", **case) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("steps", [500, 450])
+def test_efficientnet_of_tensorflow_2_prints_its_speed_as_a_parameter(steps: int, text: bool, tmp_path: Path) -> None:
+    """Batches of 1024 images in 0.25 s; a validation of 25 s ends an epoch, and falls within some of the lines."""
+    lines, at, begun = [], 0.0, 0.0
+    for step in range(1, 4 * steps + 1):
+        begun = at if step % 100 == 1 else begun
+        at += 0.25
+        if step % 100 == 0:
+            speed, took = 102400 / (at - begun), f"{at - begun:.2f} seconds"
+            data = {"TimeHistory": took, "examples/second": speed, "steps": [step - 100, step]}
+            stamp = (dt.datetime(2026, 11, 20) + dt.timedelta(seconds=at)).strftime("%Y-%m-%d %H:%M:%S.%f")
+            told = f"TimeHistory : {took}  examples/second : {speed}  steps : ({step - 100}, {step}) "
+            lines.append(f"DLL {stamp} - PARAMETER {told}" if text else dllogger(at, "PARAMETER", data))
+        if step % steps == 0:
+            at += 25
+            lines.append(f"{steps}/{steps} - 150s - loss: 5.5000 - val_loss: 4.5000")
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text" if text else "frameworks.dllogger")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert (found.value, found.unit) == (pytest.approx(4096), "images/s")
+
+
 def test_dllogger_mean_of_speeds_hides_what_waits(tmp_path: Path) -> None:
     # Nine iterations of 0.25 s and one of 3.24 s: 2560 images in 5.49 s, while the mean speed is that of 2.75 s.
     session = session_of(resnet50_run([[0.01] * 9 + [3.0]] * 30), tmp_path, "frameworks.dllogger")

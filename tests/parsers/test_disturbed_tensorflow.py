@@ -496,6 +496,95 @@ def test_nvidias_bert_prints_the_speed_of_a_process(summary: Sequence[str], tmp_
         assert value(session, "reported") == pytest.approx(32)
 
 
+def fine_tuned(first: int = 0, told: float = 1.0, horovod: str = "hvd.size() = 8 hvd.rank() = 0") -> list[str]:
+    """Return 1000 steps of NVIDIA's BERT on SQuAD, of 8 times 8 sequences in 0.25 s, and its own figure of the run.
+
+    That counts all steps of the plan, also of a run that goes on from a checkpoint, but for 20 at the beginning.
+    """
+    lines = ["***** Configuaration *****", "  amp: True", horovod, "Using config: {'_model_dir': '/results'}"]
+    lines += ["***** Running training *****", "  Num steps = 1000", "  Batch size = 8"]
+    lines += [f"Restoring parameters from /results/model.ckpt-{first}"] if first else []
+    lines += [f"Saving checkpoints for {first} into /results/model.ckpt.", f"loss = 5.75, step = {first}"]
+    for step in range(first + 100, 1001, 100):
+        lines += ["global_step/sec: 4.0", f"loss = 1.5, step = {step} (25.000 sec)"]
+    done, seconds = 1000 - first, 0.25 * (1000 - first - 20)
+    lines += ["Loss for final step: 1.25.", f"Total Training Time = {20 + 0.25 * done:.2f} for Sentences = 64000"]
+    lines += [f"Total Training Time W/O Overhead = {seconds:.2f} for Sentences = 62720"]
+    lines += ["Throughput Average (sentences/sec) with overhead = 250.00"]
+    speed = told * 62720 / seconds
+    lines += [f"Throughput Average (sentences/sec) = {speed:.2f}"]
+    log = [f"INFO:tensorflow:{each}" for each in lines]
+    return [*log, f"DLL 2026-11-20 10:11:12.500000 -  throughput_train : {speed:.3f} sequences/s"]
+
+
+def without_steps(lines: Sequence[str]) -> list[str]:
+    return [each for each in lines if " sec)" not in each and "/sec: " not in each]
+
+
+@pytest.mark.parametrize("horovod", ["hvd.size() = 8 hvd.rank() = 0", "  horovod: True"])
+def test_nvidias_bert_is_read_by_its_steps(horovod: str, tmp_path: Path) -> None:
+    session = session_of(fine_tuned(horovod=horovod), tmp_path, "frameworks.tf_estimator")
+    found = measured(session, facts_of(session) | {"devices": 8}).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(256)
+    assert (facts_of(session)["batch_size"], facts_of(session)["precision"]) == (8, "amp")
+    session = session_of(fine_tuned(told=2.0), tmp_path, "frameworks.tf_estimator")
+    wrong = measured(session, facts_of(session)).headline
+    assert isinstance(wrong, NoFigure)
+    assert wrong.reason.args["witness"] == "summary"
+
+
+def test_nvidias_bert_sums_up_steps_that_another_run_has_done(tmp_path: Path) -> None:
+    # From step 500 on its own figure is more than twice too high.
+    session = session_of(fine_tuned(first=500), tmp_path, "frameworks.tf_estimator")
+    found = measured(session, facts_of(session))
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(256)
+    alone = session_of(without_steps(fine_tuned(first=500)), tmp_path, "frameworks.tf_estimator")
+    assert facts_of(session)["resumed_from"] == facts_of(alone)["resumed_from"] == 500
+    for each in (found, measured(alone, facts_of(alone))):
+        reported = each.figures["reported"]
+        assert isinstance(reported, NoFigure)
+        assert reported.reason.code == "resumed_summary"
+
+
+@pytest.mark.parametrize(("told", "expected"), [(1.0, 256), (2.0, None)])
+def test_nvidias_bert_prints_what_its_own_figure_is_made_of(
+    told: float, expected: float | None, tmp_path: Path
+) -> None:
+    session = session_of(without_steps(fine_tuned(told=told)), tmp_path, "frameworks.tf_estimator")
+    assert "resumed_from" not in facts_of(session)
+    found = measured(session, facts_of(session)).figures["reported"]
+    if expected:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(expected)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.args["witness"] == "arithmetic"
+
+
+@pytest.mark.parametrize(("told", "expected"), [(1.0, 256), (2.0, None)])
+def test_nvidias_bert_pre_training_prints_what_its_own_figure_is_made_of(
+    told: float, expected: float | None, tmp_path: Path
+) -> None:
+    """60 steps of 128 sequences in 0.5 s, of which the first 4 do not count, and nothing that states the devices."""
+    lines, stamp = [], "I1120 10:11:12.500000 140 run_pretraining.py:649] "
+    for step in range(1, 61):
+        at = f"10:00:{step / 2:09.6f}"
+        lines.append(f"DLL 2026-11-20 {at} - Iteration: {step}  throughput_train : {told * 256:.3f} sequences/s ")
+    lines += [f"{stamp}Total Training Time = 60.00 for Sentences = 7680"]
+    lines += [f"{stamp}Total Training Time W/O Overhead = 28.00 for Sentences = 7168"]
+    lines += [f"DLL 2026-11-20 10:01:01.500000 -  throughput_train : {told * 256:.3f} sequences/s"]
+    session = session_of(lines, tmp_path, "ngc.tensorflow_bert")
+    found = measured(session, facts_of(session)).headline
+    if expected:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(expected)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.args["witness"] == "summary"
+
+
 @pytest.mark.parametrize(("ranks", "expected"), [(1, 64), (4, None)])
 def test_speeds_that_several_processes_print(ranks: int, expected: float | None, tmp_path: Path) -> None:
     """TPUEstimator's speed is that of the job, or of each process that Horovod joins: no line says so."""

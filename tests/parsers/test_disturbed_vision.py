@@ -76,6 +76,25 @@ def test_an_update_of_timm_accumulates_batches(tmp_path: Path) -> None:
     assert found.value == pytest.approx(100, rel=0.01)
 
 
+def test_updates_of_timm_that_are_numbered_beyond_their_epoch_are_no_records(tmp_path: Path) -> None:
+    # Of 102 batches of which four make an update, two are left. The first update of each epoch takes two seconds more.
+    lines = [
+        "Learning rate (0.1) calculated from base learning rate (0.1) and effective global batch size (256) with x."
+    ]
+    for epoch in range(4):
+        for i, samples in [*((i, 256) for i in range(25)), (50, 128)]:
+            own = samples / 100 + 2 * (i == 0)
+            mean = (2 + 2.56 * (i + 1)) / (i + 1) if i < 25 else (2 + 64 + 1.28) / 26
+            lines.append(
+                f"Train: {epoch} [{i:>4d}/26 ({4 * i:>3.0f}%)]  Loss: 6.25 (6.50)  Time: {own:.3f}s, "
+                f"{samples / own:>7.2f}/s  ({mean:.3f}s, {samples / mean:>7.2f}/s)  LR: 1.000e-05  Data: 0.010 (0.050)"
+            )
+    session = session_of(lines, tmp_path, "frameworks.timm")
+    found = measured(session, facts_of(session)).headline
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(6400 / 66, rel=0.01)
+
+
 # MMEngine
 
 

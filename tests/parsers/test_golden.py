@@ -23,7 +23,7 @@ FORMATS = [each.id for each in formats()]
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50",
-    "frameworks.bigdl", "frameworks.chainer", "frameworks.habitat", "frameworks.rllib",
+    "frameworks.bigdl", "frameworks.chainer", "frameworks.habitat",
     "frameworks.composer", "frameworks.detectron2_json", "frameworks.dinov2_json", "frameworks.dllogger",
     "frameworks.dllogger_text",
     "frameworks.fairseq2", "frameworks.hf_results", "frameworks.horovod_imagenet", "frameworks.hrnet_seg",

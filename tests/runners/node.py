@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from runners import nodes, recipe
 from runners.command import Settings, build_run
@@ -186,6 +187,19 @@ def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = 
     program = FAKE_NVIDIA_SMI.format(told=told)
     (folder / "nvidia-smi").write_text(f"#!{sys.executable} -IS\n{program}", encoding="utf-8")
     return path
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """Mount a disk of so many bytes (`320k`, `80m`); skip the test if none can be mounted."""
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if os.getuid() != 0 or subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def ended(process: int) -> bool:

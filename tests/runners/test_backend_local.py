@@ -116,6 +116,14 @@ def test_a_job_whose_agent_is_killed_is_lost_and_leaves_no_process(write_recipe,
     assert (started.node(0) / "train.log").read_text() == f"{child}\n"
 
 
+def test_a_job_that_was_never_started_is_told_from_one_that_was_killed(write_recipe, tmp_path):
+    started = planned(write_recipe("true"), LOCAL, tmp_path)
+    started.node(0).mkdir(parents=True)
+    assert started.look().cause == "it was never started"
+    (started.node(0) / "pid").write_text("0\n")
+    assert started.look().cause == "its agent is gone, as if killed"
+
+
 def test_a_job_whose_agent_is_gone_is_told_from_a_restart_another_machine_and_a_reused_pid(write_recipe, tmp_path):
     started = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
     started.start()

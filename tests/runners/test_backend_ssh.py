@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from runners import nodes, transport
+from runners.command import Settings
 from runners.job import RunnerError
 from runners.transport import Local, Ssh
 from tests.runners import quick
@@ -172,6 +173,27 @@ def test_output_of_a_login_is_ignored(write_recipe, tmp_path, one_host, monkeypa
     assert started.over().kind == "ended"
     started.fetch()
     assert "quiet" in log(started).splitlines()
+
+
+def test_paths_arguments_and_files_pass_through_a_host_of_the_locale_c(write_recipe, tmp_path, one_host, monkeypatch):
+    # As Python 3.6 in it, later ones are told to take nothing but ASCII for paths.
+    ascii_only = '"-X", "utf8=0"'
+    argv = 'return [sys.executable, "-I", self.path("agent.py"), "run"]'
+    change_agent(monkeypatch, tmp_path, argv, argv.replace('"-I"', f'{ascii_only}, "-I"'))
+    host_python(monkeypatch, tmp_path, f'LC_ALL=C exec {sys.executable} -X utf8=0 "$@"')
+    (tmp_path / "大.txt").write_text("größer\n", encoding="utf-8")
+    path = write_recipe('cat 大.txt; echo "$1 $VALUE"; pwd', word="é 中文", more='[files]\n"大.txt" = "大.txt"\n')
+    work = tmp_path / "größe"
+    settings = Settings(work=str(work), variables={"VALUE": "ß"})
+    started = planned(path, place(one_host), tmp_path, settings=settings)
+    started.start()
+    assert started.over().kind == "ended"
+    started.fetch()
+    assert log(started).splitlines()[-3:-1] == ["größer", "é 中文 ß"]
+    with pytest.raises(RunnerError, match=f"the folder {work}/sources is not on this host"):
+        planned(
+            write_recipe(more='[source]\nfolder = "sources"\n'), place(one_host), tmp_path / "b", settings=settings
+        ).start()
 
 
 def test_a_socket_of_a_connection_fits_its_address():

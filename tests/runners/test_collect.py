@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from runners import record, run
+from runners.cli import main
 from runners.command import Settings
 from runners.job import RunnerError, WantedRecords
 from runners.record import Lost, published
@@ -315,6 +316,14 @@ def test_unusable_records_do_not_count(tmp_path):
 )
 def test_a_log_with_too_few_records_is_short_with_a_reason(found, said):
     assert record.shortfall(found, WantedRecords("a.b", 2)) == said
+
+
+def test_a_run_without_a_log_is_not_said_to_be_in_another_format(write_recipe, tmp_path, capfd):
+    folder = begun(write_recipe("true"), tmp_path)
+    assert main(["collect", str(folder)]) == 1
+    losses = ["node 0 was lost: its folder is not there any more", "nothing was logged"]
+    assert load(folder / "run.json")["warnings"] == losses
+    assert f"{folder}: failed (its log is empty)" in capfd.readouterr().out
 
 
 def test_disturbances_are_a_kind_of_their_own_and_acceptance_is_recorded(write_recipe, tmp_path):

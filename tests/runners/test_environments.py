@@ -96,6 +96,15 @@ def test_two_recipes_with_versions_that_exclude_each_other_live_side_by_side(wri
         assert log.endswith(f"{folder}/bin/python\n{folder}/bin/pip\n{folder}\n")
 
 
+@pytest.mark.parametrize("place", ["/proc/none", "file", "file/below"])
+def test_a_work_folder_that_cannot_be_made_is_named_and_no_step_is_blamed(write_recipe, tmp_path, capfd, place):
+    (tmp_path / "file").touch()
+    path = write_recipe(more=setup_table("true"))
+    assert main(["setup", str(path), "--work", str(tmp_path / place)]) == 2
+    said = f"local: {tmp_path / place} is no folder that can be written to, or made; name another with --work"
+    assert said in capfd.readouterr().err
+
+
 def test_without_a_setup_the_hosts_python_runs_and_what_it_lacks_is_said(write_recipe, tmp_path, capfd):
     path = write_recipe("true", more=setup_table("pip install mxstub"))
     assert main(["run", str(path), "--work", str(tmp_path / "work"), "--raw-logs", str(tmp_path / "raw")]) == 2

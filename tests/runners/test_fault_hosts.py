@@ -8,9 +8,7 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import tarfile
-from contextlib import contextmanager
 
 import pytest
 
@@ -20,7 +18,7 @@ from runners.transport import Ssh
 from tests.runners import quick
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import host_python, planned
-from tests.runners.node import ended
+from tests.runners.node import ended, small_disk
 
 pytestmark = pytest.mark.usefixtures("bash")
 WAIT = 'echo begun; until [ -e "$PERFLEDGER_JOB/go" ]; do sleep 0.05; done; echo done'
@@ -50,18 +48,6 @@ def finished(path, tmp_path, host, log=b"begun\n"):
     record = {"schema": "perfledger.host/1", "outcome": "completed", "files": stated}
     (folder / "host.json").write_text(json.dumps(record), encoding="utf-8")
     return started
-
-
-@contextmanager
-def small_disk(folder, size):
-    folder.mkdir()
-    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if os.getuid() != 0 or subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
-        pytest.skip("a small disk can be mounted by root only")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_a_job_goes_on_while_its_host_is_out_of_reach(write_recipe, tmp_path, host):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from runners.command import Settings
-from tests.runners.node import kernel, nvidia_smi, polls, prepared, tool
-from tests.runners.test_host_run import checkout, small_disk
+from tests.runners.node import Node, kernel, nvidia_smi, polls, prepared, small_disk, tool
+from tests.runners.test_host_run import checkout
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -244,7 +244,7 @@ def test_a_port_that_is_taken_is_refused_where_the_ranks_would_meet(checked, tmp
 
 
 def test_a_host_without_space_is_refused(write_recipe, tmp_path):
-    with small_disk(tmp_path / "disk"):
+    with small_disk(tmp_path / "disk", "320k"):
         node = prepared(write_recipe("true"), tmp_path / "disk/job")
         assert "there is no space left on this host: 0 MiB below" in node.check().refused
 
@@ -275,6 +275,16 @@ def test_two_nodes_of_one_job_may_share_a_machine(checked, write_recipe, tmp_pat
     with prepared(write_recipe("echo begun; sleep 300", shape="2n1d"), tmp_path / "job", hosts=hosts).running():
         node = prepared(write_recipe(shape="2n1d"), tmp_path / "job", rank=1, hosts=hosts)
         assert node.check().refused == ""
+
+
+@pytest.mark.parametrize(("ahead", "said"), [(0, ""), (-259200, "behind"), (7200, "ahead of")])
+def test_a_clock_that_differs_is_a_warning(write_recipe, tmp_path, ahead, said):
+    node = prepared(write_recipe(), tmp_path / "job")
+    asked = Node({**node.request, "clock": time.time() - ahead}, node.variables)
+    found = [each for each in asked.check().warnings if "the clock" in each]
+    assert [each.split(" that of")[0] for each in found] == [f"the clock of this host is {abs(ahead)} s {said}"] * bool(
+        said
+    )
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])

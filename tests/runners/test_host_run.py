@@ -10,8 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -20,7 +18,7 @@ import pytest
 from runners import host_agent, nodes
 from runners.command import Settings
 from tests.runners import quick
-from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, tool
+from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, small_disk, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 # As TensorFlow prints it of an algorithm that it did not choose then.
@@ -286,7 +284,7 @@ def test_host_json_comes_last(write_recipe, tmp_path):
 
 
 def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
-    with small_disk(tmp_path / "disk"):
+    with small_disk(tmp_path / "disk", "320k"):
         node = prepared(write_recipe("sleep 0.5; head -c 300000 /dev/zero; exit 0"), tmp_path / "disk/job")
         done = node.call()
         assert done.returncode == 3
@@ -295,8 +293,18 @@ def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
         assert not list(node.job.glob("host.json*"))
 
 
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_command_that_fails_on_a_disk_that_it_filled_is_said_to(write_recipe, tmp_path, status):
+    with small_disk(tmp_path / "disk", "1m"):
+        program = f'cat /dev/zero >"$PERFLEDGER_JOB/output/saved" 2>/dev/null; exit {status}'
+        node = prepared(write_recipe(program), tmp_path / "disk/job", PERFLEDGER_JOB=str(tmp_path / "disk/job/node0"))
+        assert node.run() == status
+        said = ["the command left no space in the folder of its job, and in that "]
+        assert [each[: len(said[0])] for each in node.host().get("warnings", [])] == said * status
+
+
 def test_a_disk_that_is_full_already_starts_nothing(write_recipe, tmp_path):
-    with small_disk(tmp_path / "disk"):
+    with small_disk(tmp_path / "disk", "320k"):
         node = prepared(write_recipe("echo started"), tmp_path / "disk/job")
         (tmp_path / "disk/more").write_bytes(bytes(4096))
         subprocess.run(["dd", "if=/dev/zero", f"of={tmp_path}/disk/rest"], capture_output=True, check=False)
@@ -407,19 +415,6 @@ def checkout(folder: Path) -> str:
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run([*git, *words], check=True)
     return subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
-
-
-@contextmanager
-def small_disk(folder: Path) -> Iterator[None]:
-    """Mount a disk of 320 KiB; skip the test if none can be mounted."""
-    folder.mkdir()
-    argv = ["mount", "-t", "tmpfs", "-o", "size=320k", "tmpfs", str(folder)]
-    if subprocess.run(argv, check=False, capture_output=True).returncode:
-        pytest.skip("mounting a small disk needs root")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def marked(node: Node) -> list[str]:

@@ -100,6 +100,19 @@ def test_the_time_of_a_plan_is_the_median_of_earlier_runs(capsys, write_recipe, 
     assert "2 runs of 2 cases, at most 4 min: for 1 of them only the timeout is known" in capsys.readouterr().out
 
 
+def test_the_time_of_a_plan_is_not_that_of_trials(capsys, write_recipe, tmp_path):
+    path = write_recipe("true {iterations}", command=["true", "{iterations}"])
+    (folder_of(tmp_path) / "1").mkdir(parents=True)
+    run = {"outcome": "completed", "wall_seconds": 200, "case": {"hardware": "x"}}
+    trial = {**run, "smoke": True, "recipe": {"case": {"iterations": "2"}}}
+    (folder_of(tmp_path) / "1/run.json").write_text(json.dumps(trial))
+    words = ["plan", str(path), "--raw-logs", str(tmp_path / "raw")]
+    assert main(words) == 0
+    assert "1 run of 1 case, at most 1 min" in capsys.readouterr().out
+    assert main([*words, "--case", "iterations=2"]) == 0
+    assert "1 run of 1 case, about 4 min" in capsys.readouterr().out
+
+
 def test_a_plan_can_print_what_the_nodes_are_sent(capsys, write_recipe):
     assert main(["plan", str(write_recipe("echo here")), "--scripts"]) == 0
     _, sent = capsys.readouterr().out.split("by this job:\n")
@@ -296,6 +309,10 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
         (["run", "x", "--case", "key"], "'key' is not key=value,key=value; `show` prints the keys of a recipe"),
         (["run", "x", "--round", "r" * 41], "is longer than 40 characters; shorten it"),
         (["run", "x", "--container", "chroot"], "'none', 'docker', 'podman', 'apptainer'"),
+        (
+            ["run", "--wait-idle", "x"],
+            "'x' is no number of seconds; write --wait-idle=SECONDS, or --wait-idle behind all",
+        ),
         (["run", "x", "--patience", "long"], "'long' is not a valid integer range"),
         (["run", "x", "--repeat", "2"], "'--repeats'"),
         (["fly"], "No such command 'fly'"),

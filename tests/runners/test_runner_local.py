@@ -17,7 +17,10 @@ import pytest
 
 from runners import run as runs
 from runners.cli import main
+from runners.job import RunnerError
+from runners.transport import Local
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
+from tests.runners.jobs import change_agent
 from tests.runners.node import ended
 
 KEYS = {
@@ -123,6 +126,38 @@ def test_a_refused_case_leaves_no_folder_and_the_others_run(write_recipe, tmp_pa
     assert said.count("\n") == 1, "the other repeat would be refused in the same way, and is not asked"
     assert [folder.name for folder in folder_of(tmp_path).parent.iterdir()] == ["cpu-n1d1-bs1-fp32-program-bash"]
     assert len(list((tmp_path / "raw").rglob("run.json"))) == 2
+
+
+def test_a_run_whose_start_got_no_answer_is_not_forgotten(write_recipe, tmp_path, only_run, monkeypatch, capfd):
+    path = write_recipe(f"{RECORD} record 1")
+    with monkeypatch.context() as patch:
+        # It has started when the connection breaks, and for longer than it is waited for.
+        answer = "            time.sleep(0.05)\n        return {}\n"
+        change_agent(patch, tmp_path, answer, answer.replace("return {}", "sys.exit(1)"))
+        patch.setattr(Local, "stop", unreachable)
+        assert main(words(path, tmp_path)) == 1
+        assert "1: left unfinished, since it may have been started all the same; `python" in capfd.readouterr().out
+    until(lambda: any(tmp_path.rglob("host.json")))
+    assert main(["collect", str(tmp_path / "raw")]) == 0
+    _, run = only_run()
+    assert run["outcome"] == "completed"
+
+
+def test_a_run_that_is_stopped_during_its_check_does_not_begin(write_recipe, tmp_path, monkeypatch, capfd):
+    checked = Local._checked
+
+    def slow(*words):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return checked(*words)
+
+    monkeypatch.setattr(Local, "_checked", slow)
+    assert main(words(write_recipe(f"touch {tmp_path}/ran"), tmp_path)) == 130
+    assert "/1: stopped before it began; nothing is left of it" in capfd.readouterr().out
+    assert [(tmp_path / name).exists() for name in ("ran", "raw")] == [False, False]
+
+
+def unreachable(*_: object) -> None:
+    raise RunnerError("this machine: out of reach")
 
 
 def test_a_finished_run_is_never_touched(write_recipe, tmp_path, only_run):

@@ -168,6 +168,9 @@ def test_the_last_round_on_the_same_hardware_is_compared():
     assert current_figure(found) == now
     assert earlier_figure(found, now) == rounds[1]
     assert earlier_figure(FiguresFound(cases=(now, other)), now) is None
+    # The clock of its host is behind.
+    last = CaseFigure(runs=("case/8/train.log",), value=2, unit="images/s", repeats=1, hardware="A", start="2025Q1")
+    assert earlier_figure(FiguresFound(cases=(*rounds, last, now)), now) == last
 
 
 @pytest.fixture

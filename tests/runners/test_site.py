@@ -21,9 +21,11 @@ from runners.transport import Local, Ssh
 from tests.runners.home import RECORD, folder_of, running, until
 from tests.runners.home import load as load_json
 from tests.runners.jobs import planned
-from tests.runners.node import tool
+from tests.runners.node import prepared, replacing, small_disk, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
+
+QUOTED = '[hosts."gpu1.example.com"]\n# far\naddress = "10.0.0.1 "\n'
 
 SECRET = "hush-0123456789-hush"
 
@@ -56,6 +58,7 @@ def run_tiny(write_recipe, tmp_path, only_run):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (QUOTED, '3: `hosts.gpu1.example.com.address` is '),
         ("[host.local]\n", "1: `host` is not a table of a site file; a site file has [hosts.NAME] and [part"),
         ('[hosts]\nlocal = "x"\n', "`hosts` must hold a table for each of its names: [hosts.NAME]"),
         ('[hosts.local]\nprolog = ["x"]\n', "2: `hosts.local.prolog` is not a key of a site; did you mean `prologue`?"),
@@ -221,6 +224,74 @@ def test_secrets_reach_the_command_and_stand_nowhere_else(write_recipe, tmp_path
     assert SECRET not in said.out + said.err
     assert main([*run[:2], "--secret", "MY_TOKEN", "--dry-run"]) == 0
     assert SECRET not in capfd.readouterr().out
+
+
+KEY = "-----BEGIN KEY-----\nbWFkZSB1cCBmb3I\n-----END KEY-----\n"
+
+
+def test_a_secret_of_several_lines_is_masked_as_a_whole_and_line_by_line(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    path = write_recipe(f'{RECORD} record 1; echo "whole: $MY_KEY"; echo "$MY_KEY" | sed "s/^/key /"')
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--secret", "MY_KEY"]) == 0
+    said = (folder_of(tmp_path) / "1/train.log").read_text()
+    assert said.splitlines()[1:] == ["whole: ***", "key ***", "key ***", "key ***", "key "]
+
+
+def test_a_log_that_leaves_no_space_for_a_copy_is_masked_in_its_place(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    with small_disk(tmp_path / "jobs", "1m"):
+        program = 'echo "it is $MY_TOKEN"; head -c 600k /dev/zero; echo "and $MY_TOKEN"'
+        node = prepared(write_recipe(program), tmp_path / "jobs", settings=Settings(secrets=("MY_TOKEN",)))
+        assert node.run() == 0
+        said = (node.job / "train.log").read_bytes()
+        stars = b"*" * len(SECRET)
+        assert said.split(bytes(600 << 10)) == [b"it is " + stars + b"\n", b"and " + stars + b"\n"]
+        assert not (node.job / "train.log.masked").exists()
+
+
+def test_a_log_that_cannot_be_masked_is_a_warning(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    change = replacing("def mask(path", 'def mask(*_):\n    raise OSError(13, "Permission denied")\n\n\ndef _mask(path')
+    node = prepared(write_recipe("echo 1"), tmp_path / "jobs", None, Settings(secrets=("MY_TOKEN",)), change)
+    assert node.run() == 0
+    said = "secrets in train.log could not be masked (Permission denied); look before you publish it"
+    assert node.host()["warnings"] == [said]
+
+
+def test_what_a_hook_says_of_its_failure_shows_no_secret(write_site, write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    write_site('[hosts.local]\nafter = ["echo no $MY_TOKEN; false"]\nsecrets = ["MY_TOKEN"]\n')
+    path = write_recipe(f"{RECORD} record 1")
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 0
+    (warning,) = load_json(folder_of(tmp_path) / "1/run.json")["warnings"]
+    assert warning.endswith("failed (exit status 1): no ***")
+
+
+@pytest.mark.parametrize("fails_in", ["check", "run"])
+def test_a_prologue_that_fails_shows_no_secret(write_site, write_recipe, tmp_path, monkeypatch, capsys, fails_in):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    again = f"test -e {tmp_path}/once" if fails_in == "run" else "true"
+    line = f"if {again}; then echo no $MY_TOKEN >&2; false; else touch {tmp_path}/once; fi"
+    write_site(f"[hosts.local]\nprologue = ['{line}']\nsecrets = ['MY_TOKEN']\n")
+    status = main(["run", str(write_recipe(f"{RECORD} record 1")), "--raw-logs", str(tmp_path / "raw")])
+    assert status == {"check": 2, "run": 1}[fails_in]
+    said = capsys.readouterr()
+    assert "a line of the site's prologue failed (exit status 1): no ***" in said.out + said.err
+    assert "as if killed" not in said.out
+    assert "may show" not in said.out  # nothing was logged
+    holding = [each for each in tmp_path.rglob("*") if each.is_file() and SECRET.encode() in each.read_bytes()]
+    assert holding == []
+
+
+def test_a_lost_log_that_may_show_a_secret_is_said_to(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    path = write_recipe('echo "it is $MY_TOKEN"; sleep 300')
+    with running(path, tmp_path, "--secret", "MY_TOKEN") as runner:
+        pid = next(tmp_path.rglob("node0/pid"))
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+        assert runner.wait() == 1
+    warnings = load_json(folder_of(tmp_path) / "1/run.json")["warnings"]
+    assert "a log may show the value of MY_TOKEN; look into it before you publish it" in warnings
 
 
 @pytest.mark.parametrize(

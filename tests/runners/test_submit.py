@@ -135,6 +135,7 @@ def test_what_is_refused(
 UNCOUNTED: list[tuple[dict[str, Any], str, str]] = [
     ({"outcome": "failed"}, "its outcome is failed", "run.json"),
     ({"disturbances": ["GPU 0 is busy: processes on it 7"]}, "was disturbed (GPU 0 is busy", "disturbed"),
+    ({"disturbances": ["x"], "accept_disturbed": True}, "was disturbed (x), which --accept-disturbed acc", "disturbed"),
     ({"smoke": True}, "is a trial", "disturbed"),
 ]
 
@@ -158,6 +159,16 @@ def test_a_run_that_no_result_would_count_is_left_out(
     assert path.read_bytes() == submit.bundle(sound)
     with pytest.raises(RunnerError, match=re.escape(f"{other}: {why}")):
         submit.pack([other], "ada")
+
+
+def test_many_runs_that_are_left_out_are_counted_and_not_all_named(run: Path) -> None:
+    edit(run, smoke=True)
+    for number in range(2, 8):
+        shutil.copytree(run, run.with_name(str(number)))
+    with pytest.raises(
+        RunnerError, match=r"none of these runs can be submitted: .*/1: is a trial; .*; and 4 more\. Rem"
+    ):
+        submit.pack([run.parent], "ada")
 
 
 @pytest.mark.parametrize(("values", "check"), [(each[0], each[2]) for each in UNCOUNTED])

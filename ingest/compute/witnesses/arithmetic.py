@@ -63,30 +63,41 @@ def told_twice(given: ThroughputSeries) -> Witness | None:
     import numpy as np
 
     frame, records = given.frame, given.frame.records
-    told = frame.step_seconds
+    told, covered = (frame.step_seconds, frame.covered) if not given.clocked else _by_clock(given)
     if told is None:
         return None
     if "seconds_otherwise" in frame:
-        found = _of_seconds(frame, told, frame["seconds_otherwise"])
+        found = _of_seconds(frame, told, frame["seconds_otherwise"], covered)
         if found and found.verdict == "disagrees":
             return found
-    if "reader_seconds" not in records or records.reading.cumulative_since is not None:
+    if given.clocked or "reader_seconds" not in records or records.reading.cumulative_since is not None:
         return None
     waited = records["reader_seconds"][frame.rows]
     known = np.isfinite(waited) & np.isfinite(told)
     longer = float((waited * frame.covered)[known].sum()) > float((told * frame.covered)[known].sum())
-    return _of_seconds(frame, told, waited) if longer else None
+    return _of_seconds(frame, told, waited, covered) if longer else None
 
 
-def _of_seconds(frame: StepRows, told: Column, otherwise: Column) -> Witness | None:
-    """Compare the seconds of n steps in all with those that are told otherwise, where they are."""
+def _by_clock(given: ThroughputSeries) -> tuple[Column, Column]:
+    """Return the seconds of a step by the clocks between n rows, and the steps; NaN and 0 where a pause lies there."""
     import numpy as np
 
-    rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (frame.covered > 0))
+    told, covered = np.full(len(given.frame), np.nan), np.zeros(len(given.frame))
+    rows = np.searchsorted(given.frame.rows, given.rows[given.pauses == 0])
+    covered[rows] = given.covered[given.pauses == 0]
+    told[rows] = given.seconds[given.pauses == 0] / covered[rows]
+    return told, covered
+
+
+def _of_seconds(frame: StepRows, told: Column, otherwise: Column, covered: Column) -> Witness | None:
+    """Compare the seconds of n rows of steps in all with those that are told otherwise, where they are."""
+    import numpy as np
+
+    rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (covered > 0))
     if not len(rows):
         return None
-    steps = float(frame.covered[rows].sum())
-    value, against = (float((each * frame.covered)[rows].sum()) for each in (otherwise, told))
+    steps = float(covered[rows].sum())
+    value, against = (float((each * covered)[rows].sum()) for each in (otherwise, told))
     first, last = frame.records.lines([int(frame.rows[rows[0]]), int(frame.rows[rows[-1]])])
     return judged("arithmetic", value / steps, against / steps, "s", f"{value:.8g} s / {steps:g}", (first, last))
 
@@ -158,7 +169,7 @@ def _among_themselves(frame: StepRows, speeds: Column, seconds: Column) -> Witne
     ratios = speeds * seconds / usual
     unlike = np.isfinite(ratios) & ((ratios > _FAR) | (ratios < 1 / _FAR))
     some = "duration" in frame and unlike.sum() > max(_SOME * np.isfinite(ratios).sum(), 1)
-    return _of_seconds(frame, seconds, usual / speeds) if some else None
+    return _of_seconds(frame, seconds, usual / speeds, frame.covered) if some else None
 
 
 def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:
@@ -226,6 +237,11 @@ def _batch_arithmetic(session: Session, case: Facts) -> Witness:
 
 def summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witness:
     """Compare the trainer's own figure with the samples over the seconds that it prints for the whole run."""
+    return over_seconds(session, case, summary) or _batch_arithmetic(session, case)
+
+
+def over_seconds(session: Session, case: Facts, summary: Figure) -> Witness | None:
+    """Return the same comparison; None where no samples and seconds are printed."""
     for records in session.records:
         if records.reading.span == "run" and len(records) and "samples" in records and "seconds" in records:
             samples, seconds = float(records["samples"][-1]), float(records["seconds"][-1])
@@ -236,4 +252,4 @@ def summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witnes
             told = f"{samples:.10g} / {seconds:.8g}" + (f" × {multiplier}" if multiplier > 1 else "")
             value = multiplier * samples / seconds
             return judged("arithmetic", value, summary.value, summary.unit, told, (line, line))
-    return _batch_arithmetic(session, case)
+    return None

@@ -263,7 +263,8 @@ def _of_bunches(given: ThroughputSeries, stamps: Column) -> Column:
 def claimed_seconds(given: ThroughputSeries) -> Column:
     """Return the seconds that each record claims for the steps since the record before it.
 
-    A record of one step in several since the line before is taken to stand for all of them.
+    A record of one step in several since the line before is taken to stand for all of them, and so is one that tells of
+    other steps than those by which its number has advanced.
 
     Raises:
         NoFigureError: neither seconds nor the samples of a step are known.
@@ -271,6 +272,8 @@ def claimed_seconds(given: ThroughputSeries) -> Column:
     import numpy as np
 
     span, frame = given.records.reading.span, given.frame
+    if given.clocked:
+        return given.seconds
     if span == "epoch" and not states(frame, "samples", "duration", "steps", "consumed"):
         raise no_figure("no_steps_per_epoch")
     seconds = given.seconds
@@ -278,7 +281,12 @@ def claimed_seconds(given: ThroughputSeries) -> Column:
         if frame.step_seconds is None:
             raise no_figure("no_batch_size")
         seconds = increments(frame, frame.step_seconds * frame.covered)
-    return seconds / frame.covered * np.diff(given.steps, prepend=np.nan) if span == "step" else seconds
+    advanced = np.diff(given.steps, prepend=np.nan)
+    if span == "step":
+        return seconds / frame.covered * advanced
+    if {"step", "steps"} <= set(given.records.reading.columns):
+        return np.where(advanced > 0, seconds / frame.covered * advanced, seconds)
+    return seconds
 
 
 def _extent_is_told(given: ThroughputSeries) -> bool:

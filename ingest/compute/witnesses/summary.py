@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ingest.compute import rules
 from ingest.compute.series import TOKENS, NoFigureError, ThroughputSeries, no_figure, rounding, scoped
+from ingest.compute.witnesses.arithmetic import over_seconds
 from ingest.compute.witnesses.clock import claimed_seconds, resolution_of
 from ingest.compute.witnesses.judging import HOLDS_MORE, TOLERANCE, judged, least_alike
 from parsers.contract import Trap
@@ -83,15 +84,20 @@ def summary_witness(session: Session, case: Facts, given: ThroughputSeries, head
     averaged = _averaged(given)
     of_mean = bool(averaged) and any(each.averages for each in of_run)
     whole = float(given.samples.sum() / given.seconds.sum())
-    speeds = averaged if of_mean else [headline.value, whole, *_by_the_clock(given), *averaged]
+    # What lies between the records is in no summary of the steps alone.
+    exact = any(each.exact for each in of_run)
+    by_clock = [] if exact else _by_the_clock(given)
+    speeds = averaged if of_mean else [headline.value, whole, *by_clock, *averaged]
     if reported.value > max(speeds) and (why := counts_more(session, case)):
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     lines = reported.first_line, reported.last_line
-    if reported.value < least_alike("summary") * (slowest := _over_the_run(session, given)):
+    parts = over_seconds(session, case, reported)
+    counted = parts is not None and parts.verdict == "agrees"
+    if not counted and reported.value < least_alike("summary") * (slowest := _over_the_run(session, given)):
         # Nor can it count more time than the run took.
         return judged("summary", reported.value, slowest, reported.unit, reported.arithmetic, lines)
-    least = _HOLDS_LITTLE if any(each.exact for each in of_run) else HOLDS_MORE
+    least = _HOLDS_LITTLE if exact else HOLDS_MORE
     if not of_mean and least <= (holds := reported.value / min(speeds)) < least_alike("summary"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     if not of_mean and holds < HOLDS_MORE and reported.value >= HOLDS_MORE * _since_the_start(given):
@@ -100,7 +106,11 @@ def summary_witness(session: Session, case: Facts, given: ThroughputSeries, head
     found = judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines, resolution)
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
-    return replace(found, verdict="agrees") if within else found
+    found = replace(found, verdict="agrees") if within else found
+    if found.verdict != "agrees":
+        return found
+    wrong = replace(parts, kind="summary") if parts and not counted else _longer_than_the_run(session, given)
+    return wrong or found
 
 
 def _over_the_run(session: Session, given: ThroughputSeries) -> float:
@@ -211,12 +221,18 @@ def faster_summary(session: Session, case: Facts, given: ThroughputSeries) -> Wi
 
 
 def _by_the_clock(given: ThroughputSeries) -> list[float]:
-    """Return the speed from the first to the last line by their clocks, with all that lies between."""
+    """Return the speed from the first to the last line by their clocks, with all that lies between.
+
+    A record of one step stands for those since the line before.
+    """
     import numpy as np
 
-    stamps = given.records.stamps()[given.rows]
+    stamps, advanced = given.records.stamps()[given.rows], np.diff(given.steps)
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
-    return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+    of_step = given.records.reading.span == "step"
+    if not (np.isfinite(took) and took > 0 and given.timed) or (of_step and not (advanced > 0).all()):
+        return []
+    return [float((given.samples[1:] * (advanced if of_step else 1.0)).sum() / took)]
 
 
 def _averaged(given: ThroughputSeries) -> list[float]:
@@ -377,6 +393,16 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
             resolution = 100 * rounding(records, "seconds", records["seconds"])
             return judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line), resolution)
     raise no_figure("no_reported_figure")
+
+
+def _longer_than_the_run(session: Session, given: ThroughputSeries) -> Witness | None:
+    """Return the seconds of the whole run where all records together claim more; None elsewhere."""
+    try:
+        found = _whole_run(session, given)
+    except NoFigureError:
+        return None
+    longer = found.verdict == "disagrees" and found.value and found.against and found.against > found.value
+    return found if longer else None
 
 
 def framework_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:

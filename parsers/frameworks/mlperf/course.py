@@ -11,7 +11,7 @@ from math import isfinite
 
 from parsers.frameworks.mlperf.events import BEGINS, NEXT, Event, of_run, with_ends
 from parsers.frameworks.mlperf.lines import RUN
-from parsers.frameworks.mlperf.positions import AGREES, data_set_size, positions
+from parsers.frameworks.mlperf.positions import AGREES, FEW_BLOCKS, data_set_size, positions
 
 #: Share of a run's seconds, without evaluations, that the events must tell.
 MOST = 0.5
@@ -36,11 +36,13 @@ class Course:
     """The points of a run, from its beginning on; samples and seconds rise. `last` tells whether the last one counts.
 
     `trained`: the seconds of training until each row, and what is lost until then or holds an evaluation.
+    `marked`: whether its blocks only mark some of the steps.
     """
 
     points: Sequence[_Point]
     trained: Mapping[int, tuple[float, int]]
     last: bool = True
+    marked: bool = False
 
 
 def course_of(events: Sequence[Event], batch: float) -> Course | None:
@@ -51,14 +53,31 @@ def course_of(events: Sequence[Event], batch: float) -> Course | None:
     inside = with_ends(of_run(events))
     for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
         samples, last = positions(told, data_set_size(events, batch), batch)
+        if marked := _marks_steps(told, samples):
+            told = [each for each in told if each.kind != "_block_stop"]
+            samples, last = positions(told, data_set_size(events, batch), batch)
         trained, lost = seconds_trained(told), _lost(told, samples)
         evaluated = _evaluated(told, trained)
         points = _rising([_Point(*each) for each in zip(told, samples, trained, lost, evaluated, strict=True)])
         if len(points) > 1 and _tells_most(told, trained[-1]):
             rows = [each.row for each in told]
             unknown = map(sum, zip(lost, evaluated, strict=True))
-            return Course(points, dict(zip(rows, zip(trained, unknown, strict=True), strict=True)), last)
+            return Course(points, dict(zip(rows, zip(trained, unknown, strict=True), strict=True)), last, marked)
     return None
+
+
+def _marks_steps(events: Sequence[Event], samples: Sequence[float]) -> bool:
+    """Return whether blocks are single steps of many: most is trained between the end of one and the beginning of the next.
+
+    TorchTitan's logger marks one step of every ten so, and tells at its end what it told at its beginning.
+    """
+    told = [(each.kind, number) for each, number in zip(events, samples, strict=True) if each.kind.startswith("_block")]
+    moves = {"_block_start": list[float](), "_block_stop": list[float]()}
+    for (before, first), (after, last) in pairwise(told):
+        if before != after and isfinite(last - first):
+            moves[after].append(last - first)
+    between, within = moves["_block_start"], moves["_block_stop"]
+    return len(between) >= FEW_BLOCKS and min(between) > 0 and sum(between) >= sum(within) / 2
 
 
 def seconds_trained(events: Sequence[Event]) -> list[float]:

@@ -62,7 +62,7 @@ EVENTS: Mapping[str, bytes] = {
 }  # fmt: skip
 #: What the metadata of an event tell, by the column that captures it.
 TOLD: Mapping[str, bytes] = {
-    "_samples": b"samples_count", "_number": b"epoch_num", "_step": b"step", "_count": b"epoch_count", "_first": b"first_epoch_num",
+    "_samples": b"samples_count", "_number": b"epoch_num", "_step": b"step(?:_num)?+", "_count": b"epoch_count", "_first": b"first_epoch_num",
 }  # fmt: skip
 
 

@@ -45,6 +45,8 @@ def positions(events: Sequence[Event], data_set: float, batch: float) -> tuple[l
     if counted and not (in_samples and max(numbers) > max(counted)):
         of_step = _batch_of_blocks(events, batch)
         return _agreed(events, [_counted(each, of_step) for each in events], batch), True
+    if not counted and not numbers and isfinite(batch) and _blocks_count_steps(events):
+        return [_counted(each, batch) for each in events], True
     if in_samples:
         return [_number_of_samples(each, batch) for each in events], True
     if any(number % 1 for number in numbers):
@@ -87,9 +89,13 @@ def _number_of_samples(event: Event, batch: float) -> float:
 def _batch_of_blocks(events: Sequence[Event], batch: float) -> float:
     """Return the samples of a step by the blocks that tell both, or else the batch of the job; NaN without such blocks.
 
-    The first block may be longer than it says, and the last one shorter.
+    The first block may be longer than it says, and the last one shorter. All may tell one step where evaluations count
+    what is trained until them, in the batch of the job.
     """
-    blocks = [each for each in events if each.kind.startswith("_block") and isfinite(each.step)]
+    counted = {(each.samples, each.step) for each in events if of_evaluation(each, each.samples) and each.step > 0}
+    if len(counted) >= FEW_BLOCKS and all(samples == step * batch for samples, step in counted):
+        return batch
+    blocks = [each for each in events if _is_block(each)]
     told = [
         after.samples / (after.step - before.step)
         for before, after in pairwise(blocks)
@@ -98,6 +104,16 @@ def _batch_of_blocks(events: Sequence[Event], batch: float) -> float:
     if len(told) < FEW_BLOCKS:
         return batch if blocks else nan
     return float(np.median(told))
+
+
+def _blocks_count_steps(events: Sequence[Event]) -> bool:
+    """Return whether blocks tell their steps, and no epochs."""
+    return any(map(_is_block, events)) and not any(isfinite(each.first) for each in events)
+
+
+def _is_block(event: Event) -> bool:
+    """Return whether an event begins or ends a block and tells its step."""
+    return event.kind.startswith("_block") and isfinite(event.step)
 
 
 def _counted(event: Event, batch: float) -> float:

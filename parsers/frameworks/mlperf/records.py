@@ -135,6 +135,9 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     known = [(each, place, *told[place]) for each, place in zip(printed, places, strict=True) if place in told]
     ratio = float(np.median([each.throughput * seconds / samples for each, _, samples, seconds in known]))
     of_speed, of_event = counts.units(ratio)
+    if course and course.marked and abs(ratio * of_speed / of_event - 1) <= AGREES:
+        # The speed at a mark holds the evaluations since the one before, and the first one counts steps that are not done.
+        return []
     if ratio * of_speed / of_event < 1 - AGREES and _holds_evaluations(known, printed, of_speed / of_event):
         return []
     return [
@@ -225,7 +228,8 @@ def reported_speed(columns: Columns) -> Postprocessed:
     """Return the speed that is logged only once, or by several machines at one step: the program's own for the run."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
     rows = rows[np.argsort(columns["throughput"][rows], kind="stable")]
-    once = len(rows) == 1 or len(set(columns["_step"][rows].tolist())) == 1
+    # A logger may print a line twice.
+    once = any(len(set(columns[name][rows].tolist())) == 1 for name in ("_printed", "_step"))
     middle = rows[len(rows) // 2 : len(rows) // 2 + 1] if once else rows[:0]
     return middle, {"throughput": columns["throughput"][middle]}
 

@@ -46,7 +46,7 @@ FORMAT = Format(
     title="modded-nanogpt",
     framework="PyTorch",
     marker=b" step_avg:",
-    start=rb"(?m)^logs/[0-9a-f-]{36}\.txt\r?$",
+    start=rb"(?m)^logs/[0-9a-f-]{36}\.txt[ \t\r]*+$",
     end=rb"peak memory (?:consumption|allocated): ",
     readings=(
         Reading(

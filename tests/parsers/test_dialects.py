@@ -928,6 +928,14 @@ def test_modded_nanogpt_for_mlx_counts_no_validation(tmp_path: Path) -> None:
     assert facts_of(session) | {"framework": "MLX", "devices": 1} == facts_of(session)
 
 
+def test_modded_nanogpt_begins_with_the_name_of_its_log(tmp_path: Path) -> None:
+    """Blanks behind it, as terminals and editors leave them, hide no run."""
+    steps = "".join(f"step:{i}/400 train_loss:4.5000 train_time:{250 * i}ms step_avg:250.00ms\n" for i in (200, 400))
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"logs/0123abcd-0123-4567-89ab-0123456789ab.txt{blank}\n{steps}" for blank in ("", " \t")))
+    assert [session.first_line for session in read(path).sessions] == [1, 4]
+
+
 @pytest.mark.parametrize("stated", [True, False])
 def test_a_slow_step_of_llm_c_counts_as_long_as_it_took(tmp_path: Path, stated: bool) -> None:
     """Its speed is smoothed: of a step of 10 s among 19 of 1 s it shows a twentieth."""

@@ -94,10 +94,11 @@ def _of_seconds(frame: StepRows, told: Column, otherwise: Column, covered: Colum
     import numpy as np
 
     rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (covered > 0))
-    if not len(rows):
-        return None
     steps = float(covered[rows].sum())
-    value, against = (float((each * covered)[rows].sum()) for each in (otherwise, told))
+    with np.errstate(over="ignore"):  # Numbers may be garbled.
+        value, against = (float((each * covered)[rows].sum()) for each in (otherwise, told))
+    if not (0 < value < math.inf and 0 < against < math.inf):
+        return None
     first, last = frame.records.lines([int(frame.rows[rows[0]]), int(frame.rows[rows[-1]])])
     return judged("arithmetic", value / steps, against / steps, "s", f"{value:.8g} s / {steps:g}", (first, last))
 

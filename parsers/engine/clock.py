@@ -28,6 +28,8 @@ _AT_START = re.compile(
 )
 #: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
 DATELESS_BEFORE = 3 * 366 * 86400.0
+#: Characters of a date, a time, and a fraction of 18 digits.
+_LONGEST = 38
 #: A clock that jumps back by less was set back (in autumn, by an hour) or belongs to another machine.
 _TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
 
@@ -114,7 +116,11 @@ def _alike(rows: NDArray[np.uint8], first: bytes, stamp: slice = slice(None)) ->
 
 
 def _iso(printed: bytes) -> str:
-    """Rewrite a stamp as NumPy reads it; one without a date is put into 1972."""
+    """Rewrite a stamp as NumPy reads it; one without a date is put into 1972.
+
+    Raises:
+        ValueError: its fraction has more digits than NumPy reads, which takes the others for a time zone.
+    """
     if found := _DATELESS.fullmatch(printed):
         month, day, time = found[1] or b"01", found[2] or b"01", found[3]
         printed = b"1972-%s-%s %s" % (month, day, time)
@@ -122,6 +128,8 @@ def _iso(printed: bytes) -> str:
         printed = b"%s/%s %s" % (found[2], found[1], found[3])
     elif found := _OF_MONTH.fullmatch(printed):
         printed = b"1972-01-%s %s:%s:%s" % found.groups()
+    if len(printed) > _LONGEST:
+        raise ValueError("no stamp is so long")
     return printed.translate(_TO_ISO).decode("ascii")
 
 

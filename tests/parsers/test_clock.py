@@ -47,6 +47,8 @@ def test_differences_are_exact_to_a_microsecond(moments: list[dt.datetime]) -> N
         b"not a date",
         b"",
         b"\xff\xfe",
+        b"2023-01-01 00:00:05." + b"5" * 19,
+        b"00:00:05." + b"5" * 19,
     ],
 )
 def test_no_date_is_nan(printed: bytes) -> None:

@@ -84,7 +84,7 @@ def pack(folders: Sequence[Path], submitter: str) -> Packed:
     if not re.fullmatch(SUBMITTER, submitter):
         raise RunnerError(f"--submitter {submitter!r}: give a name of letters, digits and single hyphens, as on GitHub")
     runs = _runs(folders)
-    left_out = {run: why for run in runs if (why := _uncounted(run))}
+    left_out = {run: why for run in runs if (why := _why_left_out(run))}
     originals = _read([run for run in runs if run not in left_out])
     if not originals:
         whys = [f"{run}: {why}" for run, why in left_out.items()]
@@ -130,7 +130,7 @@ def _runs(folders: Sequence[Path]) -> list[Path]:
     return runs
 
 
-def _uncounted(run: Path) -> str:
+def _why_left_out(run: Path) -> str:
     """Return why a run is not submitted, by its run.json; empty where it is, or where that is not readable."""
     try:
         stated = msgspec.json.decode((run / RUN).read_bytes(), type=RunJson)

@@ -4,13 +4,13 @@ The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and 
 the whole job, unless several processes print in turn, as threads, sessions that begin or rates in a row show; of the
 hook's two figures the one in brackets is of the interval, the other a mean since the start. TPUEstimator's is that of
 one device as well where NVIDIA's scripts print `hvd.size()` above it, whose summary is that of the job, and of a
-resumed run counts the steps before, too. Otherwise a record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs
-the batch size. Where a hook of the user prints the same at other intervals, the seconds beside a step are those since
-one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice, once per logger. The
-tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch size` of BERT's scripts is
-that of one device where NVIDIA's print `hvd.size()` above it, where several processes log, and with a strategy that
-mirrors the model, else that of the job. Many other TensorFlow programs print the lines of Estimator as well, so these
-claim a log only if no other format does.
+resumed run counts the steps before, too. Otherwise a record is the seconds beside `loss = ..., step = ...`, or
+`global_step/sec`, and needs the batch size. Where a hook of the user prints the same at other intervals, the seconds
+beside a step are those since one of two lines, and the rate alone counts. Releases from 1.13 on print every line twice,
+once per logger. The tutorial's `sec/batch` has two digits and, on several devices, counts one of them. `Batch size` of
+BERT's scripts is that of one device where NVIDIA's print `hvd.size()` above it, where several processes log, and with a
+strategy that mirrors the model, else that of the job. Many other TensorFlow programs print the lines of Estimator as
+well, so these claim a log only if no other format does.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def test_many_runs_that_are_left_out_are_counted_and_not_all_named(run: Path) ->
 def test_a_run_that_no_result_would_count_is_not_accepted(
     run: Path, values: dict[str, Any], check: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submit, "_uncounted", lambda _run: "")
+    monkeypatch.setattr(submit, "_why_left_out", lambda _run: "")
     edit(run, **values)
     assert states(submit.pack([run], "ada").checks)[check] == "fail"
 

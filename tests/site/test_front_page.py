@@ -305,7 +305,7 @@ def test_the_level_is_chosen_kept_in_the_address_and_goes_along_to_the_models(br
         assert asked.get("level", ["workload"]) == [level]
     opened.select_option("[name=level]", "everything")
     opened.locator(".pl-chosen .pl-row:visible th a").first.click()
-    opened.wait_for_function("() => document.documentElement.classList.contains('pl-tabbed')")
+    opened.wait_for_url("**/models/**")
     assert opened.locator("select[name=level]").input_value() == "everything"
     shown = opened.locator("[data-f-level]:visible")
     assert shown.count() == 1

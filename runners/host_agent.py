@@ -2519,7 +2519,9 @@ class Runner:
     def run_command(self) -> None:
         """Run the command. The log is opened for appending, because programs may reopen /dev/stderr."""
         job = self.job
-        streams = {"stderr": subprocess.STDOUT, "env": job.environment(), "cwd": job.working_folder}
+        # The first node removes the folder of the command as soon as it is over, and an observer may begin after that.
+        folder = job.folder if job.is_observer else job.working_folder
+        streams = {"stderr": subprocess.STDOUT, "env": job.environment(), "cwd": folder}
         with open(job.path("train.log"), "ab", 0) as log:
             try:
                 self.supervise(job.command, job.seconds, stdout=log, **streams)

@@ -341,6 +341,17 @@ def test_an_orphaned_observer_times_out(write_recipe, tmp_path):
     assert node.host()["outcome"] == "completed"
 
 
+def test_an_observer_does_without_the_folder_that_the_first_node_has_removed(write_recipe, tmp_path):
+    """Two nodes share it where they are on one machine, and where TMPDIR is on a network."""
+    path = write_recipe(more='[launcher]\nname = "mpirun"\n', timeout=1, shape="2n4d")
+    begins = "others = OtherWork(job)\n"
+    late = replacing(begins, f"{begins}        shutil.rmtree(self.scratch)\n")
+    impatient = replacing("PREPARE_SECONDS = 7200", "PREPARE_SECONDS = 1")
+    node = prepared(path, tmp_path / "job", None, None, lambda text: late(impatient(text)), 1, ("10.0.0.1", "10.0.0.2"))
+    assert node.run() == 0
+    assert (node.host()["outcome"], node.log()) == ("completed", "")
+
+
 def test_the_files_of_a_recipe_are_there_for_the_command_and_gone_afterwards(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("it's $HOME\n\n", encoding="utf-8")
     path = write_recipe("cat 'sub folder/$(id).txt'; pwd", more='[files]\n"sub folder/$(id).txt" = "trainer.txt"\n')

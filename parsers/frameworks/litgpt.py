@@ -95,7 +95,7 @@ FORMAT = Format(
         Fact("batch_size", rb"\bmicro_batch_size['\"]?+[=:] ?+([0-9]++)\b", int),
         Fact(
             "accumulation",
-            rb"'(devices': [0-9]++,(?:(?!global_batch_size=)[\s\S]){0,3000}+global_batch_size=[0-9]++,\s++micro_batch_size=[0-9]++)\b",
+            rb"'(devices': [0-9]++,(?:(?!global_batch_size=|'devices': )[\s\S]){0,3000}+global_batch_size=[0-9]++,\s++micro_batch_size=[0-9]++)\b",
             _planned,
         ),
         # Before it trained on several nodes it named none; TinyLlama counts those of all.

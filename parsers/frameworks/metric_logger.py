@@ -148,7 +148,7 @@ def _key(name: bytes, word: bytes) -> bytes:
 
 #: The batch size of the training, of which that of the validation follows.
 _TRAINING = (
-    rb"['\"]train_dataloader['\"]: \{(?:(?!['\"](?:val_dataloader|total_batch_size)['\"])[\s\S]){0,9000}+"
+    rb"['\"]train_dataloader['\"]: \{(?:(?!['\"](?:(?:train|val)_dataloader|total_batch_size)['\"])[\s\S]){0,9000}+"
     + _key(rb"total_batch_size", rb"(\d++)")
 )
 

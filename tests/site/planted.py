@@ -11,7 +11,6 @@ import csv
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +20,8 @@ from ingest.published import publications
 from ingest.read import accelerators, walk
 from schema.plans import PLANS_FOLDER, SCHEMA
 from tests.site import kinds
+from tests.site.projects import copy_code
 
-ROOT = Path(__file__).resolve().parents[2]
-CODE = ("ingest", "parsers", "schema", "report_templates")
 ADDRESS = "https://example.org/sub/"
 #: Content of a file that the texts ask MkDocs to include, and the product that a template would compute.
 CANARY, PRODUCT = "canary-that-was-included", str(1234 * 5678)
@@ -123,8 +121,7 @@ def _batches(texts: list[str]) -> list[list[str]]:
 
 def build(folder: Path, cache: Path) -> None:
     """Write the tree into a copy of the project, and the pages of it, with the commands of users."""
-    for each in CODE:
-        shutil.copytree(ROOT / each, folder / each, ignore=shutil.ignore_patterns("__pycache__"))
+    copy_code(folder)
     _suite(folder / "report_templates" / "suites" / "hostile.toml")
     logs = folder / "raw_logs"
     for number, text in enumerate(joined()):

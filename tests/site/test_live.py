@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.hooks import hook
+from tests.site.projects import copy_code
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32")
@@ -68,8 +69,7 @@ class Served:
 
 
 def project(folder: Path) -> Path:
-    for name in ("ingest", "parsers", "report_templates", "schema"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    copy_code(folder)
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copytree(ROOT / CASE / "1", folder / CASE / "1")
     (folder / "docs").mkdir()

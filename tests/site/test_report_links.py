@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ EDITIONS = {
 }  # fmt: skip
 
 
+@cache
 def made() -> Shelf:
     return shelf(site_of(figures()))
 

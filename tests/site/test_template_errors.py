@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 
 from ingest.common import toml_file, words
 from ingest.site.render.template_errors import TemplateError, located
+from tests.site.projects import copy_code
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1")
@@ -185,8 +186,7 @@ def written(folder: Path) -> dict[Path, bytes]:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     folder = tmp_path_factory.mktemp("mistakes")
-    for name in ("ingest", "parsers", "report_templates", "schema"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    copy_code(folder)
     shutil.copytree(ROOT / CASE, folder / CASE)
     command = [sys.executable, "-c", SERVER]
     with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:

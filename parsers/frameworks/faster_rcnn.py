@@ -10,23 +10,25 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, text, up_to
-from parsers.contract.statistics import median
 
 _ARGUMENTS = rb"^Namespace\("
 _OURS = _ARGUMENTS + rb"(?=" + up_to(rb"\bdisp_interval=", rb"Namespace\(") + rb")"
 
 
-#: What another program prints between the lines of a record.
-_FOREIGN = rb"(?:(?!\s*+(?:loss: |fg/bg=|time cost: )|\[session )[^\r\n]{0,400}+\r?\n){0,3}+"
+#: What another program prints between the lines of a record, or a bar over and over before one of them.
+_FOREIGN = rb"(?:(?!\s*+(?:loss: |fg/bg=|time cost: )|\[session )[^\r\n]{0,400}+(?:\r?\n|\r)){0,9}+"
 
 
 def _with_steps(columns: Columns) -> Postprocessed:
-    """Return all records with the steps since the one before, of which the first of an epoch covers one."""
+    """Return all records with the steps since the one before, of which the first of an epoch covers one.
+
+    Where lines of records are missing, the next one's seconds are those since the last that was printed.
+    """
     step = columns["step"]
     gaps = np.diff(step, prepend=np.nan)
     known = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (gaps > 0)
-    usual = median(gaps[known]) if known.any() else np.nan
-    steps = np.where(step == 0, 1.0, np.where(known, gaps, usual))
+    usual = gaps[known].min() if known.any() else np.nan
+    steps = np.where(step == 0, 1.0, np.where(known & (gaps % usual != 0), gaps, usual))
     return np.arange(len(step)), {**columns, "steps": steps}
 
 

@@ -26,9 +26,10 @@ def _since_reset(columns: Columns) -> Postprocessed:
     with np.errstate(all="ignore"):
         counted = 1000 * clock[rows] / columns["_mean"][rows]
         left_out = np.clip(np.round(steps[rows] - counted), 0, steps[rows])
-        agreement = counted / (steps[rows] - left_out[np.isfinite(left_out)][:1])
+        first = next(iter(left_out[np.isfinite(left_out)]), np.nan)
+        agreement = counted / (steps[rows] - first)
     kept = {name: each[rows] for name, each in columns.items() if name != "_mean"}
-    return rows, kept | ({"agreement": agreement} if len(agreement) == len(rows) else {})
+    return rows, kept | ({"agreement": agreement} if np.isfinite(first) else {})
 
 
 def _sequences(printed: bytes) -> int:

@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
@@ -38,6 +38,8 @@ _PRECISIONS: Mapping[bytes, str] = {
 }  # fmt: skip
 #: Size over time is the algorithm's bandwidth, up to what the columns round.
 _AGREES, _ROUNDED = 0.02, 0.01
+#: Columns are printed in hundredths.
+_PRINTED = 0.005
 #: Older releases take results for right that differ by less, of two bytes and of more.
 _DIFFERS_SHORT, _DIFFERS = 1e-2, 1e-5
 #: Sizes are rounded down to what every device can get its part of.
@@ -60,13 +62,31 @@ def _largest(columns: Columns) -> Postprocessed:
         largest &= np.abs(size / gib - asked) <= _EVEN * asked
     summed = np.isfinite(columns["_summed"])
     rows = np.flatnonzero(largest & agrees & right & (summed | ~summed.any()))
-    return rows, {"throughput": columns["throughput"][rows]}
+    return rows, {"throughput": columns["throughput"][rows], "agreement": _listed_over_told(columns)[rows]}
+
+
+def _listed_over_told(columns: Columns) -> Column:
+    """Return the ranks that are listed over those of the formula of the operation; 1 where the two agree."""
+    bus, algorithm, listed = (columns[name] for name in ("throughput", "_algorithm", "_devices"))
+
+    def devices(of_algorithm: Column) -> Column:
+        share = np.where(doubled, of_algorithm / 2, of_algorithm)
+        return np.where(share < 1, 1 / (1 - np.minimum(share, 1)), np.inf)
+
+    with np.errstate(all="ignore"):
+        doubled = bus >= algorithm
+        least = devices((bus - _PRINTED) / (algorithm + _PRINTED))
+        most = devices((bus + _PRINTED) / (algorithm - _PRINTED))
+        ratio = listed / np.clip(listed, least, most)
+    # As much of one as of the other is what two devices have, and any number that sends to one other.
+    return np.where(np.isfinite(ratio) & (bus != algorithm), ratio, 1.0)
 
 
 def _of_tables(columns: Columns, *, several: bool) -> Postprocessed:
     """Return the rows of the largest size of several tables, or that of a table alone."""
     rows, found = _largest(columns)
-    kept = slice(len(rows) if (len(rows) > 1) == several else 0)
+    # Of the whole run, nothing else holds what its line tells against its figure.
+    kept = (several | np.isclose(found["agreement"], 1.0)) & ((len(rows) > 1) == several)
     return rows[kept], {name: each[kept] for name, each in found.items()}
 
 
@@ -93,7 +113,7 @@ def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Readin
         marker=marker,
         where=rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw ",
         postprocess=partial(_of_tables, several=several),
-        facts=("batch_size",),
+        facts=("batch_size", "devices"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +59,11 @@ def test_time_since_the_start_is_held_against_the_mean_of_a_step(left_out: int, 
         assert reason(session_of(lines, tmp_path, "frameworks.modded_nanogpt")) == "lines_contradict", wrong
     session = session_of(speedrun(lambda step: 100.0 * step, left_out), tmp_path, "frameworks.modded_nanogpt")
     assert value(session) == pytest.approx(655_360)
+
+
+def test_times_that_are_all_zero_tell_no_speed(tmp_path: Path) -> None:
+    lines = [re.sub(r"(train_time:|step_avg:)[0-9.]+", r"\g<1>0", each) for each in speedrun(float)]
+    assert reason(session_of(lines, tmp_path, "frameworks.modded_nanogpt"))
 
 
 def test_a_time_that_lost_a_digit_moves_no_figure(tmp_path: Path) -> None:

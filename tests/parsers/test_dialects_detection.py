@@ -40,3 +40,16 @@ def test_faster_rcnn_of_two_domains_without_a_head(tmp_path: Path) -> None:
     told = "loss_sup: 0.0000, lr: 3.00e-03\n\t\t\tfg/bg=(15/241), "
     session = session_of(epochs(2, 3, 0.25, told)[7:], tmp_path, "frameworks.faster_rcnn")
     assert value(session, "median", batch_size_of_job=1) == pytest.approx(4)
+
+
+def test_faster_rcnn_times_are_those_since_the_last_line_that_was_printed(tmp_path: Path) -> None:
+    """Lines that are missing leave no time behind, and a bar may be drawn over and over before the time."""
+    lines = [ARGUMENTS.format(4), *epochs(1, 4, 0.5)]
+    drawn = [each.replace("\t\t\tfg/bg", "\n 10%|# | 1/9\r 20%|## | 2/9\r\t\t\tfg/bg") for each in lines]
+    missing = [each for each in lines if not any(f"[iter {step:4}/" in each for step in (200, 500, 600))]
+    figures = [
+        value(session_of(each, tmp_path, "frameworks.faster_rcnn"), "sustained") for each in (lines, drawn, missing)
+    ]
+    assert figures[0] == pytest.approx(4 * 3303 / (3303 * 0.5 + 90))
+    assert figures[1] == figures[0]
+    assert figures[2] == pytest.approx(4 * 2403 / (2403 * 0.5 + 90), rel=0.02)

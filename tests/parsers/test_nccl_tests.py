@@ -6,7 +6,7 @@ import pytest
 
 from ingest.compute import rules
 from parsers.engine.read import read
-from schema.records import Figure
+from schema.records import Figure, NoFigure
 
 DEVICES, GIB = 8, 1 << 30
 HEAD = """# nccl-tests version 2.18.3 nccl-headers=22809 nccl-library=22809
@@ -34,14 +34,22 @@ def row(microseconds: float, size: int = 8 * GIB, wrong: str = "0", faster: floa
 
 @pytest.fixture
 def told(tmp_path):
-    def tell(rows, time="time", tag=""):
-        ranks = "".join(RANK.format(n=n) for n in range(DEVICES))
+    def tell(rows, time="time", tag="", listed=DEVICES):
+        ranks = "".join(RANK.format(n=n) for n in range(listed))
         text = HEAD.format(ranks=ranks, time=time) + "".join(rows) + "# Avg bus bandwidth    : 1.5 \n"
         path = tmp_path / "train.log"
         path.write_text("".join(tag + line for line in text.splitlines(keepends=True)))
         return read(path).sessions
 
     return tell
+
+
+@pytest.mark.parametrize(("listed", "tables"), [(7, 10), (1, 10), (7, 1)])
+def test_ranks_whose_lines_are_missing_are_told_by_the_formula_of_the_operation(told, listed, tables):
+    (session,) = told([row(took) for took in TIMES[:tables]], listed=listed)
+    facts = {name: each.value for name, each in session.facts.items()}
+    assert facts["devices"] == listed
+    assert {type(rules.figure(name, session, facts)) for name in ("sustained", "reported")} == {NoFigure}
 
 
 def sustained(session):

@@ -93,7 +93,7 @@ def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
         again: a pattern without groups for the beginning, or for a part of it that stands nowhere in a real gap.
         within: the characters that the gap may hold.
     """
-    return rb"(?:(?!%s|%s)%s)*+%s" % (again, label, within, label)
+    return rb"(?:(?!%s|%s)%s)*+(?:%s)" % (again, label, within, label)
 
 
 #: A DLLogger stamp.

@@ -278,10 +278,12 @@ def _still_shown(bar: _Bar, paused: Column, first: int, always: NDArray[np.bool_
 
 def holds_checkpoint(step: Column, clock: Column, every: tuple[float, ...]) -> Column:
     """Return 1 for each record of many steps that is slow, and within which a checkpoint may be saved, else 0."""
-    if len(step) <= 1:
-        return np.zeros(len(step))
     apart, took = np.diff(step, prepend=np.nan), np.diff(clock, prepend=np.nan)
-    usual = float(np.nanmedian(took / apart))
+    with np.errstate(all="ignore"):
+        rates = took / apart
+    if np.isnan(rates).all():
+        return np.zeros(len(step))
+    usual = float(np.nanmedian(rates))
     may, more = np.zeros(len(step), dtype=np.bool_), took - usual * apart
     slow = more >= _PAUSED + _STALLED * usual
     seen = _regular(step[:-1], more[1:], slow[1:], float(clock[0] - usual * step[0]))

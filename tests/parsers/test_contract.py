@@ -209,6 +209,11 @@ def test_a_garbled_number_states_no_fact() -> None:
     assert Fact("devices", rb"([\d.]++)", int).value(b"8") == 8
 
 
+def test_a_gap_may_end_with_one_label_of_several() -> None:
+    pattern = re.compile(rb"begin " + up_to(rb"one=|two=", rb"begin ") + rb"(\d)")
+    assert pattern.findall(b"two=1 begin two=2 two=3 one=4") == [b"2"]
+
+
 def test_a_gap_ends_at_the_label_and_never_passes_a_new_beginning() -> None:
     pattern = re.compile(rb"begin " + up_to(rb"label=", rb"begin ") + rb"(\d)")
     assert pattern.findall(b"begin a label=1 label=2\nbegin b\nlabel=3\n") == [b"1"]

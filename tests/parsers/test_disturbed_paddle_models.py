@@ -137,6 +137,15 @@ def test_paddlegan_that_counts_one_image_per_iteration_is_read_by_its_seconds(tm
     assert value(session_of(gan(1, 1), tmp_path, "paddle.gan"), "sustained", devices=8) == pytest.approx(16)
 
 
+def test_the_batch_of_paddlegan_is_that_of_its_training(tmp_path: Path) -> None:
+    train, test = "'train': {{'name': 'A'{}}}", "'test': {'name': 'B', 'batch_size': 1}"
+    for batch, told in ((", 'batch_size': 16", 16), ("", None)):
+        for sections in ((test, train.format(batch)), (train.format(batch), test)):
+            head = f"ppgan INFO: Configs: {{'dataset': {{{', '.join(sections)}}}, 'epochs': 2}}"
+            session = session_of([head, *gan(16)], tmp_path, "paddle.gan")
+            assert facts_of(session).get("batch_size") == told, sections
+
+
 def test_glue_counts_each_step_once_and_no_evaluation(tmp_path: Path) -> None:
     # 50 steps in 5 s, of 32 samples on each of 2 devices; behind every fourth line an evaluation of 45 s.
     lines = ["init nccl context nranks: 2 local rank: 0", "batch_size: 32"]

@@ -242,6 +242,33 @@ def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         yield found
 
 
+#: Requests of the test that is running which Chromium dropped because a network interface came or went.
+_dropped: list[str] = []
+
+
+def _watched(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes a page or a context, of which dropped requests are noted."""
+
+    def made(**options: Any) -> Any:
+        found = make(**options)
+        getattr(found, "context", found).on("requestfailed", lambda asked: _dropped.append(str(asked.failure)))
+        return found
+
+    return made
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Name a dropped request as the cause of what failed without it, so that the test is run again (pyproject.toml)."""
+    _dropped.clear()
+    try:
+        yield
+    except Exception as error:
+        if changed := [each for each in _dropped if "ERR_NETWORK_CHANGED" in each]:
+            raise RuntimeError(changed[0]) from error
+        raise
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium; a test that asks for it is skipped where there is none."""
@@ -250,6 +277,7 @@ def browser() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with api.sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        launched.new_page, launched.new_context = map(_watched, (launched.new_page, launched.new_context))
         yield launched
         launched.close()
 

@@ -212,7 +212,7 @@ def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Re
     samples, whole = first.value * length, inside[-1].time - inside[0].time
     logged = [each.throughput for each in events if each.kind == "_printed"]
     claimed = samples / float(np.median(logged)) if logged else nan
-    if not 0 < trained[-1] <= whole:
+    if min(trained[-1], whole) <= 0:
         return []
     seconds = whole if abs(claimed / whole - 1) <= EXACT < abs(claimed / trained[-1] - 1) else trained[-1]
     return [(inside[-1].row, {"samples": samples, "duration": seconds})]

@@ -304,14 +304,9 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     return frame if records.reading.span != "interval" else _without_missing(frame)
 
 
-def contradicting(frame: StepRows) -> NDArray[np.bool_]:
-    """Return which rows print a speed that their other numbers contradict."""
-    import numpy as np
-
-    if "agreement" not in frame:
-        return np.zeros(len(frame), dtype=np.bool_)
-    ratio = frame["agreement"]
-    off: NDArray[np.bool_] = (ratio > 1 + _DIFFERS) | (ratio < 1 / (1 + _DIFFERS))
+def contradicting(agreement: Column) -> NDArray[np.bool_]:
+    """Return which of n records print a speed that their other numbers contradict, by their column `agreement`."""
+    off: NDArray[np.bool_] = (agreement > 1 + _DIFFERS) | (agreement < 1 / (1 + _DIFFERS))
     return off
 
 
@@ -322,7 +317,9 @@ def _without_contradicting(frame: StepRows) -> StepRows:
     """
     import numpy as np
 
-    off = contradicting(frame)
+    if "agreement" not in frame:
+        return frame
+    off = contradicting(frame["agreement"])
     if not 0 < off.sum() < len(off) / 2:
         return frame
     kept = _at(frame, ~off, frame.apart)

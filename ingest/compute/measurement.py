@@ -132,12 +132,14 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
 def _of_summary(
     found: dict[str, Figure | NoFigure], session: Session, case: Facts, given: Callable[[], ThroughputSeries]
 ) -> Measurement:
-    """Take the trainer's own figure for the run as headline where its printer gives no other."""
+    """Take the trainer's own figure for the run as headline where its printer gives no other, or why there is none."""
     missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
-    if not isinstance(summary, Figure):
-        return Measurement(found, (), given)
     alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
+    if not isinstance(summary, Figure):
+        alone &= summary.reason.code != "no_reported_figure"
     rule = rules.SUMMARY if alone else rules.HEADLINE
+    if not isinstance(summary, Figure):
+        return Measurement(found, (), given, rule)
     if why := counts_more(session, case) or unlike_plan(session, case, summary):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     if why or not alone:

@@ -20,6 +20,7 @@ from ingest.compute.series import (
     ThroughputSeries,
     computed_series,
     no_figure,
+    refuse_contradicting,
     refuse_impossible,
     rounding,
     samples_per_step,
@@ -292,6 +293,8 @@ def _reported(session: Session, case: Facts, name: str = "") -> Figure:
             return _reported_steps(records, session, case)
         if len(records) and "throughput" in records:
             refuse_impossible(records["throughput"][-1:], records, _last_row(records))
+            if "agreement" in records:
+                refuse_contradicting(records["agreement"][-1:], records, _last_row(records))
             multiplier, scope = scoped(records.reading, case)
             line = records.lines([len(records) - 1])[0]
             value = float(records["throughput"][-1]) * multiplier

@@ -140,12 +140,18 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
 
 def _consistent(frame: StepRows) -> StepRows:
     """Return the rows; raise NoFigureError for the first of those whose own numbers contradict their speed."""
+    if "agreement" in frame:
+        refuse_contradicting(frame["agreement"], frame.records, frame.rows)
+    return frame
+
+
+def refuse_contradicting(agreement: Column, records: SessionRecords, rows: Rows) -> None:
+    """Raise NoFigureError for the first of n records, in these rows, whose own numbers contradict their speed."""
     import numpy as np
 
-    if len(wrong := np.flatnonzero(contradicting(frame))):
-        line, ratio = frame.records.lines([int(frame.rows[wrong[0]])])[0], frame["agreement"][wrong[0]]
+    if len(wrong := np.flatnonzero(contradicting(agreement))):
+        line, ratio = records.lines([int(rows[wrong[0]])])[0], agreement[wrong[0]]
         raise no_figure("lines_contradict", line=line, count=len(wrong), times=f"{ratio:.3g}")
-    return frame
 
 
 def computed_series(session: Session, case: Facts) -> Callable[[], ThroughputSeries]:

@@ -85,8 +85,7 @@ def _listed_over_told(columns: Columns) -> Column:
 def _of_tables(columns: Columns, *, several: bool) -> Postprocessed:
     """Return the rows of the largest size of several tables, or that of a table alone."""
     rows, found = _largest(columns)
-    # Of the whole run, nothing else holds what its line tells against its figure.
-    kept = (several | np.isclose(found["agreement"], 1.0)) & ((len(rows) > 1) == several)
+    kept = slice(len(rows) if (len(rows) > 1) == several else 0)
     return rows[kept], {name: each[kept] for name, each in found.items()}
 
 

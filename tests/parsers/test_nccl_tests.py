@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.compute import rules
+from ingest.compute.measurement import measured
 from parsers.engine.read import read
 from schema.records import Figure, NoFigure
 
@@ -44,16 +45,18 @@ def told(tmp_path):
     return tell
 
 
+def sustained(session):
+    return rules.figure("sustained", session, {name: each.value for name, each in session.facts.items()})
+
+
 @pytest.mark.parametrize(("listed", "tables"), [(7, 10), (1, 10), (7, 1)])
-def test_ranks_whose_lines_are_missing_are_told_by_the_formula_of_the_operation(told, listed, tables):
+def test_listed_ranks_that_the_formula_of_the_operation_contradicts_give_no_figure(told, listed, tables):
     (session,) = told([row(took) for took in TIMES[:tables]], listed=listed)
     facts = {name: each.value for name, each in session.facts.items()}
     assert facts["devices"] == listed
-    assert {type(rules.figure(name, session, facts)) for name in ("sustained", "reported")} == {NoFigure}
-
-
-def sustained(session):
-    return rules.figure("sustained", session, {name: each.value for name, each in session.facts.items()})
+    headline = measured(session, facts).headline
+    assert isinstance(headline, NoFigure)
+    assert headline.reason.code == "lines_contradict"
 
 
 @pytest.mark.parametrize("tag", ["", "[1,0]<stdout>:"])

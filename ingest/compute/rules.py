@@ -289,12 +289,12 @@ def _reported(session: Session, case: Facts, name: str = "") -> Figure:
     """
     own = [each for each in session.records if each.reading.span == "run" and each.reading.summary == name]
     for records in own:
+        if len(records) and "agreement" in records:
+            refuse_contradicting(records["agreement"][-1:], records, _last_row(records))
         if len(records) and "steps_per_second" in records:
             return _reported_steps(records, session, case)
         if len(records) and "throughput" in records:
             refuse_impossible(records["throughput"][-1:], records, _last_row(records))
-            if "agreement" in records:
-                refuse_contradicting(records["agreement"][-1:], records, _last_row(records))
             multiplier, scope = scoped(records.reading, case)
             line = records.lines([len(records) - 1])[0]
             value = float(records["throughput"][-1]) * multiplier

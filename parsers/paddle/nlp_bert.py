@@ -14,6 +14,7 @@ import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
 from parsers.paddle import LAUNCHER, MEMORY
+from parsers.paddle.nlp_trainer import HEAD
 
 #: Numbers that agree within this share, beyond their rounding to five decimals, are one.
 _SAME, _ROUNDING = 2e-3, 1e-5
@@ -71,6 +72,7 @@ FORMAT = Format(
         Fact("precision", _argument(rb"use_amp", rb"(\w++)"), words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
         Fact("model", _argument(rb"model_name_or_path", rb"'?([^'\s,]++)")),
         Fact("total_steps", _argument(rb"max_steps", rb"(\d++)"), int),
+        *HEAD,  # Of Stable Diffusion and LLaMA.
         *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
     ),

@@ -117,6 +117,22 @@ _PAUSES = (
     ),
 )
 
+#: What the trainer states of itself, also where the benchmarks made of it print other lines.
+HEAD = (
+    Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
+    Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
+    Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+    Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+    Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
+    Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
+    Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),
+    Fact("sequence_length", _ARGUMENT % (rb"max_seq_length", rb"([0-9]++)"), int),
+    Fact("precision", _ARGUMENT % (rb"bf16", rb"(\w++)"), words={b"True": "bf16"}),
+    # The list is in the order of names.
+    Fact("precision", _ARGUMENT.replace(b"$", rb"\n[^\n]*?") % (rb"fp16", rb"True") + _ARGUMENT % (rb"fp16_opt_level", rb"(O2)"), words={b"O2": "fp16"}),
+    Fact("precision", _ARGUMENT % (rb"fp16", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
+)  # fmt: skip
+
 FORMAT = Format(
     title="PaddleNLP Trainer",
     framework="PaddlePaddle",
@@ -164,22 +180,13 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        *HEAD,
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("data_set_size", rb"\] ++- ++Num examples = ([0-9,]++)[ \t]*+\r?\n(?=[^\n]{0,200}? Num Epochs = )", grouped),
         Fact("total_epochs", rb"\] ++- ++Num Epochs = ([0-9,]++)", grouped),
         Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
         Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
-        Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
-        Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
-        Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),
-        Fact("sequence_length", _ARGUMENT % (rb"max_seq_length", rb"([0-9]++)"), int),
-        Fact("precision", _ARGUMENT % (rb"bf16", rb"(\w++)"), words={b"True": "bf16"}),
-        Fact("precision", _ARGUMENT % (rb"fp16", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(
         Sample(

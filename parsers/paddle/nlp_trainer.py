@@ -99,7 +99,8 @@ def _counts_one_update(columns: Columns) -> bool:
 
 
 _FACTS = ("batch_size", "accumulation", "tensor_parallel", "pipeline_parallel", *_OF_EPOCHS)
-_PAUSES = (
+#: An evaluation or a checkpoint counts in the interval that follows it.
+PAUSES = (
     Pause(
         "evaluation",
         rb'eval_loss"?+: ',
@@ -150,7 +151,7 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
-            pauses=_PAUSES,
+            pauses=PAUSES,
             postprocess=_of_job,
             facts=_FACTS,
         ),
@@ -158,7 +159,7 @@ FORMAT = Format(
             _ROW,
             unit="samples/s",
             counts="update",
-            pauses=_PAUSES[:1],
+            pauses=PAUSES[:1],
             postprocess=_of_file,
             facts=_FACTS,
         ),
@@ -169,7 +170,7 @@ FORMAT = Format(
             scope="device",
             counts="update",
             marker=b"interval_tokens_per_second_per_device: ",
-            pauses=_PAUSES,
+            pauses=PAUSES,
         ),
         Reading(
             # Early stopping leaves planned steps out that the speed counts; the epoch tells how far the run came.

@@ -735,3 +735,22 @@ def test_running_means_of_paddleclas_of_2022_are_undone_where_timestamps_tell(
 def test_running_means_that_no_timestamp_tells_stay_as_they_are(tmp_path: Path) -> None:
     lines = [each[each.index("ppcls") :] for each in clas_of_2022([0.25] * 151 + [0.3] * 249, 1)]
     assert len(recorded(session_of(lines, tmp_path, "paddle.clas_dygraph"))) == 40
+
+
+def test_llava_of_paddlemix_prints_the_samples_of_the_job(tmp_path: Path) -> None:
+    """32 samples of 8 devices take 0.5 s; a checkpoint lies in the record that follows it."""
+    head = [
+        "[2026-11-20 08:00:00,000] [INFO] -   Instantaneous batch size per device = 4",
+        "[2026-11-20 08:00:00,000] [INFO] -   Total train batch size (w. parallel, distributed & accumulation) = 32",
+    ]
+    lines = []
+    for n in range(1, 31):
+        at = f"[2026-11-20 08:{n:02}:00,000] [    INFO] -"
+        ips = 6.4 if n % 10 == 1 else 64
+        lines.append(
+            f"{at} global step {n}, loss: 0.5, ips: {ips:.5f}, max_mem_reserved: 9000 MB, max_mem_allocated: 8000 MB"
+        )
+        if n % 10 == 0:
+            lines.append(f"{at} Saving model checkpoint to output/checkpoint-{n}")
+    session = session_of(head + lines, tmp_path, "paddle.nlp_bert")
+    assert value(session, "sustained", devices=8) == pytest.approx(64)

@@ -134,8 +134,10 @@ def _since_restart(columns: Columns) -> Postprocessed:
     return kept[rows], found
 
 
-#: The time of day in front of the logger's name.
-_TIME = rb"(?:(?<=(?P<_hour>[0-9]{2}):(?P<_minute>[0-9]{2}):(?P<_second>[0-9]{2})\] ppcls INFO: " + _BEGINS + rb")|)"
+def _time_before(logger: bytes) -> bytes:
+    """Return a pattern for the time of day in front of the name of a logger, which is read so far."""
+    at = rb"(?P<_hour>[0-9]{2}):(?P<_minute>[0-9]{2}):(?P<_second>[0-9]{2})\] "
+    return rb"(?:(?<=" + at + logger + rb")|)"
 
 
 def _of_device(logger: bytes) -> Reading:
@@ -157,7 +159,7 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         replace(
-            _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci")) + _TIME),
+            _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci")) + _time_before(rb"ppcls INFO: " + _BEGINS)),
             postprocess=_of_intervals,
         ),
         replace(
@@ -167,10 +169,14 @@ FORMAT = Format(
             epoch_timer=True,
             postprocess=_since_restart,
         ),
-        Reading(
-            rb"(?:plsc|passl) INFO: " + _BEGINS + _HEAD
-            + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
-            unit="images/s",
+        *(
+            Reading(
+                name + _time_before(name) + rb" INFO: " + _BEGINS + _HEAD
+                + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
+                unit="images/s",
+                postprocess=_of_intervals,
+            )
+            for name in (b"plsc", b"passl")
         ),
     ),
     facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),

@@ -205,6 +205,11 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         ),
         {"precision": "fp16"},
     ),
+    (
+        "frameworks.diffusers",
+        "[2026-11-20 10:00:00,000] [    INFO] - ***** Running training *****",
+        {"framework": "PaddlePaddle"},
+    ),
     # The benchmarks made of the trainer print other lines of the steps.
     (
         "paddle.nlp_bert",

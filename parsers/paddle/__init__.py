@@ -33,6 +33,8 @@ LAUNCHER = (
         listed,
     ),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)(?![\d:])", int),  # not `2:4`, the bounds of an elastic job
+    # Of an elastic job these are the machines that have come.
+    Fact("nodes", rb"^LAUNCH INFO [\d :,-]++Job: \S++ mode collective, replicas (\d++)\[", int),
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
     Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),

@@ -197,6 +197,14 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("frameworks.composer", "max_seq_len: 2048\nn_gpus: 16\ndevice_train_batch_size: 4", {"devices": 16}),
     ("paddle.clas_dygraph", "LAUNCH INFO 2026-11-20 10:00:00,000 nnodes: 2", {"nodes": 2}),
     (
+        "paddle.clas_dygraph",
+        (
+            "LAUNCH INFO 2026-11-20 10:00:00,000 nnodes: 2:4\n"
+            "LAUNCH INFO 2026-11-20 10:00:00,000 Job: default, mode collective, replicas 3[2:4], elastic True"
+        ),
+        {"nodes": 3},
+    ),
+    (
         "paddle.nlp_trainer",
         (
             "[2026-11-20 10:00:00,000] [    INFO] - bf16                          : False\n"

@@ -313,7 +313,7 @@ def contradicting(agreement: Column) -> NDArray[np.bool_]:
 def _without_contradicting(frame: StepRows) -> StepRows:
     """Return the rows without those that contradict themselves, where these are the fewer: some number was damaged.
 
-    What lies between two lines then falls to the next row.
+    What lies between two lines then falls to the next row, unless that tells its own seconds.
     """
     import numpy as np
 
@@ -323,7 +323,7 @@ def _without_contradicting(frame: StepRows) -> StepRows:
     if not 0 < off.sum() < len(off) / 2:
         return frame
     kept = _at(frame, ~off, frame.apart)
-    if frame.records.reading.span != "interval":
+    if frame.records.reading.span != "interval" or "duration" in frame:
         return kept
     chosen, none = np.flatnonzero(~off), np.zeros(len(off), dtype=np.bool_)
     counted = {name: _gathered(frame[name], none, chosen) for name in ("steps", "samples") if name in frame}

@@ -8,12 +8,12 @@ from parsers.contract import Column, Columns, Postprocessed, is_private
 from parsers.contract.statistics import median
 
 #: Lines whose factor differs by more than this ratio from that of most contradict themselves; where they are more than this
-#: share of all, either may be wrong.
+#: share of all, either may be wrong. Fewer are no records.
 _DIFFERS, _SOME = 1.25, 0.25
 
 
 def in_proportion(speeds: Column, others: Column, rounds: Column | float = 0.0, factor: float | None = None) -> Columns:
-    """Return how far n speeds are in proportion to others, as the column `agreement`, where many are not.
+    """Return how far n speeds are in proportion to others, as the column `agreement`, where some are not.
 
     Args:
         speeds: n speeds, by which the figure goes.
@@ -27,10 +27,11 @@ def in_proportion(speeds: Column, others: Column, rounds: Column | float = 0.0, 
         least, most = (speeds / usual / each for each in (others + rounds, others - rounds))
     ratio = np.where(known, np.clip(1.0, least, most), 1.0)
     wrong = (ratio > _DIFFERS) | (ratio < 1 / _DIFFERS)
-    if not wrong.sum() > _SOME * len(wrong):
+    if not wrong.any():
         return {}
-    # Those that agree with most may be the ones that lie.
-    return {"agreement": np.where(wrong, ratio, 1 / median(ratio[wrong]))}
+    # Those that agree with most may be the ones that lie, unless the others are few.
+    others_lie = wrong.sum() > _SOME * len(wrong)
+    return {"agreement": np.where(wrong, ratio, 1 / median(ratio[wrong]) if others_lie else 1.0)}
 
 
 def of_devices(columns: Columns) -> Postprocessed:

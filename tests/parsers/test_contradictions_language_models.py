@@ -322,18 +322,24 @@ def test_a_time_since_the_start_that_lost_or_won_a_digit_counts_in_no_interval(w
     assert value(session) == pytest.approx(5242880)
 
 
-@pytest.mark.parametrize("speed", ["10,000", "1,000"])
-def test_the_clock_contradicts_a_speed_that_lost_a_digit(speed: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("speed", "mfu", "expected"),
+    [("10,000", "", None), ("1,000", "", "clock"), ("1,000", "  mfu: 38.40%", None)],
+)
+def test_the_clock_contradicts_a_speed_that_lost_a_digit(
+    speed: str, mfu: str, expected: str | None, tmp_path: Path
+) -> None:
     # 80,000 tokens of eight devices in a second, ten seconds a line.
     told = "local batch size 1, global batch size 8, gradient accumulation steps 1, sequence length 10000, "
     lines = [f"2026-11-20 10:00:00,000 - root - INFO - Trainer is initialized with {told}", "World size: 8"]
     lines += [
         f"2026-11-20 10:{n // 6:02d}:{10 * n % 60:02d},000 - root - INFO - step: {10 * n}  loss:  7.1250  "
-        f"memory: 20.50GiB(25.88%)  tps: {speed if n == 20 else '10,000'}  mfu: 38.40%"
+        f"memory: 20.50GiB(25.88%)  tps: {speed if n == 20 else '10,000'}{mfu}"
         for n in range(1, 31)
     ]
     session = session_of(lines, tmp_path, "frameworks.torchtitan")
-    assert code(session) == "clock" if speed == "1,000" else value(session) == pytest.approx(80_000)
+    # What the line tells besides shows that the line is damaged.
+    assert code(session) == expected if expected else value(session) == pytest.approx(80_000)
 
 
 # Facts
@@ -608,6 +614,8 @@ def test_a_speed_that_is_told_twice(name: str, tmp_path: Path) -> None:
 
     assert value(session(lambda n: False)) == pytest.approx(3660 * factor, rel=0.03)
     for lie in (2.0, 0.5):
+        # A few that lie are left out, also where no clock tells.
+        assert value(session(lambda n: n % 5 == 2, lie=lie)) == pytest.approx(3660 * factor, rel=0.03)
         assert code(session(lambda n: n % 2 == 0, lie=lie)) == "lines_contradict"
         assert code(session(lambda n: n > 20, "", lie)) == "lines_contradict"
         if head or name == "mlx_lm":

@@ -305,6 +305,15 @@ def test_hugectr_iterations_that_its_clock_contradicts(
         assert found.reason.code == ("lines_contradict" if told > 1000 else "withheld")
 
 
+def test_hugectr_a_few_lines_of_more_iterations_than_they_can_hold(tmp_path: Path) -> None:
+    # Each of these tells the seconds of its own iterations: none takes those of a line that is left out.
+    lines = list(in_lines(1000, 1000, 10))
+    lines[5:9:3] = (each.replace("Time(1000 ", "Time(2000 ") for each in lines[5:9:3])
+    found = measured(session_of(lines, tmp_path, "dlperf.hugectr"), {"batch_size_of_job": 4096}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(409600)
+
+
 #: What HugeCTR prints in the end, with the seconds of the run.
 HIT = (
     "Hit target accuracy AUC 0.80250 at 11999 / 20000 iterations with batchsize 4096 in {}.00s. "

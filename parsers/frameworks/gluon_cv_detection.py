@@ -1,7 +1,7 @@
 """GluonCV's detection scripts (SSD, YOLOv3, CenterNet, Faster and Mask R-CNN): the seconds of each epoch.
 
-`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and is not read;
-`Training cost` is the epoch without its validation. An epoch holds all images of the data set, since an incomplete batch
+`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and only contradicts
+epochs that are faster than any batch; `Training cost` is the epoch without its validation. An epoch holds all images of the data set, since an incomplete batch
 rolls over to the next. SSD does not print their number, and `dataset='voc'` may be a set of one's own in that layout:
 the batches that are printed must be those of so many images. Of R-CNNs `Speed` is that of the interval. Batch sizes are
 those of the job.
@@ -27,6 +27,8 @@ def _up_to(argument: bytes) -> bytes:
     return up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
 
 
+#: Batches differ; an epoch that is faster than the fastest that is printed by this ratio contradicts them.
+_FASTER = 1.25
 #: Epochs of a few batches print none, and then nothing shows whose images they are.
 _SET = (
     _named(b"dataset")
@@ -53,7 +55,18 @@ def _epochs(columns: Columns) -> Postprocessed:
     last = np.median([np.nanmax(done[first:row], initial=0.0) for first, row in zip(begun, rows, strict=True)])
     # What the epoch before left over may be one batch more.
     found["steps"] = np.full(len(rows), np.clip(full[0], last - 1, last + median(gaps[gaps > 0]) + 1))
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        least = found["steps"] * columns["_batch_size_of_job"][0] / np.nanmax(columns["_speed"])
+        took = found["duration"] / least
+    found["agreement"] = np.where(took < 1 / _FASTER, took, 1.0)
     return rows, found
+
+
+def _intervals(columns: Columns) -> Postprocessed:
+    """Return all lines, with the steps since the one before, or since the epoch began, which may print a single one."""
+    step, gaps = columns["step"], np.diff(columns["step"], prepend=np.nan)
+    inside = (gaps > 0) & (np.diff(columns["epoch"], prepend=np.nan) == 0)
+    return np.arange(len(step)), {**columns, "steps": np.where(inside, gaps, step + 1)}
 
 
 FORMAT = Format(
@@ -64,7 +77,7 @@ FORMAT = Format(
     before_start=_ARGUMENTS,
     readings=(
         Reading(
-            rb"\[Epoch <epoch>\](?:\[Batch (?P<_batch>[0-9]++)\], (?:LR: \S++ )?+Speed: \S++ samples/sec, | Training cost: <duration>, )"
+            rb"\[Epoch <epoch>\](?:\[Batch (?P<_batch>[0-9]++)\], (?:LR: \S++ )?+Speed: (?P<_speed>[0-9.]++) samples/sec, | Training cost: <duration>, )"
             rb"(?!RPN_)(?=[A-Z]\w*+=)",
             unit="images/s",
             span="epoch",
@@ -74,6 +87,10 @@ FORMAT = Format(
         Reading(
             rb"\[Epoch <epoch>\]\[Batch <step>\], Speed: <throughput> samples/sec, RPN_Conf=",
             unit="images/s",
+            postprocess=_intervals,
+        ),
+        Reading(
+            rb"\[Epoch <epoch>\] Training cost: <duration>, (?=RPN_Conf=)", unit="images/s", span="epoch", exact=True
         ),
     ),
     facts=(
@@ -95,7 +112,7 @@ FORMAT = Format(
         ),
         Sample(b"[Epoch 0][Batch 99], LR: 1.28E-04, Speed: 108.251 samples/sec, ObjLoss=415.712\n", epoch=0, _batch=99),
         Sample(b"[Epoch 0][Batch 99], Speed: 71.553289 samples/sec, CrossEntropy=7.868669\n", epoch=0, _batch=99),
-        NearMiss(b"[Epoch 0] Training cost: 245.500, RPN_Conf=0.250,RPN_SmoothL1=0.125", "an epoch of unknown length"),
+        Sample(b"[Epoch 0] Training cost: 245.500, RPN_Conf=0.250,RPN_SmoothL1=0.125", epoch=0, duration=245.5),
         NearMiss(b"[Epoch 3] Training cost: 245.500, Learning rate 0.001, mAP=0.525\n", "an epoch with its validation"),
         NearMiss(b"[Epoch 0] Validation: \n", "an evaluation"),
         NearMiss(b"[Epoch 3] Training cost: 245.5", "cut inside the number"),

@@ -272,6 +272,32 @@ def test_an_epoch_of_ssd_has_the_images_of_its_data_set(told: dict[str, Any], tm
     assert facts_of(session)["devices"] == 2
 
 
+def test_an_epoch_of_ssd_is_no_faster_than_its_fastest_batch(tmp_path: Path) -> None:
+    # Its batches compute 90 images/s at most, and an epoch of half the seconds 128.
+    fast = [each.replace("cost: 258.500,", "cost: 129.250,") for each in ssd(517)]
+    assert reason(session_of(fast, tmp_path, "frameworks.gluon_cv_detection"), "sustained") == "lines_contradict"
+    one = [*ssd(517)[:19], *fast[19:20], *ssd(517)[20:]]
+    assert said(session_of(one, tmp_path, "frameworks.gluon_cv_detection")) == pytest.approx(64, rel=0.001)
+
+
+def rcnn(batches: int, times: float) -> list[str]:
+    """Return five epochs of Faster R-CNN in batches of 8 images that take half a second; speeds may lie."""
+    lines = ["Namespace(batch_size=8, dataset='coco', epochs=5, gpus='0,1,2,3', horovod=False, log_interval=100)"]
+    for epoch in range(5):
+        told = "RPN_Conf=0.250,RPN_SmoothL1=0.125"
+        speed = f"Speed: {16 * times:.3f} samples/sec, {told}"
+        lines += [f"[Epoch {epoch}][Batch {i}], {speed}" for i in range(99, batches, 100)]
+        lines += [f"[Epoch {epoch}] Training cost: {batches / 2 + 3:.3f}, {told}"]
+    return lines
+
+
+@pytest.mark.parametrize("batches", [120, 1250])
+def test_speeds_of_rcnns_are_those_of_their_epochs(batches: int, tmp_path: Path) -> None:
+    for times in (0.5, 1, 4):
+        session = session_of(rcnn(batches, times), tmp_path, "frameworks.gluon_cv_detection")
+        assert said(session) == (pytest.approx(16) if times == 1 else ("summary", "s"))
+
+
 @pytest.mark.parametrize("batches", [150, 1600])
 def test_images_of_ones_own_in_the_layout_of_pascal_voc_are_not_counted(batches: int, tmp_path: Path) -> None:
     session = session_of(ssd(batches), tmp_path, "frameworks.gluon_cv_detection")

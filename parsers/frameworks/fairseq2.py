@@ -25,8 +25,8 @@ def _maybe(label: bytes, group: bytes) -> bytes:
 def _held(columns: Columns) -> Postprocessed:
     """Return all records, with how far speed and seconds give their elements; of each time whole seconds are printed."""
     found = {name: each for name, each in columns.items() if not is_private(name)}
-    # Either may be `<1s`.
-    least = np.nansum([columns["_data"], columns["_computed"]], axis=0)
+    # Any may be `<1s`. The first releases print their sum alone.
+    least = np.nansum([columns["_data"], columns["_computed"], columns["_elapsed"]], axis=0)
     with np.errstate(all="ignore"):
         low, high = (columns["throughput"] * each / columns["_elements"] for each in (least, least + 2.0))
         told = np.clip(1.0, low, high)
@@ -41,7 +41,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bTrain Metrics\s++\(step\s++(?P<step>[0-9][0-9,]*+)\)\s++-\s"
-            + _maybe(rb"Data Time", b"_data") + _maybe(rb"Compute Time", b"_computed")
+            + _maybe(rb"Elapsed Time", b"_elapsed") + _maybe(rb"Data Time", b"_data") + _maybe(rb"Compute Time", b"_computed")
             + _maybe(rb"Number of Elements", b"_elements")
             + up_to(rb"\bElements\s++per\s++Second:\s", rb"\bMetrics\b", _WITHIN)
             + rb"\s*+(?P<throughput>[0-9][0-9,.]*+)\s++\|",

@@ -139,10 +139,17 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
 
 
 def _consistent(frame: StepRows) -> StepRows:
-    """Return the rows; raise NoFigureError for the first of those whose own numbers contradict their speed."""
+    """Return the rows; raise NoFigureError for the first of those that contradict themselves, or count backwards."""
     if "agreement" in frame:
         refuse_contradicting(frame["agreement"], frame.records, frame.rows)
+    _refuse_running_back(frame, "consumed", "count_runs_back")
     return frame
+
+
+def _refuse_running_back(frame: StepRows, name: str, code: str) -> None:
+    """Raise NoFigureError for the first row of which a number that counts up is out of order."""
+    if (row := runs_back(frame, name)) is not None:
+        raise no_figure(code, line=frame.records.lines([int(frame.rows[row])])[0])
 
 
 def refuse_contradicting(agreement: Column, records: SessionRecords, rows: Rows) -> None:
@@ -384,6 +391,10 @@ def _samples(frame: StepRows) -> Column | None:
         return None
     consumed = frame["consumed"]
     gaps = np.diff(consumed, prepend=np.nan)
+    if frame.records.reading.span == "step":
+        # Behind lines that are missing it has counted their steps, too.
+        advanced = np.diff(frame.steps, prepend=np.nan)
+        gaps = np.where(advanced > frame.covered, gaps * frame.covered / advanced, gaps)
     usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.nan
     # The first record, and one with which the count begins anew, covers as many as usual, or fewer where the run or the
     # epoch began within it. NeMo counts nothing on its first line.
@@ -426,9 +437,7 @@ def _of_data_set(frame: StepRows, case: Facts) -> StepRows:
 
 def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     """Return one record per pair of consecutive lines; the later line is the record."""
-    for name, code in (("clock", "clock_runs_back"), ("consumed", "count_runs_back")):
-        if (row := runs_back(frame, name)) is not None:
-            raise no_figure(code, line=frame.records.lines([int(frame.rows[row])])[0])
+    _refuse_running_back(frame, "clock", "clock_runs_back")
     if _once_an_epoch(frame):
         raise no_figure("no_steps_per_epoch")
     later, seconds = frame.clock_intervals()

@@ -491,19 +491,31 @@ def test_the_elements_of_fairseq2_contradict_its_speed(lie: float, seconds: str,
 def test_the_tokens_of_a_rank_contradict_those_of_all_ranks_of_xtuner(
     consumed: float, seconds: float, speed: float, expected: float | str, tmp_path: Path
 ) -> None:
-    # Eight ranks of some 4,096 tokens, in ten seconds.
-    lines = []
-    for n in range(1, 41):
-        tokens = 4096 + 512 * (n % 3 - 1)
-        lines.append(
-            f"[XTuner][RANK 0][2026-11-20 09:{n // 6:02d}:{n * 10 % 60:02d}][INFO] Epoch 1 Step {n}/100 "
-            f"data_time: 0.0000 lr: 2.0e-05 time: {10 * seconds:.4f} text_tokens: {tokens}.0 "
-            f"reduced_consumed_tokens: {int(32768 * n * consumed)} local_loss: 1.7, grad_norm: 13.9 "
-            f"max_memory: 16.00 GB reserved_memory: 17.87 GB tgs: {tokens * speed / 10:.1f} exp_tgs: 400.0 "
-            f"e2e_tgs: 400.0 est_global_batch_tokens: {tokens * 8}.0 eta: 0:03:00 "
-        )
+    lines = [of_xtuner(n, consumed, seconds, speed) for n in range(1, 41)]
     session = session_of(lines, tmp_path, "frameworks.xtuner")
     assert (value(session) if isinstance(expected, float) else code(session)) == expected
+
+
+def of_xtuner(n: int, consumed: float = 1, seconds: float = 1, speed: float = 1) -> str:
+    """Return the line of a step of XTuner, of eight ranks of some 4,096 tokens, in ten seconds."""
+    tokens = 4096 + 512 * (n % 3 - 1)
+    return (
+        f"[XTuner][RANK 0][2026-11-20 09:{n // 6:02d}:{n * 10 % 60:02d}][INFO] Epoch 1 Step {n}/100 "
+        f"data_time: 0.0000 lr: 2.0e-05 time: {10 * seconds:.4f} text_tokens: {tokens}.0 "
+        f"reduced_consumed_tokens: {int(32768 * n * consumed)} local_loss: 1.7, grad_norm: 13.9 "
+        f"max_memory: 16.00 GB reserved_memory: 17.87 GB tgs: {tokens * speed / 10:.1f} exp_tgs: 400.0 "
+        f"e2e_tgs: 400.0 est_global_batch_tokens: {tokens * 8}.0 eta: 0:03:00 "
+    )
+
+
+def test_tokens_since_the_start_and_the_seconds_of_a_step(tmp_path: Path) -> None:
+    # Steps that are lost, or contradict themselves, are in the tokens of the next line, and not in its seconds.
+    lost = [of_xtuner(n) for n in range(1, 41) if n % 3]
+    assert value(session_of(lost, tmp_path, "frameworks.xtuner")) == pytest.approx(3276.8)
+    wrong = [of_xtuner(n, speed=2 if n % 5 == 3 else 1) for n in range(1, 41)]
+    assert value(session_of(wrong, tmp_path, "frameworks.xtuner")) == pytest.approx(3276.8)
+    back = [of_xtuner(n, 2 if n % 5 == 3 else 1).split("est_global")[0] for n in range(1, 41)]
+    assert code(session_of(back, tmp_path, "frameworks.xtuner")) == "count_runs_back"
 
 
 @pytest.mark.parametrize("nodes", [" 'num_nodes': 1,", " 'out_dir': 'out',"])

@@ -162,7 +162,8 @@ def torchtitan() -> Job:
     job = Job()
     for begin, end in intervals(1):
         line = f"{stamp(AT[end])} - root - INFO - step: {end:2d}  loss: 2.5000  memory: 20.50GiB(25.92%)  "
-        job.say(line + f"tps: {BATCH * 1e6 / mean(begin, end):,.0f}  mfu: 30.00%", (begin, end), DEVICES)
+        tps = BATCH * 1e6 / mean(begin, end)
+        job.say(line + f"tps: {tps:,.0f}  mfu: {tps / 1e6:.2f}%", (begin, end), DEVICES)
     return job
 
 

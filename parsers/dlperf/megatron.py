@@ -31,6 +31,7 @@ from parsers.contract import (
     Window,
     is_private,
 )
+from parsers.contract.proportional import in_proportion
 from parsers.dlperf import argument, dotted_start
 from parsers.frameworks import PYTORCH_JOB
 
@@ -59,6 +60,8 @@ def _elapsed(unit: bytes) -> bytes:
 
 #: The second of two lines that hold the first iteration is slower than the later ones by this much.
 _AS_SLOW = 1.2
+#: What is lost of TFLOP/s that are printed with one decimal.
+_ROUNDS = 0.05
 #: By this share the samples that are counted may differ from those of the batches.
 _COUNTED = 0.02
 #: Arguments that stand between two others.
@@ -110,7 +113,11 @@ def _with_samples(columns: Columns) -> Postprocessed:
     told = columns["_of_device"] * columns["_devices"] / columns["_sequence_length"]
     told = np.where(np.isfinite(columns["restated"]), columns["restated"], told)
     kept["restated"] = told * kept["samples"] / estimated
-    return rows, kept
+    # Some lines may lie though most do not. TFLOP/s are those of the same batch and seconds.
+    by_flops = np.isnan(told).all()
+    other, rounds = (columns["flops"], _ROUNDS) if by_flops else (told, 0.0)
+    with np.errstate(all="ignore"):
+        return rows, kept | in_proportion(columns["batch"] / columns["step_seconds"], other, rounds)
 
 
 def _is_contradicted(consumed: Column, batch: Column, gaps: Column, counted: NDArray[np.bool_]) -> bool:

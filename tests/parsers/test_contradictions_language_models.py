@@ -639,3 +639,38 @@ def test_a_speed_that_is_told_twice(name: str, tmp_path: Path) -> None:
         assert code(session(lambda n: n > 20, "", lie)) == "lines_contradict"
         if head or name == "mlx_lm":
             assert code(session(lambda n: True, lie=lie)) == "lines_contradict"
+
+
+def told_by_megatron(n: int, lie: float, told: str) -> str:
+    """Return a line of Megatron-LM of 512 samples in some two seconds; where it tells more, every ninth is slow by itself."""
+    seconds = (2 + 0.02 * (n % 5)) * (2 if told and n % 9 == 0 else 1)
+    beside = {
+        "flops": f" throughput per GPU (TFLOP/s/GPU): {800 / seconds:.1f} |",
+        "tokens": f" tokens per GPU (tokens/s/GPU): {512 * 1024 / 64 / seconds:.1f} |",
+        "": "",
+    }
+    return of_megatron(10 * n, 5120 * n, seconds * lie, 512, beside[told])
+
+
+@pytest.mark.parametrize("told", ["flops", "tokens"])
+def test_what_megatron_prints_beside_the_seconds_contradicts_some_of_them(told: str, tmp_path: Path) -> None:
+    head = ["  world_size ............ 64", "  seq_length ............ 1024"]
+
+    def session(wrong: Callable[[int], bool]) -> Session:
+        lines = [told_by_megatron(n, 0.5 if wrong(n) else 1, told) for n in range(1, 41)]
+        return session_of([*head, *lines], tmp_path, "dlperf.megatron")
+
+    right = value(session(lambda n: False))
+    assert value(session(lambda n: n % 5 == 2)) == pytest.approx(right, rel=0.02)
+    assert {code(session(lambda n, every=every: n % every == 0)) for every in (2, 3)} == {"lines_contradict"}
+
+
+def test_a_coarse_clock_contradicts_the_seconds_of_a_few_lines(tmp_path: Path) -> None:
+    # Whole seconds tell little of 20, but all intervals lasted as long.
+    def session(lie: float) -> Session:
+        stamps = [f"[2026-11-20 10:{20 * n // 60:02d}:{20 * n % 60:02d}] " for n in range(1, 41)]
+        lines = [stamp + told_by_megatron(n, lie if n % 5 == 2 else 1, "") for n, stamp in enumerate(stamps, 1)]
+        return session_of(lines, tmp_path, "dlperf.megatron")
+
+    assert value(session(1)) == pytest.approx(512 / 2.04, rel=0.01)
+    assert code(session(0.5)) == "clock"

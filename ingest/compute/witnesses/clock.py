@@ -214,7 +214,9 @@ def _of_some(given: _Intervals, unit: float, rounds: float) -> tuple[float, floa
     alike = given.at(np.abs(given.took / usual - 1) <= tolerance)
     if not len(alike.rows) > _MOST_ALIKE * len(given.rows):
         return None
-    ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)
+    if len(alike.rows) < len(given.rows):
+        # A coarse clock may have taken the shorter ones for these.
+        ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)
     return (ratio, resolution) if resolution <= _COARSEST and ratio > 1 + tolerance + resolution / 100 else None
 
 

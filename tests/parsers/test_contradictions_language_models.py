@@ -607,6 +607,20 @@ def of_mindformers(n: int, speed: float, lie: float) -> str:
     )
 
 
+def of_maxtext(n: int, speed: float, lie: float) -> str:
+    return (
+        f"completed step: {n}, seconds: {8192 / speed:.3f}, TFLOP/s/device: {speed / 20:.3f}, "
+        f"Tokens/s/device: {speed * lie:.3f}, total_weights: 65536, loss: 9.250\n"
+    )
+
+
+def of_engine_of_maxtext(n: int, speed: float, lie: float) -> str:
+    return (
+        f"completed step: {n}, seconds: {8192 / speed:.3f}, train_step_time_ms: {8192e3 / speed:.2f}, "
+        f"TFLOP/s/device: {speed / 20:.3f}, Tokens/s/device: {speed * lie:.3f}\n"
+    )
+
+
 #: The function that prints a step with the speed of a device, so many times the truth; what tells the devices; and the
 #: figure over that speed.
 TOLD_TWICE = {
@@ -618,6 +632,8 @@ TOLD_TWICE = {
     "picotron": (of_picotron, "world_size: 8\n", 8),
     "mlx_lm": (of_mlx, "", 1),
     "mindformers": (of_mindformers, "", 1e-3),
+    "maxtext": (of_maxtext, "", 1),
+    "maxtext, engine": (of_engine_of_maxtext, "", 1),
 }
 
 
@@ -629,7 +645,7 @@ def test_a_speed_that_is_told_twice(name: str, tmp_path: Path) -> None:
         # Every ninth step is slow by itself, and all differ somewhat.
         speeds = [(4000 + 40 * (n % 5)) / (1 + (n % 9 == 0)) for n in range(1, 41)]
         told = [line(n, each, lie if wrong(n) else 1) for n, each in enumerate(speeds, 1)]
-        return session_of([head + "".join(told)], tmp_path, f"frameworks.{name}")
+        return session_of([head + "".join(told)], tmp_path, f"frameworks.{name.split(',')[0]}")
 
     assert value(session(lambda n: False)) == pytest.approx(3660 * factor, rel=0.03)
     for lie in (2.0, 0.5):

@@ -44,9 +44,17 @@ def _with_tokens(columns: Columns) -> Postprocessed:
     known = (steps > 0) & (tokens > 0)
     each = np.median((tokens / np.where(known, steps, np.nan))[known]) if known.any() else np.nan
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        batch = np.where(known, tokens / steps, each) / columns["_devices"]
-    found = {name: column for name, column in columns.items() if not is_private(name)} | {"batch": batch}
-    return rows, {**found, **in_proportion(columns["throughput"], columns["_mfu"])}
+        batch = np.where(known, tokens / steps, each)
+        other, rounds = columns["_mfu"], 0.0
+        if not np.isfinite(other).any():
+            other, rounds = batch * columns["steps_per_second"], batch * _ROUNDS
+    found = {name: column for name, column in columns.items() if not is_private(name)}
+    found["batch"] = batch / columns["_devices"]
+    return rows, {**found, **in_proportion(columns["throughput"], other, rounds)}
+
+
+#: What is lost of updates per second that are printed with four decimals.
+_ROUNDS = 0.00005
 
 
 FORMAT = Format(

@@ -562,6 +562,14 @@ def of_olmo(n: int, speed: float, lie: float) -> str:
     )
 
 
+def of_olmo_without_mfu(n: int, speed: float, lie: float) -> str:
+    return (
+        f"INFO\t[step={n}/1000,epoch=1,eta=1h2m]\n    train/CE loss=9.250\n"
+        f"    throughput/device/TPS={speed * lie:,.0f}\n    throughput/total tokens={65536 * n:,}\n"
+        f"    throughput/device/BPS={speed / 16384:.4f}\n"
+    )
+
+
 def of_automodel(n: int, speed: float, lie: float) -> str:
     return (
         f"step {n} | epoch 0 | loss 1.8800 | grad_norm 0.5000 | lr 1.00e-05 | mem 40.25 GiB | "
@@ -626,6 +634,7 @@ def of_engine_of_maxtext(n: int, speed: float, lie: float) -> str:
 TOLD_TWICE = {
     "lingua": (of_lingua, "", 1),
     "olmo_core": (of_olmo, "", 1),
+    "olmo_core, without MFU": (of_olmo_without_mfu, "", 1),
     "nemo_automodel": (of_automodel, "world_size: 8\n", 8),
     "nemo_rl": (of_nemo_rl, "", 8),
     "prime_rl": (of_prime_rl, "", 8),

@@ -60,7 +60,9 @@ def _full_updates(columns: Columns) -> Postprocessed:
         share, steps = (np.diff(each, prepend=0.0) for each in (epoch, step))
         full = float(np.quantile((share / steps)[steps > 0], 0.9, method="nearest"))
         updates = share / full
-    counted = np.isfinite(updates) & (updates > 0) & (updates <= steps)
+    # Each end of an epoch takes a part of one update away; any other share was damaged.
+    ends = np.diff(np.floor(epoch), prepend=0.0) + 1
+    counted = np.isfinite(updates) & (updates > steps - ends) & (updates <= steps)
     return rows, found | {"steps": np.where(counted, updates, steps)}
 
 

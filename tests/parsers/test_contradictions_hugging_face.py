@@ -188,6 +188,18 @@ def test_a_program_that_goes_on_otherwise_is_no_one_run(
     assert (found and found[1].code) == (code and "resumed_otherwise")
 
 
+def test_a_share_of_the_epoch_that_no_row_can_have_counts_no_updates(tmp_path: Path) -> None:
+    # 16 samples an update, of which ten take 20 s; every third row tells half of its epoch.
+    rows = [json.loads(each) for each in llamafactory()]
+    for i, row in enumerate(rows):
+        row.pop("total_tokens"), row.pop("throughput")
+        row["epoch"] = row["current_steps"] / 1024 / (2 if i % 3 == 0 else 1)
+    session = session_of(map(json.dumps, rows), tmp_path, "frameworks.llamafactory")
+    found = measured(session, {"batch_size_of_job": 16}).headline
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(8, rel=0.002)
+
+
 # The trainer's own figure, and what the head of the log says
 
 

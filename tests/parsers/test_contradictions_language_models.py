@@ -629,6 +629,15 @@ def of_engine_of_maxtext(n: int, speed: float, lie: float) -> str:
     )
 
 
+def of_internlm(n: int, speed: float, lie: float) -> str:
+    # The first steps are of half the batches.
+    few = n <= 8
+    return (
+        f"INFO train.py:323 in record_current_batch_training_metrics -- tflops={speed / (10 if few else 20)},step={n},loss=8.5,"
+        f"tgs (tokens/gpu/second)={speed * lie:.2f},lr=6e-07,micro_num={2 if few else 4},num_consumed_tokens={65536 * n},\n"
+    )
+
+
 #: The function that prints a step with the speed of a device, so many times the truth; what tells the devices; and the
 #: figure over that speed.
 TOLD_TWICE = {
@@ -642,6 +651,7 @@ TOLD_TWICE = {
     "mlx_lm": (of_mlx, "", 1),
     "mindformers": (of_mindformers, "", 1e-3),
     "maxtext": (of_maxtext, "", 1),
+    "internlm": (of_internlm, "", 1),
     "maxtext, engine": (of_engine_of_maxtext, "", 1),
 }
 

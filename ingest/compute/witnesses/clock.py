@@ -39,6 +39,9 @@ _STRETCH = 40
 _ELSEWHERE = 2.0
 #: Records take as long as each other if by the clock more than this share of them does.
 _MOST_ALIKE = 0.8
+#: An interval that lasts up to this many times the usual holds no pause that would be worth a record; one that lasts so
+#: many times what its record claims then contradicts it.
+_NO_PAUSE, _FAR_LESS = 1.25, 1.5
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 
@@ -213,7 +216,11 @@ def _of_some(given: _Intervals, unit: float, rounds: float) -> tuple[float, floa
         return ratio, resolution
     alike = given.at(np.abs(given.took / usual - 1) <= tolerance)
     if not len(alike.rows) > _MOST_ALIKE * len(given.rows):
-        return None
+        # Of steps that vary, those that claim far less than an interval that holds no pause.
+        alike = given = given.at(given.took <= _NO_PAUSE * usual)
+        if not (given.took > _FAR_LESS * given.claimed).any():
+            return None
+        ratio, resolution = _in_all(given, unit, rounds)
     if len(alike.rows) < len(given.rows):
         # A coarse clock may have taken the shorter ones for these.
         ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)

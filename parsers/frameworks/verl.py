@@ -17,6 +17,7 @@ import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 from parsers.contract.bars import SPEED, states
+from parsers.contract.statistics import median
 
 
 def _value(key: bytes, column: bytes) -> bytes:
@@ -49,6 +50,14 @@ def _held(columns: Columns) -> Postprocessed:
         known = np.nan_to_num(columns["_devices_per_node"][0] * columns["_nodes"][0])
         usual = np.nanmedian(devices) if np.isfinite(devices).any() else np.nan
         told["agreement"] = np.fmax(np.round(usual), max(1.0, known)) / devices
+        # The timer of the step tells its seconds again.
+        again = columns.get("_timer", columns["duration"])
+        told["agreement"] *= np.where(np.isfinite(again), columns["duration"] / again, 1.0)
+        # The trainer's devices share the tokens, each by itself or some together.
+        shares = columns["samples"] / columns.get("_share", np.full(len(devices), np.nan))
+        among = np.round(median(shares[np.isfinite(shares)]))
+        if known and among > 0 and known % among:
+            told["agreement"] *= among / known
     return np.arange(len(devices)), told
 
 
@@ -83,6 +92,12 @@ _INDENT = rb"^(?:\([^)\n]{1,80}+\) )?+ ++"
 _STEP = rb"step:(?<!\Sstep:)<step> - "
 _AGAIN = rb"(?<=\s)step:[0-9]++ - "
 
+
+def _maybe(key: bytes, column: bytes) -> bytes:
+    """Return a lookahead for a metric further on in the line."""
+    return rb"(?:(?=" + up_to(key, _AGAIN) + rb"(?:np\.\w++\()?+(?P<%s>[0-9.e+-]++))|)" % column
+
+
 FORMAT = Format(
     title="verl",
     framework="PyTorch",
@@ -93,7 +108,7 @@ FORMAT = Format(
     end=rb"Final validation metrics: ",
     readings=(
         Reading(
-            _STEP + up_to(rb"perf/total_num_tokens:", _AGAIN)
+            _STEP + _maybe(rb"global_seqlen/mean:", b"_share") + _maybe(rb"timing_s/step:", b"_timer") + up_to(rb"perf/total_num_tokens:", _AGAIN)
             + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:"
             + rb"(?:(?:np\.\w++\()?+(?P<_speed>[0-9.e+-]++)\)?+(?=\s))?+",
             unit="tokens/s",

@@ -633,8 +633,9 @@ def of_internlm(n: int, speed: float, lie: float) -> str:
     # The first steps are of half the batches.
     few = n <= 8
     return (
-        f"INFO train.py:323 in record_current_batch_training_metrics -- tflops={speed / (10 if few else 20)},step={n},loss=8.5,"
-        f"tgs (tokens/gpu/second)={speed * lie:.2f},lr=6e-07,micro_num={2 if few else 4},num_consumed_tokens={65536 * n},\n"
+        f"INFO train.py:323 in record_current_batch_training_metrics -- tflops={speed / (10 if few else 20)},"
+        f"step={n},loss=8.5,tgs (tokens/gpu/second)={speed * lie:.2f},lr=6e-07,micro_num={2 if few else 4},"
+        f"num_consumed_tokens={65536 * n},\n"
     )
 
 
@@ -677,7 +678,7 @@ def test_a_speed_that_is_told_twice(name: str, tmp_path: Path) -> None:
 
 
 def told_by_megatron(n: int, lie: float, told: str) -> str:
-    """Return a line of Megatron-LM of 512 samples in some two seconds; where it tells more, every ninth is slow by itself."""
+    """Return a line of Megatron-LM of 512 samples in some two seconds; with more on it every ninth is slow."""
     seconds = (2 + 0.02 * (n % 5)) * (2 if told and n % 9 == 0 else 1)
     beside = {
         "flops": f" throughput per GPU (TFLOP/s/GPU): {800 / seconds:.1f} |",
@@ -725,3 +726,25 @@ def test_a_clock_contradicts_the_seconds_of_a_few_lines_of_uneven_steps(pause: i
 
     assert value(session(1)) == pytest.approx(256, rel=0.03)
     assert code(session(0.5)) == "clock"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "seconds", "sharing", "expected"),
+    [(1, 1, 8, 4000), (1, 1, 4, 4000), (2, 1, 8, "lines_contradict"), (1, 0.5, 8, "lines_contradict")],
+)
+def test_what_verl_tells_of_a_step_twice(
+    tokens: float, seconds: float, sharing: int, expected: float | str, tmp_path: Path
+) -> None:
+    # 200,000 tokens in 50 s, on eight devices, of which two may share theirs.
+    lines = ["{'actor_rollout_ref': {'model': {'path': 'a/b'}}, 'trainer': {'n_gpus_per_node': 8, 'nnodes': 1}}"]
+    for n in range(1, 31):
+        total, took = 200_000 + 1000 * (n % 5), 50 + n % 3
+        lines.append(
+            f"step:{n} - global_seqlen/mean:{total / sharing:.1f} - actor/lr:1e-06 - timing_s/step:{took:.3f} - "
+            f"perf/total_num_tokens:{int(total * tokens)} - perf/time_per_step:{took * seconds:.3f} - "
+            f"perf/throughput:{total * tokens / took / seconds / 8:.4f} - training/epoch:0"
+        )
+    session = session_of(lines, tmp_path, "frameworks.verl")
+    assert (code(session) if isinstance(expected, str) else value(session)) == (
+        expected if isinstance(expected, str) else pytest.approx(expected, rel=0.03)
+    )

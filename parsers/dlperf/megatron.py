@@ -117,7 +117,7 @@ def _with_samples(columns: Columns) -> Postprocessed:
     by_flops = np.isnan(told).all()
     other, rounds = (columns["flops"], _ROUNDS) if by_flops else (told, 0.0)
     with np.errstate(all="ignore"):
-        return rows, kept | in_proportion(columns["batch"] / columns["step_seconds"], other, rounds)
+        return rows, {**kept, **in_proportion(columns["batch"] / columns["step_seconds"], other, rounds)}
 
 
 def _is_contradicted(consumed: Column, batch: Column, gaps: Column, counted: NDArray[np.bool_]) -> bool:

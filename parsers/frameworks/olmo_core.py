@@ -45,7 +45,7 @@ def _with_tokens(columns: Columns) -> Postprocessed:
     each = np.median((tokens / np.where(known, steps, np.nan))[known]) if known.any() else np.nan
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         batch = np.where(known, tokens / steps, each)
-        other, rounds = columns["_mfu"], 0.0
+        other, rounds = columns["_mfu"], np.zeros(len(rows))
         if not np.isfinite(other).any():
             other, rounds = batch * columns["steps_per_second"], batch * _ROUNDS
     found = {name: column for name, column in columns.items() if not is_private(name)}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_dialects import facts_of, log_of, session_of
@@ -748,3 +749,32 @@ def test_what_verl_tells_of_a_step_twice(
     assert (code(session) if isinstance(expected, str) else value(session)) == (
         expected if isinstance(expected, str) else pytest.approx(expected, rel=0.03)
     )
+
+
+def mistral(lie: float, wrong: Callable[[int], bool] = lambda n: True) -> list[str]:
+    """Return every tenth step of mistral-finetune of some three seconds, of which every 15th evaluates for a minute."""
+    lines, passed = [], 0.0
+    for n in range(1, 601):
+        took = 3 + 0.05 * (n % 7) + (60 if n % 15 == 0 else 0)
+        passed += took
+        if n % 15 == 0:
+            lines.append(f"step: {n:06d} - eval_perplexity: 5.250 - eval_loss: 1.658 - train_loss: 1.724")
+        if n % 10 == 0:
+            speed = 8192 / took * (lie if wrong(n) else 1)
+            lines.append(
+                f"step: {n:06d} - done (%): 5.0 - loss: 1.724 - lr: 4.0e-06 - peak_alloc_mem (GB): 26.5 - "
+                f"alloc_mem (GB): 17.9 - words_per_second: {speed:.1f} - "
+                f"avg_words_per_second: {8192 * n / passed:.1f} - ETA: >2026-11-21 06:50:16"
+            )
+    return lines
+
+
+def test_the_means_since_the_start_contradict_the_speeds_of_mistral_finetune(tmp_path: Path) -> None:
+    def session(*told: Any) -> Session:
+        return session_of(mistral(*told), tmp_path, "frameworks.mistral_finetune")
+
+    assert value(session(1)) == pytest.approx(8192 / 3.15, rel=0.02)
+    for lie in (0.5, 2):
+        assert code(session(lie)) == "lines_contradict"
+        # Of those between which no evaluation lies.
+        assert value(session(lie, lambda n: n % 90 == 10)) == pytest.approx(8192 / 3.15, rel=0.02)

@@ -215,15 +215,17 @@ def _of_some(given: _Intervals, unit: float, rounds: float) -> tuple[float, floa
     if 1 / ratio > 1 + tolerance + resolution / 100:
         return ratio, resolution
     alike = given.at(np.abs(given.took / usual - 1) <= tolerance)
-    if not len(alike.rows) > _MOST_ALIKE * len(given.rows):
-        # Of steps that vary, those that claim far less than an interval that holds no pause.
-        alike = given = given.at(given.took <= _NO_PAUSE * usual)
-        if not (given.took > _FAR_LESS * given.claimed).any():
-            return None
-        ratio, resolution = _in_all(given, unit, rounds)
+    fine = 100 * (unit / usual + rounds)
     if len(alike.rows) < len(given.rows):
-        # A coarse clock may have taken the shorter ones for these.
-        ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)
+        if fine <= _COARSEST and len(alike.rows) > _MOST_ALIKE * len(given.rows):
+            # A coarse clock may have taken shorter ones for these.
+            ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), fine
+        else:
+            # Of steps that vary, those that claim far less than an interval that holds no pause.
+            short = given.at(given.took <= _NO_PAUSE * usual)
+            if not (short.took > _FAR_LESS * short.claimed).any():
+                return None
+            ratio, resolution = _in_all(short, unit, rounds)
     return (ratio, resolution) if resolution <= _COARSEST and ratio > 1 + tolerance + resolution / 100 else None
 
 

@@ -649,7 +649,7 @@ def test_speeds_that_are_means_since_the_start_hold_its_slow_steps(tmp_path: Pat
     for step in range(1, 1001):
         if step % 100 == 1:
             lines.append(mllog(at, "epoch_start", epoch_num=step // 100 + 1))
-        seconds = 4.0 if step <= 10 else 1.0
+        seconds = 2.5 if step <= 10 else 1.0
         at, trained = at + seconds, trained + seconds
         if step % 10 == 0:
             mean = trained / step

@@ -202,6 +202,10 @@ _MEAN_OF_SPEEDS = (
 )  # fmt: skip
 
 
+#: MoFlow prints the mean of all speeds since its warm-up, again and again.
+_MEANS_SO_FAR = rb'"throughput_train": [^\n{},]++, ?+"latency_train_mean": '
+#: What SIM prints of a step is all that it prints of it; in training its losses stand before it.
+_INFERENCE = rb'(?<=\{)"samples/s": [^\n{},]++\}'
 #: PaddlePaddle's ResNet-50 prints the speed of one step of many, beside its seconds.
 _OF_ONE_STEP = rb'"train\.batch_time": ?+'
 
@@ -218,6 +222,8 @@ def _reading(unit: str, span: Span) -> Reading:
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
     if span == "epoch":
         key = rb"(?!" + _SINCE_START + rb")" + key
+    if span != "run":
+        key = rb"(?!" + _MEANS_SO_FAR + rb"|" + _INFERENCE + rb")" + key
     value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
     if span == "run" and unit == "items/s":
         trained += rb"(?!" + _MEAN_OF_SPEEDS + rb")"
@@ -492,6 +498,15 @@ FORMAT = Format(
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"val.total_ips": 9000.5}}',
             "validation",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"samples/s": 9000.5}}',
+            "inference of SIM",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 99, 99], "data": {"throughput_train": 9000.5, "latency_train_mean": 0.25, '
+            b'"total_time_train": 250.5, "latency_train_90": 0.275}}',
+            "MoFlow's mean of all speeds since its warm-up",
         ),
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"train.compute_ips": 2750.5}}',

@@ -60,6 +60,12 @@ def _reading(unit: str, span: Span) -> Reading:
     """Return the reading of a span's lines that hold a training speed in a unit."""
     named = _PREFIX + _KEYS[unit] + _SUFFIX + rb" : (?=[^\s]++(?: {2}|[ \t\r]*+\n| " + _UNITS[unit] + rb"\b))"
     bare = _PREFIX + _KEYS["items/s"] + _SUFFIX + rb" : (?=[^\s]++ " + _UNITS[unit] + rb"\b)"
+    if span != "run":
+        # MoFlow's means of all speeds since its warm-up, and all that SIM prints of a step of inference.
+        named = (
+            rb"(?!throughput_train : [^\s]++ ++latency_train_mean : |(?<=\) )samples/s : [^\s]++[ \t\r]*+(?:\n|\Z))"
+            + named
+        )
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb"(?=" + _GAP + rb"train)" if span == "run" else b""
     return Reading(
@@ -205,6 +211,11 @@ FORMAT = Format(
         Sample(b"DLL 2026-11-20 10:11:12.500000 - Summary: train.loss : 6.5  train.ips : 16384.5 \n", throughput=16384.5),
         Sample(b"DLL 2026-11-20 10:11:12.500000 - (0, 140) samplesps : 9000.5 \n", step=140, throughput=9000.5),
         Sample(b"DLL 2026-11-20 10:11:12.500000 - Step: ()  throughput_train : 32.5  latency_train : 61.5 \n", throughput=32.5),
+        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) samples/s : 9000.5 \n", "inference of SIM"),
+        NearMiss(
+            b"DLL 2026-11-20 10:11:12.500000 - (0, 99, 99) throughput_train : 9000.5  latency_train_mean : 0.25  total_time_train : 250.5 \n",
+            "MoFlow's mean of all speeds since its warm-up",
+        ),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) val_throughput : 9000.5 samples/s\n", "validation"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput : 9000.5 samples/s\n", "inference, perhaps"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput_test : 9000.5 images/s latency_test : 7.5 \n", "inference"),

@@ -74,7 +74,7 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ),
     (
         "ngc.tensorflow_resnet50",
-        "DLL 2026-11-20 04:00:11.097720 - PARAMETER arch : resnext101-32x4d  mode : training_benchmark  batch_size : 8 ",
+        "DLL 2026-11-20 04:00:11.097720 - PARAMETER arch : resnext101-32x4d  mode : training_benchmark ",
         {"model": "resnext101-32x4d"},
     ),
     (

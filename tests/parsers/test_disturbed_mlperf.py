@@ -663,3 +663,24 @@ def test_speeds_that_are_means_since_the_start_hold_its_slow_steps(tmp_path: Pat
     found = measured(session, facts_of(session)).figures["sustained"]
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(64)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_speed_that_is_logged_twice_counts_once(first: bool, tmp_path: Path) -> None:
+    # RNN-T: epochs of 6400 samples in 100 s, an evaluation of 10 s in each block, and both lines for the same speed.
+    lines = []
+    for epoch in range(1, 21):
+        at = 110 * epoch - 110
+        lines += [mllog(at, "block_start", first_epoch_num=epoch, epoch_count=1)]
+        lines += [mllog(at, "epoch_start", epoch_num=epoch), mllog(at + 100, "epoch_stop", epoch_num=epoch)]
+        speeds = [
+            mllog(at + 100, "throughput", 64.0),
+            mllog(at + 100, "tracked_stats", {"throughput": 64.0}, step=epoch),
+        ]
+        lines += speeds if first else speeds[::-1]
+        lines += [mllog(at + 100, "eval_start", epoch_num=epoch), mllog(at + 110, "eval_stop", epoch_num=epoch)]
+        lines += [mllog(at + 110, "block_stop", first_epoch_num=epoch)]
+    session = read(run_of("rnnt", 64, lines, 2200, train_samples=6400), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert (found.value, samples_to_train(session)) == (pytest.approx(64), 128000)

@@ -124,6 +124,9 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     sequences from tokens.
     """
     printed = [each for each in of_run(events) if each.kind == "_printed"]
+    # A speed may be logged a second time beside the one that tells its place, and numbers of its own would be other places.
+    told_where = [each for each in printed if isfinite(each.place)]
+    printed = told_where if 2 * len(told_where) >= len(printed) else printed
     places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
     if len(set(places)) < 2:
         return []

@@ -51,8 +51,7 @@ corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .c
 check: $(VENV)/test.stamp ## lint, formatting, types, and whether docs/data/ is fresh
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
-	@$(BIN)/mypy --strict $(CODE)
-	@$(call INGEST,check)
+	@$(BIN)/mypy --strict $(CODE) & types=$$!; ( $(call INGEST,check) ); fresh=$$?; wait $$types && exit $$fresh
 
 plans: $(VENV)/site.stamp ## write the cases of all recipes to raw_logs/plans/
 	@$(BIN)/python -m runners export

@@ -159,6 +159,14 @@ class Pause:
             raise FormatError(f"{self.pattern!r} does not match the sample of its pause")
         return regex
 
+    @cached_property
+    def _held(self) -> tuple[Alternatives, ...]:
+        return literals(self.regex)
+
+    def may_stand_in(self, distinct: bytes) -> bool:
+        """Return whether a text may hold such a line, by its distinct lines."""
+        return all_in(self._held, distinct)
+
 
 @dataclass(frozen=True)
 class Trap:

@@ -2,7 +2,8 @@
 
 `throughput` is that of the whole job, in sentences. Most releases end the line with a Unix time, from which DLPerf
 computes. Steps are counted from 0. An older dialect prints `iter` instead of `step`, with the speed in three decimals
-and the seconds per batch.
+and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch behind the speed; where `pred_acc` stands before
+it, some releases count one device and others all, and the line is not read.
 """
 
 from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Window
@@ -14,10 +15,13 @@ FORMAT = Format(
     marker=b"mlm_loss: ",
     start=ONEFLOW_START,
     readings=(
-        Reading(
-            rb"step: <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
-            rb"throughput: <throughput>(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
-            unit="sequences/s",
+        *(
+            Reading(
+                rb"step: <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
+                rb"throughput: <throughput>" + epoch + rb"(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
+                unit="sequences/s",
+            )
+            for epoch in (rb"", rb", epoch: <epoch>")
         ),
         Reading(
             rb"iter <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
@@ -39,6 +43,14 @@ FORMAT = Format(
         Sample(
             b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 32.000(sec/batch), 0.250(sentences/sec)\n",
             step=4, loss=11.032, step_seconds=32.0, throughput=0.25,
+        ),
+        Sample(
+            b"step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, throughput: 54.982, epoch: 0 1795163766.5000000\n",
+            step=19, epoch=0, throughput=54.982, clock=1795163766.5,
+        ),
+        NearMiss(
+            b"step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, pred_acc: 0.500, throughput: 54.982, epoch: 0 1795163766.5000000\n",
+            "of one device, or of all: releases differ",
         ),
         NearMiss(b"step: 19, total_loss: 11.078, mlm_loss: 10.407, nsp_loss: 0.671, throughput: 52.2", "cut inside the number"),
         NearMiss(b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 32.000(sec/batch), 0.25", "cut inside the number"),

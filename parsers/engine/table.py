@@ -401,6 +401,7 @@ def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> 
     stops = {
         Stop(before + bisect_left(rows, start), rank, pause)
         for pause in reading.pauses
+        if pause.may_stand_in(chunk.distinct)
         if (found := [match.start() for match in pause.regex.finditer(chunk.text)])
         for start, rank in zip(found, chunk.ranks(found), strict=True)
     }

@@ -74,6 +74,8 @@ FORMAT = Format(
         Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
         Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)$", grouped),
         Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
+        # PaddleMIX draws the same bar; its logger fills the level with blanks.
+        Fact("framework", rb"(\] \[ ++INFO\] - \*{5} Running training \*{5})", lambda _: "PaddlePaddle"),
         *PYTORCH_JOB,
         *ACCELERATE,
     ),

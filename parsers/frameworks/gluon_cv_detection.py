@@ -11,21 +11,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to
 from parsers.contract.statistics import median
 
 #: A terminal shows the lines of the root logger with its level and name; its file does not.
 _ARGUMENTS = rb"^(?:INFO:root:)?+Namespace\("
+
+
+def _named(argument: bytes) -> bytes:
+    """Return a pattern for the arguments, up to the value of one of them."""
+    return _ARGUMENTS + _up_to(argument)
+
+
+def _up_to(argument: bytes) -> bytes:
+    return up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
+
+
 #: Epochs of a few batches print none, and then nothing shows whose images they are.
 _SET = (
-    _ARGUMENTS + rb"[^\n]{0,2000}?\bdataset='(%s)'[^\n]{0,2000}?\bsave_prefix='[^'\n]{0,200}?(?:ssd|yolo|center_net)"
-    rb"(?:(?!Training cost: )[\s\S]){0,9000}?\]\[Batch "
+    _named(b"dataset")
+    + rb"'(%s)'"
+    + _up_to(b"save_prefix")
+    + rb"'[^'\n]{0,200}?(?:ssd|yolo|center_net)(?:(?!Training cost: |Namespace\()[\s\S]){0,9000}?\]\[Batch "
 )
 
 
 def _number(key: bytes) -> bytes:
     """Return a pattern for a number of the arguments."""
-    return _ARGUMENTS + rb"[^\n]{0,4000}?\b" + key + rb"=([1-9][0-9]*+)[,)]"
+    return _named(key) + rb"([1-9][0-9]*+)[,)]"
 
 
 def _epochs(columns: Columns) -> Postprocessed:
@@ -64,15 +77,15 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", _ARGUMENTS + rb"[^\n]{0,4000}?\bsave_prefix='(?:[^'/\n]++/)*+([^'/\n]++)'"),
+        Fact("model", _named(b"save_prefix") + rb"'(?:[^'/\n]++/)*+([^'/\n]++)'"),
         Fact("batch_size_of_job", _number(rb"batch_size"), int),
         # With Horovod each worker names its own.
-        Fact("devices", _ARGUMENTS + rb"(?![^\n]{0,4000}?\bhorovod=True\b)[^\n]{0,4000}?\bgpus='([0-9,]++)'", listed),
+        Fact("devices", _ARGUMENTS + rb"(?!" + _up_to(b"horovod") + rb"True\b)" + _up_to(b"gpus") + rb"'([0-9,]++)'", listed),
         Fact("total_epochs", _number(rb"epochs"), int),
         Fact("data_set_size", _number(rb"num_samples"), int),
         Fact("data_set_size", _SET % rb"voc", lambda _: 16_551),
         Fact("data_set_size", _SET % rb"coco", lambda _: 117_266),
-        Fact("precision", _ARGUMENTS + rb"[^\n]{0,4000}?\bamp=(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", _named(b"amp") + rb"(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(
         Sample(b"[Epoch 3] Training cost: 245.500000, CrossEntropy=5.365758, SmoothL1=2.420168\n", epoch=3, duration=245.5),

@@ -16,7 +16,7 @@ import re
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to
 from parsers.contract.coarse import contradicts, whole_seconds
 from parsers.frameworks import SEVERAL
 
@@ -76,24 +76,44 @@ def _sound(printed: bytes) -> int:
 
 
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
-_NAMESPACE = rb"\bNamespace\((?=[^\n]{0,4000}?\btotal_batch_size=)[^\n]{0,4000}?\b"
+_NAMESPACE = rb"\bNamespace\((?=" + up_to(rb"\btotal_batch_size=", again=rb"Namespace\(") + rb")"
+
+
+def _named(argument: bytes) -> bytes:
+    """Return a pattern for these arguments, up to the value of one of them."""
+    return _NAMESPACE + up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
+
+
 #: The devices that these list where none is named: one process trains on all of them.
 _LISTED_DEVICES = (
     rb"^(?:YOLOv5|YOLOR|Using torch) [^\n]*?\b(CUDA:0 \([^\n]*+(?:\n ++CUDA:[0-9]++ \([^\n]*+)*+)\s++"
-    + _NAMESPACE[2:]
-    + rb"device=''(?=[,)])"
-    rb"(?=[^\n]{0,4000}?\bworld_size=1[,)])"
+    + _named(b"device")[2:]
+    + rb"''(?=[,)])(?="
+    + up_to(rb"\bworld_size=", again=rb"Namespace\(")
+    + rb"1[,)])"
 )
 RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
 #: YOLOv5 prints the name of its script, which is `train_dual` in YOLOv9.
 _SCRIPT = rb"train(?:_[a-z]++)?+: weights="
 _ARGUMENTS = rb"\b(?:engine/trainer: |" + _SCRIPT + rb")"
+
+
+def _stated(argument: bytes) -> bytes:
+    """Return a pattern for the arguments of YOLOv5 and later, up to the value of one of them."""
+    return _ARGUMENTS + _up_to(argument)
+
+
+def _up_to(argument: bytes) -> bytes:
+    return up_to(rb"\b" + argument + rb"=", again=rb"engine/trainer: |: weights=")
+
+
 #: What YOLOv5 prints where no device is named: one process trains on all devices that it sees. Releases that list the first of
 #: them only warn of the others before they start; where a launcher starts several processes, its asterisks stand before.
 _ONLY_DEVICE = (
     rb"(?<!\*\n)^"
     + _SCRIPT
-    + rb"[^\n]{0,4000}?\bdevice=, [^\n]*+\n(?:(?!YOLOv5 )[^\n]*+\n){0,20}+YOLOv5 [^\n]*?\b(CUDA:0) \([^\n]*+\n"
+    + _up_to(b"device")
+    + rb", [^\n]*+\n(?:(?!YOLOv5 )[^\n]*+\n){0,20}+YOLOv5 [^\n]*?\b(CUDA:0) \([^\n]*+\n"
     rb"(?! ++CUDA:1)(?:(?!Starting training for |[^\n]*?\bDP not recommended)[^\n]*+\n){0,2000}+Starting training for "
 )
 
@@ -120,22 +140,22 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", rb"^((?:YOLO|yolo|gelan|rtdetr|RT-?DETR)[\w-]*+) summary: "),
-        Fact("model", _ARGUMENTS + rb"(?:[^\n]{0,4000}?\bmodel=)?+(?:[^,\s/]++/)*+(yolo[\w-]++|rtdetr[\w-]++)\.(?:pt|yaml)\b"),
+        Fact("model", _ARGUMENTS + rb"(?:" + _up_to(b"model") + rb")?+(?:[^,\s/]++/)*+(yolo[\w-]++|rtdetr[\w-]++)\.(?:pt|yaml)\b"),
         Fact("model", _ARGUMENTS + rb", cfg=(?:[^,\s/]++/)*+((?:yolo|gelan)[\w-]++)\.yaml,"),
-        Fact("model", _NAMESPACE + rb"cfg='(?:[^',\s/]++/)*+(yolo[\w-]++)\.yaml'"),
+        Fact("model", _named(b"cfg") + rb"'(?:[^',\s/]++/)*+(yolo[\w-]++)\.yaml'"),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(3/3\)", int),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(2/3\)", int),
         Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(1/3\)", int),
         Fact("batch_size_of_job", rb"Using batch-size ([0-9]++) for CUDA", int),
-        Fact("batch_size_of_job", _ARGUMENTS + rb"[^\n]{0,4000}?\bbatch(?:_size)?+=([0-9]++),", int),
-        Fact("batch_size_of_job", _NAMESPACE + rb"total_batch_size=([0-9]++)[,)]", int),
-        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=[\[(]?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)[\])]?, [a-z]", listed),
-        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda), [a-z]", lambda _: 1),
+        Fact("batch_size_of_job", _stated(rb"batch(?:_size)?+") + rb"([0-9]++),", int),
+        Fact("batch_size_of_job", _named(b"total_batch_size") + rb"([0-9]++)[,)]", int),
+        Fact("devices", _stated(b"device") + rb"[\[(]?((?:cuda:|-)?+[0-9]++(?:, ?(?:cuda:|-)?+[0-9]++)*+)[\])]?, [a-z]", listed),
+        Fact("devices", _stated(b"device") + rb"(None|mps|cpu|cuda), [a-z]", lambda _: 1),
         Fact("devices", _ONLY_DEVICE, lambda _: 1),
         # Without processes of its own one program trains on the devices that it names.
-        Fact("devices", _NAMESPACE + rb"world_size=(" + SEVERAL + rb")[,)]", int),
-        Fact("devices", _NAMESPACE + rb"device='((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
-        Fact("devices", _NAMESPACE + rb"device='(cpu)'", lambda _: 1),
+        Fact("devices", _named(b"world_size") + rb"(" + SEVERAL + rb")[,)]", int),
+        Fact("devices", _named(b"device") + rb"'((?:cuda:)?+[0-9]++(?:,[0-9]++)*+)'", listed),
+        Fact("devices", _named(b"device") + rb"'(cpu)'", lambda _: 1),
         Fact("devices", _LISTED_DEVICES, lambda printed: printed.count(b"CUDA:")),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |[0-9]++ corrupt(?:ed)?+: )[^\r\n])*+([0-9]++ corrupt(?:ed)?+: 100%[^\r\n0-9]{0,400}+[0-9]++)/", _sound),
         # YOLOv5 of 2020 says so of the training before the validation.
@@ -143,7 +163,7 @@ FORMAT = Format(
         Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
         Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\btorch[- ](\d\S*+)"),
         Fact("precision", rb"AMP: checks (passed|failed|skipped)", words={b"passed": "amp", b"failed": "fp32", b"skipped": "amp"}),
-        Fact("precision", rb"\bengine/trainer: [^\n]{0,4000}?\bamp=(False),", words={b"False": "fp32"}),
+        Fact("precision", rb"\bengine/trainer: " + _up_to(b"amp") + rb"(False),", words={b"False": "fp32"}),
     ),
     samples=(
         Sample(

@@ -5,10 +5,14 @@ rate, kept within the second that the elapsed time is cut to. Where the terminal
 not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to
 from parsers.frameworks.ultralytics import RATE, epochs
 
-_ARGUMENTS = rb"\btraining args are: Namespace\([^\n]{0,4000}?\b"
+
+def _named(argument: bytes) -> bytes:
+    """Return a pattern for the arguments, up to the value of one of them."""
+    return rb"\btraining args are: Namespace\(" + up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
+
 
 FORMAT = Format(
     title="YOLOv6",
@@ -30,10 +34,10 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", _ARGUMENTS + rb"batch_size=(\d++)[,)]", int),
-        Fact("devices", _ARGUMENTS + rb"device='([0-9]++(?:,[0-9]++)*+)'", listed),
-        Fact("devices", _ARGUMENTS + rb"device='(cpu)'", lambda _: 1),
-        Fact("model", _ARGUMENTS + rb"conf_file='(?:[^'/\n]*+/)*+(yolov6(?:(?!_finetune)\w)++)(?:_finetune)?+\.py'"),
+        Fact("batch_size_of_job", _named(b"batch_size") + rb"(\d++)[,)]", int),
+        Fact("devices", _named(b"device") + rb"'([0-9]++(?:,[0-9]++)*+)'", listed),
+        Fact("devices", _named(b"device") + rb"'(cpu)'", lambda _: 1),
+        Fact("model", _named(b"conf_file") + rb"'(?:[^'/\n]*+/)*+(yolov6(?:(?!_finetune)\w)++)(?:_finetune)?+\.py'"),
         Fact("data_set_size", rb"^Train: Final numbers of valid images: (\d++)/", int),
     ),
     samples=(

@@ -1,14 +1,26 @@
 """Printers of the PaddlePaddle family."""
 
+import re
+
 from parsers.contract import Fact, listed
 from parsers.contract.coarse import fine_rates
 
-#: What `fleet.init` prints where nothing but the batch is split.
-FLEET = Fact(
-    "devices",
-    rb"HybridParallelInfo: rank_id: \d++, mp_degree: 1, sharding_degree: 1, pp_degree: 1, (?:sep_degree: 1, )?+dp_degree: (\d++),",
-    int,
-)
+
+def _replicas(printed: bytes) -> int:
+    """Return the product of the degrees that split the batch alone.
+
+    Raises:
+        ValueError: others split the model or the sequence, so that a rank has no batch of its own.
+    """
+    degrees = {name: int(degree) for name, degree in re.findall(rb"([a-z]++)_degree: (\d++)", printed)}
+    found = degrees.pop(b"dp", 0) * degrees.pop(b"sharding", 1)
+    if set(degrees.values()) - {1}:
+        raise ValueError("not the batch alone is split")
+    return found
+
+
+#: What `fleet.init` prints where nothing but the batch is split. The order of the degrees differs between releases.
+FLEET = Fact("devices", rb"HybridParallelInfo: rank_id: \d++, ((?:[a-z]{1,20}+_degree: \d++, ){3,9}+)", _replicas)
 #: What `paddle.distributed.launch` prints about the job.
 LAUNCHER = (
     Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
@@ -21,6 +33,8 @@ LAUNCHER = (
         listed,
     ),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)(?![\d:])", int),  # not `2:4`, the bounds of an elastic job
+    # Of an elastic job these are the machines that have come.
+    Fact("nodes", rb"^LAUNCH INFO [\d :,-]++Job: \S++ mode collective, replicas (\d++)\[", int),
     Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
     Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
     Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),

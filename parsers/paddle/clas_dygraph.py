@@ -1,8 +1,8 @@
 """PaddleClas, dynamic graph (`tools/train.py`): a record per `Global.print_batch_step` iterations.
 
 `ips` is the throughput of one device. Releases of 2024 print its mean since the last line. Releases of 2022 print a
-running mean since iteration 5 of the epoch, and no line tells these two apart: for those, `sustained` averages
-running means, which is right for a steady speed and slow to show a stall. `[Eval]` lines have an `ips` of their own,
+running mean since iteration 5 of the epoch, which is undone where the timestamps tell that it is one. Where they do not
+tell, `sustained` averages running means, which is right for a steady speed. `[Eval]` lines have an `ips` of their own,
 for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
 `batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here,
@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
 from parsers.paddle import CLAS, MEMORY
 
 _BEGINS = rb"\[Train\]\[Epoch "
@@ -38,6 +38,13 @@ _VARIED = 0.05
 #: Standard error, as a share, up to which the last batches of the records tell the mean of all.
 _TOLD = 0.01
 
+
+#: Stretches by which the timestamps are held against the lines: so many, but of so many seconds at least, since
+#: timestamps have whole ones.
+_STRETCHES, _LEAST = 16, 20.0
+#: What the two ends of a stretch round in seconds, on average at most.
+_ROUNDED = 1.0
+_A_DAY = 86400
 
 #: The first releases (2021), which log as `root`, have these in the first mean of the next epoch.
 _PAUSES = (
@@ -85,11 +92,52 @@ def _whole_batches(columns: Columns, since: int | None = None) -> Postprocessed:
     return rows, {name: column[rows] for name, column in made.items()}
 
 
+def _are_running(columns: Columns) -> bool:
+    """Return whether the timestamps say that the means run since an iteration of the epoch, and not since the last line."""
+    step, cost = columns["step"], columns["step_seconds"]
+    begins = (np.diff(columns["epoch"]) != 0) | (step[:-1] < _RESTART) | (np.diff(step) <= 0)
+    took = np.diff(3600 * columns["_hour"] + 60 * columns["_minute"] + columns["_second"]) % _A_DAY
+    since_last, running = cost[1:] * np.diff(step), np.diff(cost * (step - _RESTART + 1))
+    told = ~begins & np.isfinite(took + since_last + running)
+    if not took[told].sum() >= _LEAST:
+        return False
+    passed = np.cumsum(took[told])
+    stretch = (passed // max(_LEAST, passed[-1] / _STRETCHES)).astype(np.intp)
+    off, off_if_running = (
+        np.abs(np.bincount(stretch, took[told] - each[told])).sum() for each in (since_last, running)
+    )
+    return bool(off > _ROUNDED * len(np.unique(stretch)) and off_if_running < off / 2)
+
+
+def _of_intervals(columns: Columns) -> Postprocessed:
+    """Return the same with means since the last line, also where running means are printed."""
+    running = _are_running(columns)
+    columns = {name: column for name, column in columns.items() if not is_private(name)}
+    if not running:
+        return _whole_batches(columns)
+    kept = np.flatnonzero(columns["step"] >= _RESTART)
+    rows, made = _whole_batches({name: column[kept] for name, column in columns.items()}, _RESTART)
+    rows, seen = kept[rows], made["step"] - _RESTART + 1
+    begins = (np.diff(made["epoch"], prepend=np.nan) != 0) | (np.diff(seen, prepend=np.inf) <= 0)
+    seconds = seen * made["step_seconds"]
+    steps, took, samples = (
+        np.where(begins, each, np.diff(each, prepend=0.0)) for each in (seen, seconds, seconds * made["throughput"])
+    )
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        return rows, {**made, "steps": steps, "step_seconds": took / steps, "throughput": samples / took}
+
+
 def _since_restart(columns: Columns) -> Postprocessed:
     """Return the same of the first releases, without the lines whose mean began in the epoch before."""
     kept = np.flatnonzero((columns["step"] >= _RESTART) | (columns["epoch"] == columns["epoch"][:1]))
     rows, found = _whole_batches({name: column[kept] for name, column in columns.items()}, _RESTART)
     return kept[rows], found
+
+
+def _time_before(logger: bytes) -> bytes:
+    """Return a pattern for the time of day in front of the name of a logger, which is read so far."""
+    at = rb"(?P<_hour>[0-9]{2}):(?P<_minute>[0-9]{2}):(?P<_second>[0-9]{2})\] "
+    return rb"(?:(?<=" + at + logger + rb")|)"
 
 
 def _of_device(logger: bytes) -> Reading:
@@ -110,7 +158,10 @@ FORMAT = Format(
     marker=b"[Train][Epoch ",
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
-        _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci"))),
+        replace(
+            _of_device(b"".join(rb"(?<!%s INFO: " % name + _BEGINS + rb")" for name in (b"root", b"plsc", b"passl", b"ppsci")) + _time_before(rb"ppcls INFO: " + _BEGINS)),
+            postprocess=_of_intervals,
+        ),
         replace(
             _of_device(rb"(?<=root INFO: " + _BEGINS + rb")"),
             cumulative_since=_RESTART,
@@ -118,10 +169,14 @@ FORMAT = Format(
             epoch_timer=True,
             postprocess=_since_restart,
         ),
-        Reading(
-            rb"(?:plsc|passl) INFO: " + _BEGINS + _HEAD
-            + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
-            unit="images/s",
+        *(
+            Reading(
+                name + _time_before(name) + rb" INFO: " + _BEGINS + _HEAD
+                + rb"batch_cost: <step_seconds>s?, reader_cost: <reader_seconds>s?, (?:ema_cost: [0-9.]++, )?+ips: <throughput> images/sec",
+                unit="images/s",
+                postprocess=_of_intervals,
+            )
+            for name in (b"plsc", b"passl")
         ),
     ),
     facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),

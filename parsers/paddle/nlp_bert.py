@@ -5,7 +5,7 @@ the static graph (`total step`, once misspelt as `tobal step`) adds to it once m
 loader is slow, and the seconds of a step count. There every rank prints its lines. The data lie in several files; a
 record in which another one begins counts the steps since then only, and is left out. With gradient merge, every 88th
 step or so also reduces and updates: one record in nine is therefore slow, and counts. Some logs print the command at
-the very end.
+the very end. LLaVA of PaddleMIX prints the samples of the job that PaddleNLP's Trainer counts, and no unit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
 from parsers.paddle import LAUNCHER, MEMORY
+from parsers.paddle.nlp_trainer import HEAD, PAUSES
 
 #: Numbers that agree within this share, beyond their rounding to five decimals, are one.
 _SAME, _ROUNDING = 2e-3, 1e-5
@@ -63,6 +64,11 @@ FORMAT = Format(
         # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
         Reading(_LINE + rb"avg_samples: <_samples>, ips: <throughput> sample/sec" + MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, postprocess=_whole_intervals),
         Reading(_LINE + rb"avg_samples: [0-9.]++, ips: <throughput> words/sec" + MEMORY, unit="words/s", scope="device", pauses=_PAUSES),
+        # LLaVA.
+        Reading(
+            rb"\bglobal step <step>, loss: <loss>, ips: <throughput>, max_mem_reserved: [0-9]++ MB, max_mem_allocated: <memory> MB",
+            unit="samples/s", counts="update", pauses=PAUSES,
+        ),
     ),
     facts=(
         Fact("batch_size", _argument(rb"batch_size", rb"(\d++)"), int),
@@ -71,6 +77,7 @@ FORMAT = Format(
         Fact("precision", _argument(rb"use_amp", rb"(\w++)"), words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
         Fact("model", _argument(rb"model_name_or_path", rb"'?([^'\s,]++)")),
         Fact("total_steps", _argument(rb"max_steps", rb"(\d++)"), int),
+        *HEAD,  # Of Stable Diffusion and LLaMA.
         *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
     ),
@@ -109,6 +116,15 @@ FORMAT = Format(
             b"[2026-11-20 11:50:31,558] [    INFO] - global step 20 / 1000, loss: 0.250000, avg_reader_cost: 0.00200 sec, "
             b"avg_batch_cost: 0.25000 sec, avg_samples: 1500.00000, ips: 6400.00000 words/sec",
             step=20, step_seconds=0.25, throughput=6400.0,
+        ),
+        Sample(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20, loss: 0.25000, ips: 51.25000, max_mem_reserved: 9000 MB, max_mem_allocated: 8000 MB",
+            step=20, loss=0.25, throughput=51.25, memory=8000,
+        ),
+        NearMiss(
+            b"[2026-11-20 11:50:31,558] [    INFO] - global step 20, loss: 0.25000, interval_samples_per_second: 51.25000, ips: 2048.00000, "
+            b"max_mem_reserved: 9.0 GB, max_mem_allocated: 8.0 GB",
+            "PaddleNLP's Trainer prints its own line beside it",
         ),
         NearMiss(
             b"global step 10, epoch: 1, batch: 9, loss: 0.69, speed: 4.10 step/s, ips: 120.00000 sequences/sec",

@@ -22,7 +22,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\bglobal step <step>/<total_steps>, epoch: <epoch>, batch: [0-9]++, rank_id: [0-9]++, loss: <loss>, lr: [0-9.e-]++, "
+            rb"\bglobal step <step>/<total_steps>, epoch: <epoch>, batch: [0-9]++, rank_id: [0-9]++, loss: <loss>, (?:ppl: [0-9.e+-]++, )?+lr: [0-9.e-]++, "
             rb"speed: <steps_per_second> step/s",
             unit="samples/s",
             repeated=True,
@@ -41,6 +41,10 @@ FORMAT = Format(
         Sample(
             b"global step 100/6315, epoch: 0, batch: 99, rank_id: 0, loss: 0.625000, lr: 0.0000100000, speed: 12.5000 step/s\n",
             step=100, total_steps=6315, epoch=0, loss=0.625, steps_per_second=12.5,
+        ),
+        Sample(
+            b"global step 100/6315, epoch: 0, batch: 99, rank_id: 0, loss: 2.500000, ppl: 12.182494, lr: 0.0000100000, speed: 12.5000 step/s\n",
+            step=100, loss=2.5, steps_per_second=12.5,
         ),
         NearMiss(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, acc: 0.50000, speed: 12.50 step/s\n", "divided by numbers of its own"),
         NearMiss(b"global step 100/6315, epoch: 0, batch: 99, rank_id: 0, loss: 0.625000, lr: 0.0000100000, speed: 12.5", "cut inside the number"),

@@ -99,7 +99,8 @@ def _counts_one_update(columns: Columns) -> bool:
 
 
 _FACTS = ("batch_size", "accumulation", "tensor_parallel", "pipeline_parallel", *_OF_EPOCHS)
-_PAUSES = (
+#: An evaluation or a checkpoint counts in the interval that follows it.
+PAUSES = (
     Pause(
         "evaluation",
         rb'eval_loss"?+: ',
@@ -116,6 +117,22 @@ _PAUSES = (
         b"[2026-11-20 11:50:31,558] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
     ),
 )
+
+#: What the trainer states of itself, also where the benchmarks made of it print other lines.
+HEAD = (
+    Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
+    Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
+    Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+    Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+    Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
+    Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
+    Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),
+    Fact("sequence_length", _ARGUMENT % (rb"max_seq_length", rb"([0-9]++)"), int),
+    Fact("precision", _ARGUMENT % (rb"bf16", rb"(\w++)"), words={b"True": "bf16"}),
+    # The list is in the order of names.
+    Fact("precision", _ARGUMENT.replace(b"$", rb"\n[^\n]*?") % (rb"fp16", rb"True") + _ARGUMENT % (rb"fp16_opt_level", rb"(O2)"), words={b"O2": "fp16"}),
+    Fact("precision", _ARGUMENT % (rb"fp16", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
+)  # fmt: skip
 
 FORMAT = Format(
     title="PaddleNLP Trainer",
@@ -134,7 +151,7 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
-            pauses=_PAUSES,
+            pauses=PAUSES,
             postprocess=_of_job,
             facts=_FACTS,
         ),
@@ -142,7 +159,7 @@ FORMAT = Format(
             _ROW,
             unit="samples/s",
             counts="update",
-            pauses=_PAUSES[:1],
+            pauses=PAUSES[:1],
             postprocess=_of_file,
             facts=_FACTS,
         ),
@@ -153,7 +170,7 @@ FORMAT = Format(
             scope="device",
             counts="update",
             marker=b"interval_tokens_per_second_per_device: ",
-            pauses=_PAUSES,
+            pauses=PAUSES,
         ),
         Reading(
             # Early stopping leaves planned steps out that the speed counts; the epoch tells how far the run came.
@@ -164,22 +181,13 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        *HEAD,
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("data_set_size", rb"\] ++- ++Num examples = ([0-9,]++)[ \t]*+\r?\n(?=[^\n]{0,200}? Num Epochs = )", grouped),
         Fact("total_epochs", rb"\] ++- ++Num Epochs = ([0-9,]++)", grouped),
         Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
         Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
-        Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
-        Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
-        Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),
-        Fact("sequence_length", _ARGUMENT % (rb"max_seq_length", rb"([0-9]++)"), int),
-        Fact("precision", _ARGUMENT % (rb"bf16", rb"(\w++)"), words={b"True": "bf16"}),
-        Fact("precision", _ARGUMENT % (rb"fp16", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(
         Sample(

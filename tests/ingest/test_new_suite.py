@@ -11,7 +11,7 @@ import pytest
 from ingest import new_suite
 from ingest.common import suites
 from ingest.common.errors import UsageError
-from ingest.common.words import LANGUAGES, load
+from ingest.common.words import LANGUAGES, own
 from ingest.site import model
 from schema.records import Run, text_of
 from tests import builders
@@ -106,12 +106,12 @@ def test_missing_words_are_listed_by_line_until_they_are_written(tmp_path: Path,
         at = next(number for number, line in enumerate(lines, 1) if line.startswith(f"{key} = "))
         wanted.append(f"{path}:{at}: words.{key} is as new-suite wrote it (en, zh); write your own")
     assert new_suite.unfilled(folder) == wanted
-    entry = load().entries["suite.summary"]
+    entry = own().entries["suite.summary"]
     path.write_text(text.replace(entry["en"], "Image classification."), "utf-8")
     assert new_suite.unfilled(folder)[0].endswith("words.summary is as new-suite wrote it (zh); write your own")
     for key in new_suite.OWN_WORDS:
         for language in LANGUAGES:
-            text = text.replace(load().entries[f"suite.{key}"][language], f"{key} {language}")
+            text = text.replace(own().entries[f"suite.{key}"][language], f"{key} {language}")
     path.write_text(text, "utf-8")
     assert new_suite.unfilled(folder) == []
 

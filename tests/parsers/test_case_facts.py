@@ -207,6 +207,38 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("frameworks.composer", "max_seq_len: 2048\nn_gpus: 16\ndevice_train_batch_size: 4", {"devices": 16}),
     ("paddle.clas_dygraph", "LAUNCH INFO 2026-11-20 10:00:00,000 nnodes: 2", {"nodes": 2}),
     (
+        "paddle.clas_dygraph",
+        (
+            "LAUNCH INFO 2026-11-20 10:00:00,000 nnodes: 2:4\n"
+            "LAUNCH INFO 2026-11-20 10:00:00,000 Job: default, mode collective, replicas 3[2:4], elastic True"
+        ),
+        {"nodes": 3},
+    ),
+    (
+        "paddle.nlp_trainer",
+        (
+            "[2026-11-20 10:00:00,000] [    INFO] - bf16                          : False\n"
+            "[2026-11-20 10:00:00,000] [    INFO] - fp16                          : True\n"
+            "[2026-11-20 10:00:00,000] [    INFO] - fp16_opt_level                : O2"
+        ),
+        {"precision": "fp16"},
+    ),
+    (
+        "frameworks.diffusers",
+        "[2026-11-20 10:00:00,000] [    INFO] - ***** Running training *****",
+        {"framework": "PaddlePaddle"},
+    ),
+    # The benchmarks made of the trainer print other lines of the steps.
+    (
+        "paddle.nlp_bert",
+        (
+            "[2026-11-20 10:00:00,000] [    INFO] - tensor_parallel_degree        : 2\n"
+            "[2026-11-20 10:00:00,000] [    INFO] - world_size                    : 8\n"
+            "[2026-11-20 10:00:00,000] [INFO] -   Total train batch size (w. parallel, distributed & accumulation) = 32"
+        ),
+        {"devices": 8, "tensor_parallel": 2, "batch_size_of_job": 32},
+    ),
+    (
         "frameworks.mlperf",
         (
             ':::MLLOG {"key": "submission_benchmark", "value": "x"}\n'

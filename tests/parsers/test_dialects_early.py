@@ -232,3 +232,48 @@ def test_tacotron_prints_means_of_a_hundred_steps(first: int, tmp_path: Path) ->
         lines.append(f"Step {step:<7d} [{sum(last) / len(last):.3f} sec/step, loss=0.12500, avg_loss=0.25000]")
     session = session_of(lines, tmp_path, "frameworks.tacotron")
     assert value(session, "sustained") == pytest.approx(32 / 0.55, rel=1e-3)
+
+
+def one_embedding(every: int, evaluated: int) -> list[str]:
+    """Return the lines of OneFlow's DCN: 4,096 samples in 5 ms a step, and a minute of evaluation behind so many."""
+    lines, at, counted, since = (
+        ["  crossing_layers ................ 3", "  train_batch_size ............... 4096"],
+        NOON,
+        0,
+        0,
+    )
+    for step in range(1, 6001):
+        at += dt.timedelta(milliseconds=5)
+        since += 1
+        if step % every == 0:
+            latency = 5 * since / (step - counted)
+            lines.append(
+                f"Rank[0], Step {step}, Loss 0.1250, Latency {latency:.3f} ms, Throughput {4096e3 / latency:.1f}, "
+                f"{at:%Y-%m-%d %H:%M:%S}"
+            )
+            counted, since = step, 0
+        if step % evaluated == 0:
+            at += dt.timedelta(minutes=1)
+            lines.append(
+                f"Rank[0], Epoch {step // evaluated}, Step {step}, AUC 0.761625, LogLoss 0.125125, Eval_time 59.50 s"
+            )
+            since = 0  # The steps since the last line still count.
+    return lines
+
+
+@pytest.mark.parametrize("evaluated", [1000, 1150])
+def test_oneflow_counts_steps_that_an_evaluation_leaves_untimed(evaluated: int, tmp_path: Path) -> None:
+    lines = one_embedding(100, evaluated)
+    assert headline(lines, tmp_path, "dlperf.oneflow_models_ctr", devices=8) == pytest.approx(4096 / 0.005, rel=1e-3)
+    assert facts_of(session_of(lines, tmp_path, "dlperf.oneflow_models_ctr"))["model"] == "DCN"
+
+
+def test_oneflow_wide_and_deep_evaluates_within_the_next_latency(tmp_path: Path) -> None:
+    """A step takes 2.5 ms; 30 s of evaluation stand behind every 300 of them."""
+    lines = ["  batch_size ..................... 16384"]
+    for step in range(100, 4100, 100):
+        latency = 2.5 + (300 if step > 300 and step % 300 == 100 else 0)
+        lines.append(f"[rank:0] iter: {step}/4000, loss: 0.0780, latency(ms): {latency:.4f} | 2026-11-20 13:19:02.848")
+        if step % 300 == 0:
+            lines.append(f"[rank:0] iter: {step}/4000, eval_auc: 0.7616 | 2026-11-20 13:19:32.848")
+    assert headline(lines, tmp_path, "dlperf.oneflow_models_ctr", devices=8) == pytest.approx(16384 / 0.0025)

@@ -695,3 +695,65 @@ def test_paddleocr_of_documents_times_the_forward_pass_alone(
         assert told.value == pytest.approx(found, rel=0.01)
     else:
         assert told.reason.code == found
+
+
+def clas_of_2022(costs: list[float], epochs: int, *, since_last: bool = False) -> list[str]:
+    """Return PaddleClas's lines of such epochs, with means since iteration 5 of the epoch or since the last line."""
+    lines, at, taken = [], START, []
+    for epoch in range(1, epochs + 1):
+        for step, cost in enumerate(costs):
+            if step == 5 and not since_last:
+                taken = []
+            at += dt.timedelta(seconds=cost)
+            taken.append(cost)
+            if step % 10 == 0:
+                mean = sum(taken) / len(taken)
+                lines.append(
+                    f"[{at:%Y/%m/%d %H:%M:%S}] ppcls INFO: [Train][Epoch {epoch}/{epochs}][Iter: {step}/{len(costs)}]"
+                    f"lr: 0.1, loss: 2.3, batch_cost: {mean:.5f}s, reader_cost: 0.0087s, ips: {64 / mean:.5f} samples/s"
+                )
+                taken = [] if since_last else taken
+        at += dt.timedelta(seconds=9)
+    return lines
+
+
+@pytest.mark.parametrize(("name", "samples"), [("ppcls", 128), ("plsc", 64), ("passl", 64)])
+@pytest.mark.parametrize("epochs", [1, 3])
+@pytest.mark.parametrize("since_last", [False, True])
+def test_running_means_of_paddleclas_of_2022_are_undone_where_timestamps_tell(
+    tmp_path: Path, epochs: int, since_last: bool, name: str, samples: int
+) -> None:
+    """The last 250 of each 400 steps take 0.3 s; over midnight, too."""
+    lines = clas_of_2022([0.25] * 151 + [0.3] * 249, epochs, since_last=since_last)
+    lines = [each.replace(" 08:0", " 23:5").replace(" 08:1", " 00:0").replace("ppcls", name) for each in lines]
+    if name != "ppcls":
+        lines = [each.replace("samples/s", "images/sec") for each in lines]
+    session = session_of(lines, tmp_path, "paddle.clas_dygraph")
+    # The first fifth of the records is left out: 80 steps of the first epoch, or 240.
+    fast, slow = {1: (70, 240), 3: (300, 640)}[epochs]
+    steps_per_second = (fast + slow) / (0.25 * fast + 0.3 * slow)
+    assert value(session, "sustained", devices=2) == pytest.approx(samples * steps_per_second, rel=5e-3)
+
+
+def test_running_means_that_no_timestamp_tells_stay_as_they_are(tmp_path: Path) -> None:
+    lines = [each[each.index("ppcls") :] for each in clas_of_2022([0.25] * 151 + [0.3] * 249, 1)]
+    assert len(recorded(session_of(lines, tmp_path, "paddle.clas_dygraph"))) == 40
+
+
+def test_llava_of_paddlemix_prints_the_samples_of_the_job(tmp_path: Path) -> None:
+    """32 samples of 8 devices take 0.5 s; a checkpoint lies in the record that follows it."""
+    head = [
+        "[2026-11-20 08:00:00,000] [INFO] -   Instantaneous batch size per device = 4",
+        "[2026-11-20 08:00:00,000] [INFO] -   Total train batch size (w. parallel, distributed & accumulation) = 32",
+    ]
+    lines = []
+    for n in range(1, 31):
+        at = f"[2026-11-20 08:{n:02}:00,000] [    INFO] -"
+        ips = 6.4 if n % 10 == 1 else 64
+        lines.append(
+            f"{at} global step {n}, loss: 0.5, ips: {ips:.5f}, max_mem_reserved: 9000 MB, max_mem_allocated: 8000 MB"
+        )
+        if n % 10 == 0:
+            lines.append(f"{at} Saving model checkpoint to output/checkpoint-{n}")
+    session = session_of(head + lines, tmp_path, "paddle.nlp_bert")
+    assert value(session, "sustained", devices=8) == pytest.approx(64)

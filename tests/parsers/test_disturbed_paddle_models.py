@@ -213,15 +213,28 @@ def test_the_launcher_states_nodes_and_devices(format_id: str, line: str, tmp_pa
     }
 
 
-def test_fleet_states_the_devices(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("degrees", "devices"),
+    [
+        ("dp_degree: 8, mp_degree: 1, pp_degree: 1", 8),
+        ("mp_degree: 1, sharding_degree: 1, pp_degree: 1, dp_degree: 8", 8),
+        ("mp_degree: 1, sharding_degree: 4, pp_degree: 1, dp_degree: 2, sep_degree: 1", 8),
+        # A rank has no batch of its own, and what it prints is not its share of the job.
+        ("mp_degree: 1, sharding_degree: 1, pp_degree: 1, dp_degree: 2, sep_degree: 4", None),
+        ("mp_degree: 4, sharding_degree: 1, pp_degree: 1, dp_degree: 2", None),
+    ],
+)
+def test_fleet_states_the_devices(degrees: str, devices: int | None, tmp_path: Path) -> None:
     line = "2026-11-20 13:37:10,000 - INFO - epoch: 0, batch_id: {}, auc:0.500000,  avg_reader_cost: 0.00000 sec, "
     costs = "avg_batch_cost: 0.05000 sec, avg_samples: 50.00000, ips: 1000.00000 ins/s"
     head = (
-        "[2026-11-20 13:37:09,000] [    INFO] topology.py:215 - HybridParallelInfo: rank_id: 0, mp_degree: 1, "
-        "sharding_degree: 1, pp_degree: 1, dp_degree: 8, mp_group: [0]"
+        f"[2026-11-20 13:37:09,000] [    INFO] topology.py:215 - HybridParallelInfo: rank_id: 0, {degrees}, "
+        "mp_group: [0]"
     )
     lines = [head, *(line.format(10 * n) + costs for n in range(1, 9))]
-    assert value(session_of(lines, tmp_path, "paddle.rec")) == pytest.approx(8000)
+    session = session_of(lines, tmp_path, "paddle.rec")
+    assert facts_of(session).get("devices") == devices
+    assert value(session) == pytest.approx(1000 * (devices or 1))
 
 
 def test_erniekit_counts_samples_of_the_job_and_no_rounded_steps(tmp_path: Path) -> None:

@@ -257,14 +257,25 @@ def _watched(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+#: Tests of containers and cables make network interfaces, at which Chromium drops the connections of others.
+CHANGED = "ERR_NETWORK_CHANGED"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests again whose browser dropped a request; to allow that of all tests would take a millisecond of each."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=[CHANGED]))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Iterator[None]:
-    """Name a dropped request as the cause of what failed without it, so that the test is run again (pyproject.toml)."""
+    """Name a dropped request as the cause of what failed without it, so that the test is run again."""
     _dropped.clear()
     try:
         yield
     except Exception as error:
-        if changed := [each for each in _dropped if "ERR_NETWORK_CHANGED" in each]:
+        if changed := [each for each in _dropped if CHANGED in each]:
             raise RuntimeError(changed[0]) from error
         raise
 

@@ -14,7 +14,7 @@ import pytest
 
 from ingest import build
 from ingest.common import numbers
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import comparison, results
 from ingest.compute.comparison import Candidate
 from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
@@ -160,7 +160,7 @@ def test_the_models_tables_mark_the_leaders_and_no_others(results_site: Site, vi
 
 
 def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
-    shown = badges.badges(results_site, load())
+    shown = badges.badges(results_site, own())
     for _, row in leading(results_site):
         badge = json.loads(shown[badges.path(row)])
         assert badge["message"] == f"{numbers.figure(row.value, row.spread)} {row.unit}, clearly the fastest"
@@ -169,18 +169,18 @@ def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
 def test_a_badge_names_the_class_of_each_verdict() -> None:
     site = Site(tuple(sorted(made_up(), key=lambda each: each.id)), (), suites(), results.results)
     said = {
-        json.loads(each)["label"] + ": " + json.loads(each)["message"] for each in badges.badges(site, load()).values()
+        json.loads(each)["label"] + ": " + json.loads(each)["message"] for each in badges.badges(site, own()).values()
     }
     rows = {row.hardware: row for rows in site.rows.values() for row in rows if row.framework == "PyTorch"}
     for name, expected in (("clear", "clearly the fastest"), ("single", "likely the fastest"),
                            ("third", "fastest: too close to call")):  # fmt: skip
-        badge = json.loads(badges.badges(site, load())[badges.path(rows[f"Device {name}"])])
+        badge = json.loads(badges.badges(site, own())[badges.path(rows[f"Device {name}"])])
         assert badge["message"].endswith(expected), name
     assert not any("fastest" in each for each in said if "TensorFlow" in each and "300" in each)
 
 
 def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, page: Any, address: str) -> None:
-    opened(page, address, data.records(results_site, load()), figures(results_site))
+    opened(page, address, data.records(results_site, own()), figures(results_site))
     choices = [
         {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [precision],
          "batch": [str(row.batch_size)]}
@@ -348,7 +348,7 @@ def pair_of_compare(made: ComparisonTables, suite: Suite, first: str, second: st
 @pytest.mark.parametrize("level", LEVELS)
 def test_front_and_compare_agree_on_every_pair(measured_site: Site, level: Level) -> None:
     found = list(pairs_of_front(measured_site, level))
-    records = data.records(measured_site, load())
+    records = data.records(measured_site, own())
     made = from_text(compare.data(measured_site, records), ComparisonTables)
     for suite, _, said in found:
         assert pair_of_compare(made, suite, *said.ids, level) == said
@@ -357,7 +357,7 @@ def test_front_and_compare_agree_on_every_pair(measured_site: Site, level: Level
 
 
 def test_the_script_says_of_every_pair_what_the_front_page_says(measured_site: Site, page: Any, address: str) -> None:
-    opened(page, address, data.records(measured_site, load()), figures(measured_site))
+    opened(page, address, data.records(measured_site, own()), figures(measured_site))
     expected = list(pairs_of_front(measured_site))
     choices = [
         {"model": suite.id, "hardware": [first.result.hardware], "framework": [first.framework, second.framework],

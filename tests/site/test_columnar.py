@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from pyarrow import parquet
 
 from ingest.common import problems
-from ingest.common.words import LANGUAGES, load
+from ingest.common.words import LANGUAGES, own
 from ingest.compute.results import results as results_of
 from ingest.site.data import columnar, results
 from ingest.site.data.problems import document, records
@@ -42,7 +42,7 @@ def site() -> Site:
 def data(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write both files where the queries look for them, and return the folder above."""
     folder = tmp_path_factory.mktemp("columnar")
-    for path, content in columnar.files(site, results.records(site, load()), load(), builders.Kept()).items():
+    for path, content in columnar.files(site, results.records(site, own()), own(), builders.Kept()).items():
         (folder / "docs" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "docs" / path).write_bytes(content)
     return folder
@@ -55,7 +55,7 @@ def rows(data: Path, path: str) -> list[dict[str, Any]]:
 
 def test_results_are_those_of_the_json(site: Site, data: Path) -> None:
     found = {each["id"]: each for each in rows(data, columnar.RESULTS)}
-    document = json.loads(results.document(results.records(site, load())))["results"]
+    document = json.loads(results.document(results.records(site, own())))["results"]
     assert len(found) == len(document) > 5
     for each in document:
         row = found[each["id"]]
@@ -91,7 +91,7 @@ def test_columns_have_types(data: Path) -> None:
 def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = {"reason": {"code": "too_few_records", "args": {"records": 2, "needed": 3}}}
     found = (Problem("empty", "a.log"), Problem("empty", "b.log", 3), Problem("too_few", "c.log", 0, reason))
-    site, known = Site(tuple(builders.runs()), found, suites(), results_of), load()
+    site, known = Site(tuple(builders.runs()), found, suites(), results_of), own()
     assert problems.TABLE not in columnar.files(site, [], known, builders.Kept())
     monkeypatch.setattr(problems, "MANY_LOGS", len({run.path for run in site.runs}) - 1)
     table = parquet.read_table(io.BytesIO(columnar.files(site, [], known, builders.Kept())[problems.TABLE]))
@@ -105,7 +105,7 @@ def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch)
 
 def test_problems_are_made_again_only_where_one_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(problems, "MANY_LOGS", 0)
-    words, kept = load(), builders.Kept()
+    words, kept = own(), builders.Kept()
 
     def tables(*found: Problem) -> bytes:
         return columnar.files(Site(tuple(builders.runs()), found, suites(), results_of), [], words, kept)[
@@ -118,12 +118,12 @@ def test_problems_are_made_again_only_where_one_has_changed(monkeypatch: pytest.
 
 
 def test_the_bytes_are_the_same_twice(site: Site) -> None:
-    found = results.records(site, load())
-    assert columnar.files(site, found, load(), builders.Kept()) == columnar.files(site, found, load(), builders.Kept())
+    found = results.records(site, own())
+    assert columnar.files(site, found, own(), builders.Kept()) == columnar.files(site, found, own(), builders.Kept())
 
 
 def test_a_site_without_results_has_empty_files() -> None:
-    empty = columnar.files(Site((), (), suites(), results_of), [], load(), builders.Kept())
+    empty = columnar.files(Site((), (), suites(), results_of), [], own(), builders.Kept())
     assert set(empty) == {columnar.RESULTS, columnar.RUNS}
 
 
@@ -152,7 +152,7 @@ def test_the_queries_of_the_page_answer_alike(
     )
     # Against the results, computed here once more.
     best: dict[tuple[Any, ...], tuple[float, str | None]] = defaultdict(lambda: (0.0, None))
-    for each in results.records(site, load()):
+    for each in results.records(site, own()):
         if each.value and each.devices:
             key = (each.model, each.hardware, each.precision, each.unit)
             best[key] = max(best[key], (each.value / each.devices, each.framework), key=lambda one: one[0])

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import results
 from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from ingest.published import publications
@@ -22,7 +22,7 @@ from tests import builders
 from tests.builders import HARDWARE, absent, edited, run
 from tests.site.conftest import html
 
-WORDS = load()
+WORDS = own()
 Runs = list[Run]
 
 

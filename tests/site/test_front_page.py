@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ingest.common.words import LANGUAGES, load
+from ingest.common.words import LANGUAGES, own
 from ingest.compute import results
 from ingest.compute.comparison_levels import DEFAULT, Level
 from ingest.published import publications
@@ -26,7 +26,7 @@ from tests.builders import run
 from tests.site.conftest import BLANK, html, served
 from tests.site.kinds import figure, made_up
 
-WORDS = load()
+WORDS = own()
 CELL = re.compile(
     r'<td class="pl-share"(?P<stated>[^>]*)><span>(?P<inside>.*?)</span>(?P<plain><small>.*?</small>)?'
     r'(?P<differs><small>.*?</small>)?(?P<published><small class="pl-theirs">.*?</small>)?</td>'

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.site import answers, hardware_names
 from tests.builders import run
 
-WORDS = load()
+WORDS = own()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import results
 from ingest.read.accelerators import Accelerator, Accelerators
 from ingest.site import hardware_tables
@@ -22,7 +22,7 @@ from schema.records import Run
 from tests import builders
 from tests.builders import absent, edited, run
 
-WORDS = load()
+WORDS = own()
 STATED = Accelerators(
     {
         "fast": Accelerator(

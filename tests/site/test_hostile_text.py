@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.site.render import drawing, jinja
 from ingest.site.render.chart import Chart, Dot, Dots, Panel, framed
 from ingest.site.render.text import plain
 from tests.site import markup, planted
 from tests.site.markup import Element
 
-WORDS = load()
+WORDS = own()
 #: Hosts that the planted sources and our own words name.
 HOSTS = {"", "example.org", "example.net", "github.com", "img.shields.io", "shields.io", "json-schema.org"}
 ADDRESSES = {"href", "src", "xlink:href", "action", "formaction", "srcset", "data", "poster"}

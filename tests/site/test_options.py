@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute.results import results as results_of
 from ingest.site import run_names, run_tables
 from ingest.site.model import Site, suites
@@ -29,13 +29,13 @@ from tests import builders
     ],
 )
 def test_options_are_said_in_words(options: dict[str, Any], en: str, zh: str | None) -> None:
-    known, said = load(), in_words(options)
+    known, said = own(), in_words(options)
     assert known.say("en", said) == en
     assert zh is None or known.say("zh", said) == zh
 
 
 def test_only_what_is_asked_for_is_said_and_nothing_empty() -> None:
-    known = load()
+    known = own()
     assert known.say("en", in_words({"threads": 2, "xla": True}, ["xla", "dali"])) == "XLA on"
     assert known.say("zh", listed(("", "GPT", in_words({"threads": 2})))) == "GPT、线程数 2"
 
@@ -51,7 +51,7 @@ def test_only_what_is_asked_for_is_said_and_nothing_empty() -> None:
 def test_a_workload_says_a_model_once(model: str, said: str) -> None:
     (llama,) = (suite for suite in suites() if "Llama tiny" in suite.models)
     options = {"size": "llama-tiny", "threads": 2}
-    assert load().say("en", llama.workload_words(model, options)) == said
+    assert own().say("en", llama.workload_words(model, options)) == said
     assert "llama-tiny" in llama.workload_text(model, options), "what tells rows apart says all"
 
 
@@ -75,9 +75,9 @@ def test_a_page_of_several_models_names_each_that_its_title_does_not(suite: str,
 def test_a_run_of_such_a_page_is_named_with_its_model() -> None:
     run = builders.run("x", model="Llama 3 8B", framework="PyTorch", options={"sequence_length": 8192})
     site = Site((run,), (), suites(), results_of)
-    assert "Llama, " in load().say("en", run_names.name(site, run))
-    assert "Llama 3 8B, sequence length 8192" in load().say("en", run_names.name(site, run))
-    assert "Llama 3 8B、序列长度 8192" in load().say("zh", run_tables.case_text(site, run))
+    assert "Llama, " in own().say("en", run_names.name(site, run))
+    assert "Llama 3 8B, sequence length 8192" in own().say("en", run_names.name(site, run))
+    assert "Llama 3 8B、序列长度 8192" in own().say("zh", run_tables.case_text(site, run))
 
 
 def test_an_option_that_only_repeats_the_model_is_marked_at_no_figure() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import results
 from ingest.published.publications import Publications
 from ingest.site import our_results
@@ -72,7 +72,7 @@ def test_options_that_both_state_have_to_agree(
     stated: dict[str, str], options: dict[str, Any], marks: tuple[str, ...] | None
 ) -> None:
     mine = found([run("a", options=options)], options=stated)
-    assert [tuple(load().say("en", mark) for mark in each.marks) for each in mine] == ([] if marks is None else [marks])
+    assert [tuple(own().say("en", mark) for mark in each.marks) for each in mine] == ([] if marks is None else [marks])
 
 
 @pytest.mark.parametrize(("options", "of"), [({}, "without"), ({"accumulation": 88}, "with")])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import LANGUAGES, load
+from ingest.common.words import LANGUAGES, own
 from ingest.compute.results import results
 from ingest.site.model import Site, suites
 from ingest.site.pages import model
@@ -172,11 +172,11 @@ def test_two_hundred_results_are_less_than_80_kb(language: str) -> None:
     site = Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results)
     assert sum(map(len, site.rows.values())) == 200
     page, full = model.pages(site)
-    written = dict(zip(LANGUAGES, (each.text for each in jinja.rendered(load(), page)), strict=True))[language]
+    written = dict(zip(LANGUAGES, (each.text for each in jinja.rendered(own(), page)), strict=True))[language]
     tab = written[written.index("{: #results }") : written.index("{: #scaling }")]
     assert 10_000 < len(tab.encode()) < WEIGHT
     assert tab.count('class="pl-rest"') == 2, "both tables have few of their rows here"
-    everything = next(iter(jinja.rendered(load(), full))).text
+    everything = next(iter(jinja.rendered(own(), full))).text
     assert len(re.findall(r"<tr data-f-devices", everything)) == 40
 
 
@@ -197,7 +197,7 @@ def test_of_much_hardware_the_first_is_shown_whole_and_the_rest_on_another_page(
     ]
     page, _, further = model.pages(Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results))
     whole, rest = (
-        dict(zip(LANGUAGES, (each.text for each in jinja.rendered(load(), of)), strict=True))[language]
+        dict(zip(LANGUAGES, (each.text for each in jinja.rendered(own(), of)), strict=True))[language]
         for of in (page, further)
     )
     shown, left = names[: model.HARDWARE_SHOWN], names[model.HARDWARE_SHOWN :]
@@ -214,8 +214,8 @@ def test_of_much_hardware_the_first_is_shown_whole_and_the_rest_on_another_page(
 def test_scaling_that_no_hardware_has_is_linked_nowhere() -> None:
     runs = [run(f"r-{number}", hardware=f"Made-up accelerator {number}") for number in range(1, 8)]
     page, _, further = model.pages(Site(tuple(runs), (), suites(), results))
-    whole, rest = (next(iter(jinja.rendered(load(), of))).text for of in (page, further))
-    assert load().text("en", "model.no_scaling") in part(whole, "scaling", "evidence")
+    whole, rest = (next(iter(jinja.rendered(own(), of))).text for of in (page, further))
+    assert own().text("en", "model.no_scaling") in part(whole, "scaling", "evidence")
     assert "(further.md#scaling)" not in whole
     assert "{: #scaling }" not in rest
     assert "(further.md#beside)" in whole

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute.results import results
 from ingest.published import publications
 from ingest.published.declarations import reports
@@ -28,7 +28,7 @@ from tests.runners.test_recipe_sources import COVERAGE
 from tests.site import markup
 from tests.site.conftest import ROOT
 
-WORDS = load()
+WORDS = own()
 #: Reports whose code no recipe launches: Fluid 1.4, and PaddleSeg at a commit whose arguments nobody printed.
 WITHOUT_RECIPES = {"fluid-guide", "perf-deeplabv3p-pending"}
 #: Recipes of the code that DLPerf's other pages name; the report of the round names other commits.

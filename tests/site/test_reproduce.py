@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load, phrase
+from ingest.common.words import own, phrase
 from ingest.compute.results import results
 from ingest.site import answers, reproduce
 from ingest.site import result_tables as tables
@@ -20,7 +20,7 @@ from schema.records import Run
 from tests import builders
 from tests.site import markup
 
-WORDS = load()
+WORDS = own()
 TOLD = builders.TOLD
 AGAIN = (
     "python -m runners run resnet50-pytorch --on ssh:HOST1,HOST2 "

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import results
 from ingest.site import answers
 from ingest.site import result_tables as tables
@@ -31,7 +31,7 @@ def parts(runs: list[Run]) -> tuple[Site, Suite, tuple[Row, ...]]:
 def written(table: Table | None, language: str) -> list[list[str]]:
     """Return the table's lines, cell by cell, without links and with bold text between asterisks."""
     assert table is not None
-    text = str(Writer(load(), language, lambda page: page).table(table))
+    text = str(Writer(own(), language, lambda page: page).table(table))
     return [[re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", each) for each in row] for row in tables_in(text)[0]]
 
 
@@ -143,7 +143,7 @@ def test_lines_of_two_workloads_are_two_lines_of_the_efficiency_chart() -> None:
         for side, devices, value in ((64, 1, 100.0), (64, 8, 400.0), (224, 1, 10.0), (224, 8, 80.0))
     ]
     (chart,) = [each for each in charts(runs) if each.name.endswith("-efficiency")]
-    said = chart.described(load(), "en")
+    said = chart.described(own(), "en")
     assert "4.00×" in said
     assert "8.00×" in said
     assert "image size 64" in said
@@ -168,8 +168,8 @@ def test_results_of_different_units_never_share_a_chart() -> None:
         run("c", framework="TensorFlow", unit="words/s", speed=8500.0),
     ]
     (chart,) = charts(runs)
-    assert "words/s" in chart.described(load(), "en")
-    assert "tokens/s" not in chart.described(load(), "en")
+    assert "words/s" in chart.described(own(), "en")
+    assert "tokens/s" not in chart.described(own(), "en")
     assert charts(runs[:2]) == []
 
 
@@ -180,7 +180,7 @@ def test_there_is_no_chart_of_one_value_or_of_one_line_between_two_points() -> N
     assert charts([one, eight]) == []
     sixteen = run("c", framework="PyTorch", devices=16, speed=1200.0)
     (chart,) = charts([one, eight, sixteen])
-    (line,) = chart.said(load(), "en").series
+    (line,) = chart.said(own(), "en").series
     assert [(point.x, point.y, point.n) for point in line.points] == [(1, 100.0, 1), (8, 87.5, 1), (16, 75.0, 1)]
 
 
@@ -192,7 +192,7 @@ def test_dots_are_of_one_device_and_lead_to_their_run() -> None:
     ]
     site, _, _ = parts(runs)
     chart = next(each for each in charts(runs) if each.name.endswith("-throughput"))
-    spec = chart.said(load(), "en")
+    spec = chart.said(own(), "en")
     assert [panel.label for panel in spec.panels] == ["1 device", "8 devices"]
     assert {row.label: row.value for row in spec.panels[1].rows} == {"PyTorch": 100.0, "PaddlePaddle": 90.0}
     texts = {row.label: row.text for row in spec.panels[1].rows}
@@ -214,14 +214,14 @@ def test_a_chart_of_many_results_has_whole_comparisons_of_each_number_of_devices
     runs += [run("alone", framework="PyTorch", batch_size=8, speed=99.0)]
     runs += [run("slow", framework="PyTorch", batch_size=512, options={"workers": 1}, speed=80.0)]
     chart = next(each for each in charts(runs) if each.name.endswith("-throughput"))
-    panels = chart.said(load(), "en").panels
+    panels = chart.said(own(), "en").panels
     assert [(panel.label, len(panel.rows)) for panel in panels] == [("1 device", 20), ("8 devices", 20)]
     for panel in panels:
         sizes = Counter(re.findall(r"batch size (\d+)", " ".join(row.label for row in panel.rows)))
         assert sizes == dict.fromkeys(("32", "64", "128", "256", "512"), 4)
     assert all(row.value > 100 for panel in panels for row in panel.rows)
-    assert "40 of 56 results" in load().say("en", chart.text)
-    assert "results" not in load().say("en", charts(runs[:14])[0].text), "few results are all there"
+    assert "40 of 56 results" in own().say("en", chart.text)
+    assert "results" not in own().say("en", charts(runs[:14])[0].text), "few results are all there"
 
 
 def test_a_dot_of_another_workload_says_so() -> None:
@@ -230,8 +230,8 @@ def test_a_dot_of_another_workload_says_so() -> None:
         for name, framework, workers in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
     ]
     (chart,) = charts(runs)
-    said = chart.described(load(), "en")
+    said = chart.described(own(), "en")
     assert "PyTorch, workers 8" in said
     assert "PaddlePaddle, workers 1" in said
     runs[1] = edited(runs[1], case={"options": {"workers": 8}})
-    assert "workers" not in charts(runs)[0].described(load(), "en")
+    assert "workers" not in charts(runs)[0].described(own(), "en")

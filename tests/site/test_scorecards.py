@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import results
 from ingest.compute.results import counts
 from ingest.site import answers, scorecards
@@ -20,7 +20,7 @@ from tests import builders
 from tests.builders import HARDWARE, run
 from tests.site.conftest import ledger
 
-WORDS = load()
+WORDS = own()
 
 
 def of(framework: str, speed: float, repeats: int, **other: Any) -> list[Run]:

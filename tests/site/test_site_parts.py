@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ingest.common import numbers
-from ingest.common.words import load, phrase
+from ingest.common.words import own, phrase
 from ingest.site.render import drawing, table
 from ingest.site.render.chart import (
     Annotation,
@@ -113,7 +113,7 @@ def test_tables_keep_cells_apart_and_notes_below() -> None:
         (table.Column("a|b"), table.Column(phrase("table.devices"), True)),
         ((table.cell("x|y", "runs/r.md"), table.absent("why not")), (table.absent("why not"), table.cell(""))),
     )
-    said = Writer(load(), "zh", lambda page: f"../{page}").table(given)
+    said = Writer(own(), "zh", lambda page: f"../{page}").table(given)
     assert '<th scope="col" data-key="a_b">a&#124;b</th>' in said
     assert '<th scope="row"><a href="../runs/r.md">x&#124;y</a></th>' in said
     assert "\n\n" not in said, "a blank line would end the block of HTML"
@@ -158,7 +158,7 @@ def test_a_chart_is_said_in_the_words_of_each_language_with_its_links_from_the_p
     made = Chart(
         "a", Dots(title="T", unit="u", panels=(Panel(phrase("front.one_device"), (row,)),)), phrase("chart.bars_text")
     )
-    known = load()
+    known = own()
     for language in ("en", "zh"):
         said = json.loads(made.linked(known, language, lambda page: f"../{page}"))
         (panel,) = said["panels"]

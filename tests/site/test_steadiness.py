@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import results
 from ingest.site import answers, caveats, steadiness
 from ingest.site import result_tables as tables
@@ -15,7 +15,7 @@ from ingest.site.pages import run as run_page
 from schema.records import Run
 from tests.builders import HARDWARE, edited, run
 
-WORDS = load()
+WORDS = own()
 
 
 def of(median: float, **other: Any) -> Run:

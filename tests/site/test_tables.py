@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import LANGUAGES, load, phrase
+from ingest.common.words import LANGUAGES, own, phrase
 from ingest.site import table_metrics
 from ingest.site.render import prose, table_files
 from ingest.site.render.html_table import Writer
@@ -30,12 +30,12 @@ KINDS = ("csv", "json")
 
 
 def written(table: Table, language: str = "en") -> str:
-    return str(Writer(load(), language, lambda page: f"../{page}").table(table))
+    return str(Writer(own(), language, lambda page: f"../{page}").table(table))
 
 
 def filed(table: Table, language: str = "en") -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
     """Return a table's rows as its CSV and its JSON have them."""
-    flat = table_files.flat(table, load(), language)
+    flat = table_files.flat(table, own(), language)
     records = json.loads(flat.json({"name": "x"}))["data"]
     return list(csv.DictReader(io.StringIO(flat.csv().decode()))), records
 
@@ -134,7 +134,7 @@ def test_keys_are_the_same_in_both_languages_and_each_once() -> None:
 def test_pandas_reads_the_files() -> None:
     pandas = pytest.importorskip("pandas")
     table = Table((Column("case"), Column("speed", True)), ((cell("x"), cell("1.5")), (cell("y"), absent(None))))
-    text = table_files.flat(table, load(), "en").json({"name": "t"}).decode()
+    text = table_files.flat(table, own(), "en").json({"name": "t"}).decode()
     frame = pandas.read_json(io.StringIO(text), orient="table")
     assert frame["speed"].tolist()[0] == 1.5
     assert frame["speed"].isna().tolist() == [False, True]
@@ -172,7 +172,7 @@ def test_notes_are_seen_in_the_views_that_refer_to_them() -> None:
 
 
 def test_names_and_notes_are_unique_within_a_page() -> None:
-    writer = Writer(load(), "en", lambda page: page)
+    writer = Writer(own(), "en", lambda page: page)
     table = Table((Column("a"),), ((absent("why"),),), name="runs")
     page = "".join(str(writer.table(table)) for _ in range(3))
     ids = re.findall(r' id="([^"]+)"', page)
@@ -326,7 +326,7 @@ def test_a_table_of_sentences_is_searched_and_has_files_too() -> None:
 def test_files_lie_beside_the_page() -> None:
     places = {"index.md": "tables", "models/index.md": "models/tables", "runs/one-1.md": "runs/one-1/tables"}
     assert {page: table_files.folder(page) for page in places} == places
-    writer = Writer(load(), "en", str, "runs/one-1.md")
+    writer = Writer(own(), "en", str, "runs/one-1.md")
     page = writer.table(Table((Column("a"),), (), caption="What it holds"))
     assert 'href="one-1/tables/table-1.csv" download' in page
     assert '<p class="pl-caption" id="table-1-caption">What it holds</p>' in page
@@ -341,7 +341,7 @@ def test_tables_on_the_pages_of_a_run_have_no_files_of_their_own(site: Path) -> 
 
 
 def test_a_table_with_rows_on_another_page_has_the_files_of_that_one() -> None:
-    writer = Writer(load(), "en", str, "models/a/index.md")
+    writer = Writer(own(), "en", str, "models/a/index.md")
     rows = tuple((cell(str(each)),) for each in range(5))
     table = Table((Column("a"),), rows, rest=Rest(3, "models/a/all-results.md"))
     page = writer.table(table)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.site.render.html_table import Writer
 from ingest.site.result_tables import comparison
 from tests.builders import SPEED, metrics, run
@@ -155,7 +155,7 @@ def thrice(site: Path) -> str:
         for n in (1, 2, 3)
     ]
     made, suite, rows = parts([*runs, run("resnet50-without-times", batch_size=128)])
-    table = str(Writer(load(), "en", str, "models/resnet50/index.md").table(comparison(made, suite, rows)))
+    table = str(Writer(own(), "en", str, "models/resnet50/index.md").table(comparison(made, suite, rows)))
     page = (site / "models" / "resnet50" / "index.html").read_text("utf-8")
     name = page.index('data-name="comparison-1"')
     return page[: page.rindex('<div class="pl-table"', 0, name)] + table + page[page.index("\n</div>", name) + 7 :]

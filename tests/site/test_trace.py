@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ingest.common.words import LANGUAGES, load, phrase
+from ingest.common.words import LANGUAGES, own, phrase
 from ingest.compute.results import results
 from ingest.site import addresses, builder
 from ingest.site.model import Site, suites
@@ -29,7 +29,7 @@ from schema.redaction.rules import KINDS
 from tests import builders
 from tests.builders import edited
 
-WORDS = load()
+WORDS = own()
 RESTART = {"reason": {"code": "steps_restart", "args": {}}}
 Shown = Callable[..., tuple[Site, Run]]
 

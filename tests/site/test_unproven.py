@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from ingest.common.words import load
+from ingest.common.words import own
 from ingest.compute import results
 from ingest.site import result_tables as tables
 from ingest.site import run_tables
@@ -18,7 +18,7 @@ from schema.records import Run
 from tests.builders import edited, run
 from tests.site.conftest import ALL_FORMATS
 
-WORDS = load()
+WORDS = own()
 MARK = "format written from the trainer’s source code; not yet tested with a real log"
 
 

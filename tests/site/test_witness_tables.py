@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import LANGUAGES, Text, load
+from ingest.common.words import LANGUAGES, Text, own
 from ingest.compute import results
 from ingest.compute.measurement import WITNESSES
 from ingest.compute.witnesses.judging import TOLERANCE
@@ -25,7 +25,7 @@ from tests import builders
 from tests.builders import HARDWARE, absent, edited, silent, witness
 from tests.site.tabled import plain
 
-WORDS = load()
+WORDS = own()
 CLOCK = {"value": 333.3, "against": 400.0, "unit": "images/s", "difference": 20.0, "resolution": 0.25}
 SILENT = [silent(kind) for kind in WITNESSES]
 ARGUMENTS = {"value": "333.3", "against": "400", "difference": "+20", "unit": "images/s", "arithmetic": "400 / 1.2",

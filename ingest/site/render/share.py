@@ -117,5 +117,5 @@ def _latin(text: str, most: int) -> str:
 def _png(figure: Figure) -> bytes:
     stream = io.BytesIO()
     # Without the version of the library, which would change the bytes.
-    figure.savefig(stream, format="png", metadata={"Software": None}, pil_kwargs={"optimize": True})
+    figure.savefig(stream, format="png", metadata={"Software": None})
     return stream.getvalue()

@@ -16,7 +16,7 @@ TensorFlow 2 prints the speed and the seconds of its steps as `PARAMETER`.
 
 FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines
 are further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the
-samples. So does TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such
+samples. So do PaddlePaddle's ResNet-50, which prints the speed of one step of many, and TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such
 speeds; its steps are lines with a clock, and need the batch size. SE(3)-Transformer sums up a run by the mean of the
 speeds of its steps; the mean of their milliseconds counts.
 """
@@ -202,6 +202,14 @@ _MEAN_OF_SPEEDS = (
 )  # fmt: skip
 
 
+#: MoFlow prints the mean of all speeds since its warm-up, again and again.
+_MEANS_SO_FAR = rb'"throughput_train": [^\n{},]++, ?+"latency_train_mean": '
+#: What SIM prints of a step is all that it prints of it; in training its losses stand before it.
+_INFERENCE = rb'(?<=\{)"samples/s": [^\n{},]++\}'
+#: PaddlePaddle's ResNet-50 prints the speed of one step of many, beside its seconds.
+_OF_ONE_STEP = rb'"train\.batch_time": ?+'
+
+
 def _line(span: Span) -> bytes:
     """Return a pattern for a line up to its data, with the loss where there is one."""
     return _HEAD + rb"(?!" + _IN_EPOCH + rb")" + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
@@ -214,6 +222,8 @@ def _reading(unit: str, span: Span) -> Reading:
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
     if span == "epoch":
         key = rb"(?!" + _SINCE_START + rb")" + key
+    if span != "run":
+        key = rb"(?!" + _MEANS_SO_FAR + rb"|" + _INFERENCE + rb")" + key
     value = rb"<throughput>(?=[,}])" + (_FLOPS if span == "interval" else b"")
     if span == "run" and unit == "items/s":
         trained += rb"(?!" + _MEAN_OF_SPEEDS + rb")"
@@ -221,8 +231,9 @@ def _reading(unit: str, span: Span) -> Reading:
     if unit != "images/s":
         trap = WAITS if (unit, span) == ("items/s", "run") else None
         return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span, trap=trap)
+    several = rb"(?![^\n{}]*?" + _OF_ONE_STEP + rb")" if span == "interval" else b""
     return Reading(
-        _line(span) + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
+        _line(span) + several + seconds + _COMPUTE_SPEED + rb"[^\n{}]*?" + key + value + rb"(?:" + _TIMES + rb")?+",
         unit=unit, span=span, facts=("batch_size",), pauses=_EPOCH_ENDS if span == "interval" else (),
         postprocess=_by_times if span == "interval" else even,
     )  # fmt: skip
@@ -233,7 +244,25 @@ _TOOK = (
     rb'(?:[^\n{}]*?"(?:train_)?+took": ?+|(?:' + _NEXT_LINE + rb'"train_iter_stop": ?+[0-9.]++)?+'
     + _NEXT_LINE + rb'"train_iter_time": ?+)(?P<duration>' + NUMBER + rb")[,}]"
 )  # fmt: skip
+_ONE_STEP = _line("interval") + rb"[^\n{}]*?" + _OF_ONE_STEP + rb'<duration>, ?+"train\.ips": ?+<throughput>(?=[,}])'
+_BEHIND_EPOCHS = (
+    Pause(
+        "evaluation",
+        rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"',
+        b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"val_loss": 6.5, "val_took": 12.5}}',
+    ),
+)  # fmt: skip
 _TIMED = _line("interval") + rb'[^\n{}]*?"' + _PREFIX + _COUNTED["items/s"] + rb'": ?+<throughput>(?=[,}])' + _TOOK
+
+
+def _timed(pattern: bytes, unit: str, clocked: bool) -> Reading:
+    """Return an iteration by its seconds or by the clocks of the lines."""
+    return Reading(
+        pattern, unit=unit, span="interval" if clocked else "step",
+        pauses=_BEHIND_EPOCHS if clocked else (), postprocess=by_the_clock if clocked else as_timed,
+    )  # fmt: skip
+
+
 _TFT = _line("interval") + rb'"P10": [^\n{}]*?"items/s": ?+<throughput>(?=[,}])'
 _AFTER_TFT = (
     Pause(
@@ -291,18 +320,10 @@ FORMAT = Format(
             _HEAD + rb'\[<step>\], ?+"data": ?+\{' + _SINCE_START + rb'[^\n{},]++, ?+"total_loss": ?+<loss>(?=[,}])',
             unit="sequences/s", counts="update",
         ),
-        Reading(_TIMED, unit="items/s", span="step", postprocess=as_timed),
-        Reading(
-            _TIMED,
-            unit="items/s",
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"',
-                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"val_loss": 6.5, "val_took": 12.5}}',
-                ),
-            ),
-            postprocess=by_the_clock,
+        *(
+            _timed(pattern, unit, clocked)
+            for pattern, unit in ((_TIMED, "items/s"), (_ONE_STEP, "images/s"))
+            for clocked in (False, True)
         ),
         *(
             _reading(unit, span)
@@ -352,6 +373,8 @@ FORMAT = Format(
         Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"num_degrees": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("batch_size", rb'"HPARAMS", "data": \{' + up_to(rb'"batch_size": ', rb'"HPARAMS"') + rb"([0-9]++)\b", int),
         Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"optimizer_batch_size": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
+        # BERT's fine-tuning; of several batches per update the printed steps count none but the last.
+        Fact("batch_size", rb"Namespace\((?=[^\n]{0,9000}?\bdoc_stride=)(?=[^\n]{0,9000}?\bgradient_accumulation_steps=1\b)[^\n]{0,9000}?\btrain_batch_size=([0-9]++)\b", int),
         Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
@@ -456,6 +479,11 @@ FORMAT = Format(
             _latency=250.5,
         ),
         Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"train.loss": 6.5, "train.top1": 0.25, "train.data_time": 0.0125, '
+            b'"train.compute_time": 0.1125, "train.batch_time": 0.125, "train.ips": 16384.5, "train.lr": 0.5}}',
+            epoch=0, step=40, loss=6.5, throughput=16384.5, duration=0.125,
+        ),
+        Sample(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": "PARAMETER", "data": {"TimeHistory": "12.25 seconds", '
             b'"examples/second": 8359.25, "steps": [100, 200]}}',
             duration=12.25, throughput=8359.25, step=200,
@@ -470,6 +498,15 @@ FORMAT = Format(
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"val.total_ips": 9000.5}}',
             "validation",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"samples/s": 9000.5}}',
+            "inference of SIM",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 99, 99], "data": {"throughput_train": 9000.5, "latency_train_mean": 0.25, '
+            b'"total_time_train": 250.5, "latency_train_90": 0.275}}',
+            "MoFlow's mean of all speeds since its warm-up",
         ),
         NearMiss(
             b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"train.compute_ips": 2750.5}}',

@@ -5,8 +5,9 @@ of DeepLearningExamples a speed is that of the job. `(0, 5)`, `Epoch: 0 Iteratio
 an iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit behind a number says what is
 counted; without one the key does, and otherwise it is items. Evaluation and inference have keys of their own, and the
 same units. FastPitch and Jasper print only the values, between bars; their timer leaves the wait for data out, and
-where the lines are further apart than it explains, the clocks count. Of EfficientDet the mean seconds since step 10 of
-the epoch count, not the mean of speeds beside them.
+where the lines are further apart than it explains, the clocks count. So they do for PaddlePaddle's ResNet-50, which
+prints the speed of one step of many. Of EfficientDet the mean seconds since step 10 of the epoch count, not the mean of
+speeds beside them.
 """
 
 from __future__ import annotations
@@ -38,15 +39,20 @@ _LOSS = rb"(?<= )(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss : (?P<loss>" 
 _GAP = rb"(?:[^\nD]|D(?!LL ))*?"
 #: EfficientDet's step is the last of three numbers.
 _IN_EPOCH = rb"\([0-9]++, [0-9]++, [0-9]++\) train_batch_time : "
+#: PaddlePaddle's ResNet-50 prints the speed of one step of many, beside its seconds.
+_OF_ONE_STEP = rb" train\.batch_time : "
 _STEPS: dict[Span, bytes] = {
     "interval": (
         rb"(?!"
         + _IN_EPOCH
+        + rb"|"
+        + _GAP
+        + _OF_ONE_STEP
         + rb")(?:\(|Epoch: (?=[0-9]++ Iteration: ))?+(?:<epoch>(?:, | Iteration: ))?+(?:Iteration: )?+<step>"
         rb"(?:, [0-9]++)*+\)?+ "
     ),
     "epoch": rb"(?:\(|Epoch: )<epoch>(?:,\) |(?= (?!Iteration: )) )",
-    "run": rb"(?:\(\))?+ ",
+    "run": rb"(?:\(\)|Summary:)?+ ",
 }
 
 
@@ -54,6 +60,12 @@ def _reading(unit: str, span: Span) -> Reading:
     """Return the reading of a span's lines that hold a training speed in a unit."""
     named = _PREFIX + _KEYS[unit] + _SUFFIX + rb" : (?=[^\s]++(?: {2}|[ \t\r]*+\n| " + _UNITS[unit] + rb"\b))"
     bare = _PREFIX + _KEYS["items/s"] + _SUFFIX + rb" : (?=[^\s]++ " + _UNITS[unit] + rb"\b)"
+    if span != "run":
+        # MoFlow's means of all speeds since its warm-up, and all that SIM prints of a step of inference.
+        named = (
+            rb"(?!throughput_train : [^\s]++ ++latency_train_mean : |(?<=\) )samples/s : [^\s]++[ \t\r]*+(?:\n|\Z))"
+            + named
+        )
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb"(?=" + _GAP + rb"train)" if span == "run" else b""
     return Reading(
@@ -70,6 +82,24 @@ _OF_EPOCH = (
         b"DLL 2026-11-20 10:11:12.500000 - epoch    2 |   avg val loss 30.25 |   avg val mel loss 28.50 |  31250.50 frames/s | took 1.25 s\n",
     ),
 )  # fmt: skip
+
+_BEHIND_EPOCHS = (
+    Pause(
+        "evaluation",
+        rb"DLL [\d .:-]{26} - Epoch: [0-9]++ ++(?:train|val)\.",
+        b"DLL 2026-11-20 10:11:12.500000 - Epoch: 3 train.loss : 6.5  train.epoch_time : 125.5  train.ips : 16384.5 \n",
+    ),
+)  # fmt: skip
+
+
+def _one_step(clocked: bool) -> Reading:
+    """Return a step beside many that are not printed, by its seconds or by the clocks of the lines."""
+    return Reading(
+        DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _GAP + _OF_ONE_STEP
+        + rb"<duration> ++train\.ips : <throughput>(?=\s)",
+        unit="images/s", span="interval" if clocked else "step", weak=True, marker=_OF_ONE_STEP.replace(b"\\", b""),
+        pauses=_BEHIND_EPOCHS if clocked else (), postprocess=by_the_clock if clocked else as_timed,
+    )  # fmt: skip
 
 
 def _bars(unit: str, words: bytes, clocked: bool) -> Reading:
@@ -89,9 +119,11 @@ FORMAT = Format(
     unproven=True,
     over=("frameworks.keras", "frameworks.lightning"),  # Their bars are drawn as well, nnU-Net's by Lightning.
     marker=b"DLL ",
-    end=rb"DLL [\d .:-]{26} -  ?+\| avg train ",
+    end=rb"DLL [\d .:-]{26} - (?: ?+\| avg train |\(\) |Summary: )",
     readings=(
-        *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _KEYS),
+        *(_reading(unit, "interval") for unit in _KEYS),
+        *map(_one_step, (False, True)),
+        *(_reading(unit, span) for span in ("epoch", "run") for unit in _KEYS),
         Reading(
             DLLOGGER_CLOCK + rb"(?=" + _IN_EPOCH + rb")\(<epoch>, <total_steps>, <step>\) train_batch_time : <step_seconds> ++"
             rb"train_loss : <loss> ++throughput : ",
@@ -171,8 +203,19 @@ FORMAT = Format(
             for step in (b"(1, 2)", b"(1,)", b"()")
             for unit in (b"images/s", b"seq/s", b"tokens/s", b"samples/s", b"items/s")
         ),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - Epoch: 0 Iteration: 40  train.loss : 6.5  train.top1 : 0.25  train.data_time : 0.0125  "
+            b"train.compute_time : 0.1125  train.batch_time : 0.125  train.ips : 16384.5  train.lr : 0.5 \n",
+            epoch=0, step=40, loss=6.5, duration=0.125, throughput=16384.5,
+        ),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - Summary: train.loss : 6.5  train.ips : 16384.5 \n", throughput=16384.5),
         Sample(b"DLL 2026-11-20 10:11:12.500000 - (0, 140) samplesps : 9000.5 \n", step=140, throughput=9000.5),
         Sample(b"DLL 2026-11-20 10:11:12.500000 - Step: ()  throughput_train : 32.5  latency_train : 61.5 \n", throughput=32.5),
+        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) samples/s : 9000.5 \n", "inference of SIM"),
+        NearMiss(
+            b"DLL 2026-11-20 10:11:12.500000 - (0, 99, 99) throughput_train : 9000.5  latency_train_mean : 0.25  total_time_train : 250.5 \n",
+            "MoFlow's mean of all speeds since its warm-up",
+        ),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) val_throughput : 9000.5 samples/s\n", "validation"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput : 9000.5 samples/s\n", "inference, perhaps"),
         NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput_test : 9000.5 images/s latency_test : 7.5 \n", "inference"),

@@ -15,7 +15,7 @@ FORMAT = Format(
     framework="NGC MXNet",
     over=("frameworks.dllogger_text",),
     marker=b"train.ips",
-    start=rb" - PARAMETER arch : resnet\w*+ ++num_layers : ",
+    start=rb" - PARAMETER arch : res[a-z]++\w*+ ++num_layers : ",
     end=rb" - Summary: train\.",
     readings=(
         Reading(

@@ -162,7 +162,7 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", _PARAMETERS + up_to(rb" arch : ", _PARAMETERS) + rb"(\w++)"),
+        Fact("model", _PARAMETERS + up_to(rb" arch : ", _PARAMETERS) + rb"([\w-]++)"),
         Fact("batch_size", _PARAMETERS + rb" " + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"'-b', '(\d++)'", int),
         Fact("devices", _PARAMETERS + rb" " + up_to(rb" world_size : ", _PARAMETERS) + rb"(\d++)", int),

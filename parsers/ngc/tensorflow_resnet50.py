@@ -15,7 +15,7 @@ FORMAT = Format(
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
     marker=b"DLL ",
-    start=rb" - PARAMETER arch : \w++ ++mode : training_benchmark ",
+    start=rb" - PARAMETER arch : [\w-]++ ++mode : training_benchmark ",
     end=rb"\(\) train_throughput : ",
     readings=(
         Reading(
@@ -34,7 +34,7 @@ FORMAT = Format(
     ),
     facts=(
         *TF32,
-        Fact("model", rb"PARAMETER arch : (\w++)"),
+        Fact("model", rb"PARAMETER arch : ([\w-]++)"),
         Fact("batch_size", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"^Per-GPU Batch Size (\d++)", int),
         Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),

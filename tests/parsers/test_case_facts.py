@@ -68,6 +68,16 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         {"num_classes": 100, "data_format": "NHWC", "precision": "fp16"},
     ),
     (
+        "ngc.pytorch_resnet50",
+        "DLL 2026-11-20 11:27:50.946941 - PARAMETER data : /d  arch : se-resnext101-32x4d  batch_size : 8 ",
+        {"model": "se-resnext101-32x4d"},
+    ),
+    (
+        "ngc.tensorflow_resnet50",
+        "DLL 2026-11-20 04:00:11.097720 - PARAMETER arch : resnext101-32x4d  mode : training_benchmark ",
+        {"model": "resnext101-32x4d"},
+    ),
+    (
         "ngc.mxnet_resnet50",
         (
             "DLL 2026-11-20 06:19:16.373559 - PARAMETER arch : resnetv15  num_layers : 50  num_classes : 1000  "

@@ -608,3 +608,79 @@ def test_samples_until_the_target_are_not_told_where_a_line_of_an_end_is_lost(lo
     del blocks[lost][0]
     session = read(run_of("resnet", 64, [line for block in blocks for line in block], 90, train_samples=160), tmp_path)
     assert (value(session), samples_to_train(session)) == (pytest.approx(64), None)
+
+
+def test_an_accuracy_ends_its_evaluation_in_a_whole_run_too(tmp_path: Path) -> None:
+    # Only the samples at the end tell how far it came: 64000 in 1000 s, besides five evaluations of 100 s.
+    lines = []
+    for at in range(300, 1501, 300):
+        lines += [mllog(at - 100, "eval_start", at), mllog(at, "eval_accuracy", 0.5)]
+    log = [*run_of("bert", 64, lines, 1500), mllog(1500, "train_samples", 64000)]
+    assert value(read(log, tmp_path)) == pytest.approx(64)
+
+
+@pytest.mark.parametrize("logged", [False, True])
+def test_evaluations_may_take_longer_than_training_where_nothing_begins_them(logged: bool, tmp_path: Path) -> None:
+    # 640 samples in 10 s, and 20 s until the accuracy, in which nobody trains.
+    lines = []
+    for block in range(8):
+        at, done = 30 * block, 640 * (block + 1)
+        lines += [mllog(at, "block_start", samples_count=done - 640), mllog(at + 10, "block_stop", samples_count=done)]
+        lines += [mllog(at + 10, "tracked_stats", {"throughput": 640 / 30}, step=done)] * logged
+        lines += [mllog(at + 30, "eval_accuracy", 0.5, samples_count=done)]
+    log = [*run_of("made_up", 64, lines, 240), mllog(240, "train_samples", 5120)]
+    assert value(read(log, tmp_path)) == pytest.approx(64)
+
+
+def test_an_epoch_around_the_blocks_does_not_hide_their_steps(tmp_path: Path) -> None:
+    lines = [mllog(0, "epoch_start", epoch_num=1)]
+    for block in range(8):
+        lines += [mllog(15 * block, "block_start", step=10 * block)]
+        lines += [mllog(15 * block + 10, "block_stop", step=10 * block + 10)]
+        lines += [mllog(15 * block + 10, "eval_start", step=10 * block + 10)]
+        lines += [mllog(15 * block + 15, "eval_stop", step=10 * block + 10)]
+    session = read(run_of("made_up", 64, lines, 120, train_samples=10**6), tmp_path)
+    assert (value(session), samples_to_train(session)) == (pytest.approx(64), 5120)
+
+
+def test_speeds_that_are_means_since_the_start_hold_its_slow_steps(tmp_path: Path) -> None:
+    # Mask R-CNN: a hundred steps of 64 in each epoch, 1 s each but for the first ten, and the mean every tenth.
+    lines, at, trained = [], 0.0, 0.0
+    for step in range(1, 1001):
+        if step % 100 == 1:
+            lines.append(mllog(at, "epoch_start", epoch_num=step // 100 + 1))
+        seconds = 2.5 if step <= 10 else 1.0
+        at, trained = at + seconds, trained + seconds
+        if step % 10 == 0:
+            mean = trained / step
+            lines.append(mllog(at, "tracked_stats", {"time": mean, "throughput": 64 / mean}, step=step))
+            lines.append(mllog(at, "throughput", 64 / mean))
+        if step % 100 == 0:
+            lines += [mllog(at, "epoch_stop", epoch_num=step // 100), mllog(at, "eval_start", epoch_num=step // 100)]
+            at += 30
+            lines.append(mllog(at, "eval_stop", epoch_num=step // 100))
+    session = read(run_of("maskrcnn", 64, lines, at, train_samples=6400), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_speed_that_is_logged_twice_counts_once(first: bool, tmp_path: Path) -> None:
+    # RNN-T: epochs of 6400 samples in 100 s, an evaluation of 10 s in each block, and both lines for the same speed.
+    lines = []
+    for epoch in range(1, 21):
+        at = 110 * epoch - 110
+        lines += [mllog(at, "block_start", first_epoch_num=epoch, epoch_count=1)]
+        lines += [mllog(at, "epoch_start", epoch_num=epoch), mllog(at + 100, "epoch_stop", epoch_num=epoch)]
+        speeds = [
+            mllog(at + 100, "throughput", 64.0),
+            mllog(at + 100, "tracked_stats", {"throughput": 64.0}, step=epoch),
+        ]
+        lines += speeds if first else speeds[::-1]
+        lines += [mllog(at + 100, "eval_start", epoch_num=epoch), mllog(at + 110, "eval_stop", epoch_num=epoch)]
+        lines += [mllog(at + 110, "block_stop", first_epoch_num=epoch)]
+    session = read(run_of("rnnt", 64, lines, 2200, train_samples=6400), tmp_path)
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert (found.value, samples_to_train(session)) == (pytest.approx(64), 128000)

@@ -615,3 +615,81 @@ def test_nemo_begins_a_run_where_it_prints_its_configuration(tmp_path: Path) -> 
     found = read(path).sessions
     assert [facts_of(each)["batch_size_of_job"] for each in found] == [512, 256]
     assert [value(each, "sustained", devices=8) for each in found] == pytest.approx([256, 64])
+
+
+def paddle_bert(merged: int, saved: int) -> Iterator[tuple[float, int, dict[str, object]]]:
+    """Yield PaddlePaddle's lines of 20 updates, of 64 sequences and 0.5 s in each pass; a checkpoint takes 30 s."""
+    at, before = 1795169472.5, 1795169472.5
+    for step in range(1, 241):
+        at += 0.5 * merged
+        if step % 20 == 0:
+            took, samples = at - before, 64 * merged * 20
+            told = {"step_cost": took, "step_samples": samples, "seqs_per_sec": samples / took}
+            yield at, step, {"loss": 7.5, "learning_rate": 0.001, **told}
+            before = at
+        at += 30 if saved and step % saved == 0 else 0
+
+
+@pytest.mark.parametrize("merged", [1, 4])
+def test_bert_of_paddlepaddle_prints_the_sequences_of_a_device(merged: int, tmp_path: Path) -> None:
+    stated = {"bert_model": "bert-large-uncased", "gradient_merge_steps": merged, "amp": True, "use_pure_fp16": False}
+    lines = [dllogger(1795169470, "PARAMETER", stated), dllogger(1795169471, "PARAMETER", {"batch_size_per_gpu": 64})]
+    lines += [dllogger(at, [0, step], told) for at, step, told in paddle_bert(merged, 0)]
+    session = session_of(lines, tmp_path, "ngc.paddle_bert")
+    assert (value(session, devices=8), value(session, devices=1)) == pytest.approx((1024, 128))
+    assert facts_of(session) == {
+        "accumulation": merged, "batch_size": 64, "model": "bert-large-uncased", "precision": "amp"
+    }  # fmt: skip
+    # On the console, with a checkpoint, and the summary that PyTorch's prints too.
+    lines = [f"DLL {stamp(0)} - PARAMETER batch_size_per_gpu : 64 "]
+    for at, step, told in paddle_bert(merged, 120):
+        words = "  ".join(f"{key} : {each}" for key, each in told.items())
+        clock = dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        lines.append(f"DLL {clock} - Epoch: 0 Step: {step}  {words} ")
+        lines += ["2026-11-20 10:11:12,500:INFO: Already save model in out/phase1"] * (step % 120 == 0)
+    told = "e2e_train_time : 932.5  training_sequences_per_second : 990.5  final_loss : 7.5  raw_train_time : 900.5 "
+    lines.append(f"DLL {stamp(900)} - Summary: {told}")
+    session = session_of(lines, tmp_path, "ngc.paddle_bert")
+    found = measured(session, facts_of(session) | {"devices": 8}).figures
+    assert isinstance(found["sustained"], Figure)
+    assert isinstance(found["reported"], Figure)
+    assert (found["sustained"].value, found["reported"].value) == pytest.approx((1024, 990.5))
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_resnet_of_paddlepaddle_prints_one_step_of_many(text: bool, tmp_path: Path) -> None:
+    # The printed steps take 0.25 s, the nine before each 0.5 s; an evaluation of 60 s follows each epoch.
+    at, lines = 1795169472.5, []
+
+    def log(step: list[int], **told: float) -> None:
+        clock = dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        place = " ".join(f"{word}: {each}" for word, each in zip(("Epoch", "Iteration"), step, strict=False))
+        words = "  ".join(f"train.{key} : {each}" for key, each in told.items())
+        named = {f"train.{key}": each for key, each in told.items()}
+        lines.append(f"DLL {clock} - {place}  {words} " if text else dllogger(at, step, named))
+
+    for epoch in range(3):
+        for step in range(10, 401, 10):
+            at += 0.25 + 9 * 0.5
+            log([epoch, step], loss=6.5, top1=0.25, data_time=0.0125, compute_time=0.2375, batch_time=0.25, ips=4096.0)
+        log([epoch], loss=6.5, epoch_time=190.0, ips=2155.79)
+        at += 60
+    session = session_of(lines, tmp_path, "frameworks.dllogger_text" if text else "frameworks.dllogger")
+    found = measured(session, facts_of(session)).figures["sustained"]
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(1024 * 10 / 4.75, rel=0.001)
+
+
+def test_dllogger_json_of_squad_states_the_batch_of_a_device(tmp_path: Path) -> None:
+    # 32 sequences on each device in 0.25 s; steps go on from epoch to epoch, and lines are counted from its beginning.
+    arguments = "Namespace(doc_stride=128, gradient_accumulation_steps={}, max_seq_length=384, train_batch_size=32)"
+    at, step, lines = 1795169472.5, 0, [dllogger(1795169470, "PARAMETER", {"Config": [arguments.format(1)]})]
+    for epoch in range(2):
+        for within in range(270):
+            at, step = at + 0.25, step + 1
+            if within % 50 == 0:
+                lines.append(dllogger(at, [epoch, step], {"step_loss": 2.5, "learning_rate": 1e-5}))
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
+    assert value(session, devices=8) == pytest.approx(1024)
+    lines[0] = dllogger(1795169470, "PARAMETER", {"Config": [arguments.format(4)]})
+    assert "batch_size" not in facts_of(session_of(lines, tmp_path, "frameworks.dllogger"))

@@ -11,7 +11,7 @@ from math import isfinite
 
 from parsers.frameworks.mlperf.events import BEGINS, NEXT, Event, of_run, with_ends
 from parsers.frameworks.mlperf.lines import RUN
-from parsers.frameworks.mlperf.positions import AGREES, FEW_BLOCKS, data_set_size, positions
+from parsers.frameworks.mlperf.positions import AGREES, ENDINGS, FEW_BLOCKS, data_set_size, positions
 
 #: Share of a run's seconds, without evaluations, that the events must tell.
 MOST = 0.5
@@ -211,7 +211,12 @@ def _tells_most(events: Sequence[Event], trained: float) -> bool:
     if events[0].kind != "_run_start" or events[-1].kind not in RUN:
         return True
     others = ("_eval_start", "_judged", "_staging_start")
-    spans = [(each, after) for each, after in pairwise(events) if each.kind in others]
+    # Where nothing begins an evaluation, it lies between the end of a block and its accuracy.
+    spans = [
+        (each, after)
+        for each, after in pairwise(each for each in events if each.kind != "_printed")
+        if each.kind in others or (each.kind in ENDINGS and after.kind == "_judged")
+    ]
     took = sum(max(0.0, after.time - each.time) for each, after in spans)
     return trained >= MOST * (events[-1].time - events[0].time - took)
 

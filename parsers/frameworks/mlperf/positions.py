@@ -45,7 +45,7 @@ def positions(events: Sequence[Event], data_set: float, batch: float) -> tuple[l
     if counted and not (in_samples and max(numbers) > max(counted)):
         of_step = _batch_of_blocks(events, batch)
         return _agreed(events, [_counted(each, of_step) for each in events], batch), True
-    if not counted and not numbers and isfinite(batch) and _blocks_count_steps(events):
+    if not counted and isfinite(batch) and _blocks_count_steps(events):
         return [_counted(each, batch) for each in events], True
     if in_samples:
         return [_number_of_samples(each, batch) for each in events], True
@@ -107,8 +107,13 @@ def _batch_of_blocks(events: Sequence[Event], batch: float) -> float:
 
 
 def _blocks_count_steps(events: Sequence[Event]) -> bool:
-    """Return whether blocks tell their steps, and no epochs."""
-    return any(map(_is_block, events)) and not any(isfinite(each.first) for each in events)
+    """Return whether blocks tell their steps, and neither they nor evaluations tell epochs; an epoch around them may."""
+    within = [each.number for each in events if each.kind.startswith(("_block", "_eval", "_judged"))]
+    return (
+        any(map(_is_block, events))
+        and not any(isfinite(each.first) for each in events)
+        and not any(each > 0 for each in within)
+    )
 
 
 def _is_block(event: Event) -> bool:

@@ -20,6 +20,7 @@ from parsers.frameworks.mlperf.events import (
     is_whole,
     of_run,
     stated,
+    with_ends,
 )
 from parsers.frameworks.mlperf.positions import (
     AGREES,
@@ -39,6 +40,9 @@ _BEGINNINGS = frozenset(
 FACTS = ("batch_size_of_job", "sequence_length")
 #: A stretch of training is faster than most others by less.
 _FASTER = 1.3
+#: Of so many logged speeds it is no chance that they scatter by more than this share around what the events tell, and
+#: around its means since the start by less than the last share of that.
+MANY, UNEVEN, MEANS = 12, 0.002, 0.2
 
 
 def records(columns: Columns, unit: str = "samples") -> Postprocessed:
@@ -120,6 +124,9 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     sequences from tokens.
     """
     printed = [each for each in of_run(events) if each.kind == "_printed"]
+    # A speed may be logged a second time beside the one that tells its place, and numbers of its own would be other places.
+    told_where = [each for each in printed if isfinite(each.place)]
+    printed = told_where if 2 * len(told_where) >= len(printed) else printed
     places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
     if len(set(places)) < 2:
         return []
@@ -137,6 +144,8 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
     of_speed, of_event = counts.units(ratio)
     if course and course.marked and abs(ratio * of_speed / of_event - 1) <= AGREES:
         # The speed at a mark holds the evaluations since the one before, and the first one counts steps that are not done.
+        return []
+    if _since_the_start(known):
         return []
     if ratio * of_speed / of_event < 1 - AGREES and _holds_evaluations(known, printed, of_speed / of_event):
         return []
@@ -168,6 +177,24 @@ def _holds_evaluations(
         if each in before and each.time > before[each].time
     ]
     return not told or float(np.median(told)) >= 1 - AGREES
+
+
+def _since_the_start(known: Sequence[tuple[Event, float, float, float]]) -> bool:
+    """Return whether logged speeds are means since the start, which hold its slow steps to the end.
+
+    NVIDIA's Mask R-CNN logs the batch over the mean seconds of all iterations.
+    """
+    if len(known) < MANY:
+        return False
+    speeds = np.array([each.throughput for each, *_ in known])
+    samples, seconds = (np.array(each) for each in list(zip(*known, strict=True))[2:])
+    # Within the first epochs the events do not tell which steps were slow.
+    later = slice(len(known) // 2, None)
+    of_interval, since_start = (
+        float(np.std(np.log(speeds * took / done)[later]))
+        for done, took in ((samples, seconds), (np.cumsum(samples), np.cumsum(seconds)))
+    )
+    return of_interval > UNEVEN and since_start < MEANS * of_interval
 
 
 def _may_be(printed: Sequence[Event], course: Course) -> bool:
@@ -208,7 +235,7 @@ def _of_whole_run(events: Sequence[Event], length: float) -> list[tuple[int, _Re
     if first is None or first.row < ends[0] or not is_whole(inside):
         return []
     told = [each for each in inside if not each.kind.startswith(("_epoch", "_block"))]
-    trained = seconds_trained(told)
+    trained = seconds_trained(with_ends(told))
     samples, whole = first.value * length, inside[-1].time - inside[0].time
     logged = [each.throughput for each in events if each.kind == "_printed"]
     claimed = samples / float(np.median(logged)) if logged else nan

@@ -1,0 +1,81 @@
+"""NGC DeepLearningExamples, PaddlePaddle BERT pre-training (`run_pretraining.py`): DLLogger's text or JSON.
+
+From the printer's source alone: no real log has been read yet. Unlike all other programs of the collection it prints the
+sequences per second of one device, with the seconds and the sequences that they come from; the sequences are those of
+all passes that are merged into an update. A checkpoint lies within the seconds that are printed after it, and only the
+text tells of it. `training_sequences_per_second` is that of the job, and holds the checkpoints; in JSON its line is that
+of PyTorch's BERT, and is not read.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import TF32
+
+_PARAMETER = rb'(?: - PARAMETER |"PARAMETER", "data": \{)'
+_SAVED = (
+    Pause("checkpoint", rb"Already save model in ", b"2026-11-20 10:11:12,500:INFO: Already save model in out/phase1/200\n"),
+)  # fmt: skip
+
+
+def _parameter(key: bytes) -> bytes:
+    """Return a pattern up to a parameter's value, in text or in JSON."""
+    return _PARAMETER + up_to(rb'(?<![^" ])' + key + rb'"? ?: ', _PARAMETER)
+
+
+FORMAT = Format(
+    title="NGC PaddlePaddle BERT pre-training",
+    framework="PaddlePaddle",
+    unproven=True,
+    over=("ngc.pytorch_bert", "frameworks.dllogger_text", "frameworks.dllogger"),
+    marker=b"step_samples",
+    start=_PARAMETER + rb'"?SEED"? ?: ',
+    before_start=_parameter(rb"gradient_merge_steps"),
+    end=rb"training_sequences_per_second\"? ?: ",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"Epoch: <epoch> Step: <step> ++loss : <loss> ++learning_rate : [^\s]++ ++step_cost : <duration> ++"
+            rb"step_samples : <samples> ++seqs_per_sec : <restated>(?=\s)",
+            unit="sequences/s", scope="device", counts="update", pauses=_SAVED,
+        ),
+        Reading(
+            rb'"timestamp": "(?P<unix>[0-9.]++)", (?:"(?:datetime|elapsedtime)": "[^"\n]*+", )*+"type": "LOG", "step": \[<epoch>, <step>\], '
+            rb'"data": \{"loss": <loss>, "learning_rate": [^,\n]++, "step_cost": <duration>, "step_samples": <samples>, "seqs_per_sec": <restated>\}',
+            unit="sequences/s", scope="device", counts="update",
+        ),
+        Reading(
+            rb" - Summary: e2e_train_time : [^\s]++ ++training_sequences_per_second : <throughput> ++final_loss : [^\s]++ ++raw_train_time : <seconds>(?=\s)",
+            unit="sequences/s", span="run", weak=True, marker=b" - Summary: ",
+        ),
+    ),
+    facts=(
+        *TF32,
+        Fact("batch_size", rb'"?batch_size_per_gpu"? ?: ([0-9]++)\b', int),
+        Fact("accumulation", _parameter(rb"gradient_merge_steps") + rb"([0-9]++)\b", int),
+        Fact("sequence_length", _parameter(rb"max_seq_length") + rb"([0-9]++)\b", int),
+        Fact("model", _parameter(rb"bert_model") + rb'"?([\w.-]++)'),
+        Fact("precision", _parameter(rb"use_pure_fp16") + rb"([Tt]rue)\b", lambda _: "fp16"),
+        Fact("precision", _parameter(rb"amp") + rb"(true|True|false|False)\b", words={b"true": "amp", b"True": "amp", b"false": "fp32", b"False": "fp32"}),
+        *PYTORCH_JOB,
+    ),
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - Epoch: 0 Step: 20  loss : 7.5  learning_rate : 0.001  step_cost : 12.5  step_samples : 2560  "
+            b"seqs_per_sec : 204.8 \n",
+            clock=1795169472.5, epoch=0, step=20, loss=7.5, duration=12.5, samples=2560, restated=204.8,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", "type": "LOG", '
+            b'"step": [0, 20], "data": {"loss": 7.5, "learning_rate": 0.001, "step_cost": 12.5, "step_samples": 2560, "seqs_per_sec": 204.8}}\n',
+            clock=1795169472.5, epoch=0, step=20, loss=7.5, duration=12.5, samples=2560, restated=204.8,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:15:52.500000 - Summary: e2e_train_time : 282.5  training_sequences_per_second : 1575.25  final_loss : 7.25  "
+            b"raw_train_time : 260.5 \n",
+            throughput=1575.25, seconds=260.5,
+        ),
+        NearMiss(
+            b"DLL 2026-11-20 10:11:12.500000 - Epoch: 0 Step: 20  loss : 7.5  learning_rate : 0.001  step_cost : 12.5  step_samples : 25",
+            "cut inside the number",
+        ),
+    ),
+)  # fmt: skip

@@ -96,6 +96,17 @@ def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
     return rb"(?:(?!%s|%s)%s)*+(?:%s)" % (again, label, within, label)
 
 
+def next_line(of_printer: bytes) -> bytes:
+    """Return a pattern for the end of a line and up to four states of bars and lines of other programs behind it.
+
+    A bar that is redrawn ends each of its states with a carriage return, and may leave the next line on its own.
+
+    Args:
+        of_printer: a pattern without groups for the beginning of the lines that must not be passed over.
+    """
+    return rb"[ \t]*+[\r\n]++(?:(?![ \t]*+%s)[^\r\n]{0,400}+[\r\n]++){0,4}+[ \t]*+" % of_printer
+
+
 #: A DLLogger stamp.
 DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, next_line
 
-#: Between two lines of a bar other programs may print.
-_NEXT = next_line(rb"[0-9.einf+-]++ iters/sec")
+#: Between two lines of a bar other programs may print; its own next bar begins with `total`.
+_NEXT = next_line(rb"(?:[0-9.einf+-]++ iters/sec|[0-9]++ iter, |total \[|this epoch \[)")
 _STATUS = rb" iter, %s epoch / [0-9]++ \w++" + _NEXT + rb"%s iters/sec\. Estimated time to finish: "
 #: Over how many bars the rate is taken.
 _BARS = 100

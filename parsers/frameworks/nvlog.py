@@ -26,7 +26,7 @@ def _series(columns: Columns) -> Postprocessed:
 
 
 #: Between the name of a series and its first number other programs may print.
-_FIRST = next_line(rb"(?:[0-9.eE+-]++,?[ \t]*+[\r\n]|\])")
+_FIRST = next_line(rb"(?:[0-9.eE+-]++,?[ \t]*+[\r\n]|[\]\"])")
 
 FORMAT = Format(
     title="DLLogger document",

@@ -237,3 +237,14 @@ def test_a_bar_within_a_record_of_several_lines_hides_no_record(format_id: str, 
         ])  # fmt: skip
     assert found[0] == found[1]
     assert any(len(each) > 1 for each in found[0][0].values())
+
+
+def test_a_bar_of_chainer_that_lost_its_rate_takes_none_of_the_next(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[1] / "golden" / "frameworks.chainer" / "made-up.log").read_bytes()
+    (tmp_path / "whole.log").write_bytes(text)
+    lines = text.split(b"\n")
+    lost = [at for at, line in enumerate(lines) if b" iters/sec" in line][3]
+    (tmp_path / "lost.log").write_bytes(b"\n".join(lines[:lost] + lines[lost + 1 :]))
+    (whole,), (less,) = (read(tmp_path / name).sessions for name in ("whole.log", "lost.log"))
+    steps = whole.main["step"].tolist()
+    assert less.main["step"].tolist() == steps[:2] + steps[3:]

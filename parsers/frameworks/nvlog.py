@@ -36,7 +36,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb'(?<=[\r\n])[ \t]++"(?:train_epoch_items/sec": \[' + _FIRST + rb'(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
-            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?\s*+\S)|'
+            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?[ \t\r]*+\n\s*+\S)|'
             rb"(?<=[\r\n])(?<!\[\n)[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\n)",
             unit="items/s",
             span="epoch",

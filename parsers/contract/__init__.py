@@ -25,7 +25,7 @@ PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
 #: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
-#: the `postprocess` sees them.
+#: the `postprocess` sees them. `_rank` is the rank that a line names where no launcher's tag was taken off.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "epoch": "epoch",
@@ -94,6 +94,17 @@ def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
         within: the characters that the gap may hold.
     """
     return rb"(?:(?!%s|%s)%s)*+(?:%s)" % (again, label, within, label)
+
+
+def next_line(of_printer: bytes) -> bytes:
+    """Return a pattern for the end of a line and up to four states of bars and lines of other programs behind it.
+
+    A bar that is redrawn ends each of its states with a carriage return, and may leave the next line on its own.
+
+    Args:
+        of_printer: a pattern without groups for the beginning of the lines that must not be passed over.
+    """
+    return rb"[ \t]*+[\r\n]++(?:(?![ \t]*+%s)[^\r\n]{0,4000}+[\r\n]++){0,4}+[ \t]*+" % of_printer
 
 
 #: A DLLogger stamp.

@@ -104,6 +104,8 @@ _LINE_TAGS = (b"[default", b"[rank", b"[trainer")
 _DAY = rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)"
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
+#: How the patterns begin of what stands at the front of a line.
+_AT_START = rb"(?m)^"
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
 # printer's own. A group is the rank, or the number of the host, if any; of two, the first that is not empty.
 _LABELS = (
@@ -426,7 +428,7 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     for label in _LABELS:
         # Ranks come back again and again, steps, as of Darknet, where a program is started anew.
         if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)) and not _falls_seldom(found):
-            return found
+            return _and_redrawn(found, text)
     # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
     if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
         return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
@@ -462,6 +464,24 @@ def _of_most_lines(label: re.Pattern[bytes], text: bytes) -> list[re.Match[bytes
     return found if 2 * len(found := list(label.finditer(text))) > text.count(b"\n") else []
 
 
+def _and_redrawn(found: list[re.Match[bytes]], text: bytes) -> list[re.Match[bytes]]:
+    """Return labels or tags, and those of lines that a bar of another program hides: it stands before them, redrawn.
+
+    Behind a label all else is the program's own, so that only a line that begins without one may hold one further on.
+    """
+    if not found or b"\r" not in text or not found[0].re.pattern.startswith(_AT_START):
+        return found
+    begins = {each.start() for each in found}
+    label = re.compile(found[0].re.pattern.removeprefix(_AT_START), re.MULTILINE)
+    begin = looked = 0
+    for returned in re.finditer(rb"\r", text):  # A literal is found faster than what only looks behind itself.
+        begin, looked = max(begin, text.rfind(b"\n", looked, returned.start()) + 1), returned.end()
+        if begin not in begins and (each := label.match(text, looked)):
+            begins.add(begin)
+            found.append(each)
+    return sorted(found, key=lambda each: each.start())
+
+
 def _only_rise(found: Sequence[re.Match[bytes]]) -> bool:
     """Return whether labels have numbers that only rise, and enough of them to tell."""
     return len(found) > _FEW and _falls(found) == 0
@@ -484,7 +504,7 @@ def _tags_in(text: bytes) -> list[re.Match[bytes]]:
         return list(_MPI_TAG.finditer(text))
     # torchrun tags every line of a run, so that its tags stand in the first lines of the chunk too.
     head = text[:_TAGS_HEAD]
-    return list(_LINE_TAG.finditer(text)) if any(each in head for each in _LINE_TAGS) else []
+    return _and_redrawn(list(_LINE_TAG.finditer(text)), text) if any(each in head for each in _LINE_TAGS) else []
 
 
 def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tuple[tuple[int, int], ...]]:

@@ -173,7 +173,11 @@ class ReadingTable:
             if factor := self.reading.factors.get(name):
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
-        self.ranks.append(np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64))
+        ranks = np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64)
+        if "_rank" in self.parts:
+            told = self.parts["_rank"][-1]
+            ranks = np.where(np.isfinite(told), told, ranks if len(ranks) else 0.0)
+        self.ranks.append(ranks)
         if not CLOCKS & set(self.reading.columns):
             self.stamps.append(stamps(chunk.text, places))
         self.rows += len(rows)

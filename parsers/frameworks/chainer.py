@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, next_line
 
-#: What another program prints between two lines of a bar.
-_NEXT = rb"[ \t]*+\r?+\n(?:(?![ \t]*+[0-9.einf+-]++ iters/sec)[^\r\n]{0,400}+\r?+\n){0,2}+[ \t]*+"
+#: Between two lines of a bar other programs may print; its own next bar begins with `total`.
+_NEXT = next_line(rb"(?:[0-9.einf+-]++ iters/sec|[0-9]++ iter, |total \[|this epoch \[)")
 _STATUS = rb" iter, %s epoch / [0-9]++ \w++" + _NEXT + rb"%s iters/sec\. Estimated time to finish: "
 #: Over how many bars the rate is taken.
 _BARS = 100

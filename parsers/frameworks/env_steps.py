@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, next_line
 
 #: A whole number that is cut tells enough from here on.
 _LONG = 50
@@ -59,8 +59,8 @@ def _of_robots(columns: Columns) -> Postprocessed:
     return np.arange(len(gone)), kept | {"throughput": speed, "step_seconds": acting + learning, "batch": batch}
 
 
-#: What another program prints between two lines of a table.
-_NEXT = rb"[ \t]*+\r?+\n(?:(?![ \t]*+\|)[^\r\n]{0,400}+\r?+\n){0,2}+[ \t]*+"
+#: Between two lines of a table other programs may print.
+_NEXT = next_line(rb"\|")
 _STABLE_BASELINES = Reading(
     rb"(?:\| ++fps ++\| (?P<_fps>[0-9]++) ++\|" + _NEXT + rb")?+(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
     unit="items/s",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, next_line
 from parsers.frameworks import PYTORCH_JOB
 
 
@@ -25,15 +25,18 @@ def _series(columns: Columns) -> Postprocessed:
     return rows, {"epoch": np.arange(len(rows), dtype=float), "throughput": values}
 
 
+#: Between the name of a series and its first number other programs may print.
+_FIRST = next_line(rb"(?:[0-9.eE+-]++,?[ \t]*+[\r\n]|[\]\"])")
+
 FORMAT = Format(
     title="DLLogger document",
     marker=b"train_epoch_",
-    start=rb'(?m)^\{\s*+"run": \{',
+    start=rb"(?<![^\r\n])\{(?:" + next_line(rb'"') + rb'|[ \t]*+)"run": \{',
     end=rb'\n *+"event": \{[^{}]*+\}\s*+\}',
     readings=(
         Reading(
-            rb'(?<=[\r\n])[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
-            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?[ \t]*+\n[ \t]*+\S)|'
+            rb'(?<=[\r\n])[ \t]++"(?:train_epoch_items/sec": \[' + _FIRST + rb'(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
+            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|(?<=[\r\n])[ \t]++\](?=,?[ \t\r]*+\n\s*+\S)|'
             rb"(?<=[\r\n])(?<!\[\n)[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\n)",
             unit="items/s",
             span="epoch",

@@ -27,18 +27,7 @@ _ROUNDED = 0.1
 
 
 def _intervals(columns: Columns) -> Postprocessed:
-    """Return what the iterations since the line before add, rank by rank where the lines name theirs."""
-    ranks = np.nan_to_num(columns["_rank"], nan=-1.0)
-    made = {name: np.full(len(ranks), np.nan) for name in ("steps", "throughput", "duration")}
-    for rank in np.unique(ranks):
-        rows = np.flatnonzero(ranks == rank)
-        for name, column in _of_one({name: each[rows] for name, each in columns.items()}).items():
-            made[name][rows] = column
-    return np.arange(len(ranks)), {name: columns[name] for name in ("epoch", "step", "loss")} | made
-
-
-def _of_one(columns: Columns) -> Columns:
-    """Return the same of one rank, or of ranks that nothing tells apart, by their median."""
+    """Return what the iterations since the line before add, by the median of ranks that nothing tells apart."""
     first, group, begun = _once_per_step(columns["epoch"], columns["step"])
     speed, seconds = (medians(columns[name], group) for name in ("_mean_speed", "_mean_seconds"))
     done = columns["step"][first]
@@ -48,7 +37,8 @@ def _of_one(columns: Columns) -> Columns:
             made["steps"].append(steps := np.diff(done[rows], prepend=0.0))
             made["throughput"].append(_undone(done[rows], speed[rows], _SPEED_DIGIT))
             made["duration"].append(steps * _undone(done[rows], seconds[rows], _SECONDS_DIGIT))
-    return {name: np.concatenate(each)[group] for name, each in made.items()}
+    kept = {name: columns[name] for name in ("epoch", "step", "loss")}
+    return np.arange(len(group)), kept | {name: np.concatenate(each)[group] for name, each in made.items()}
 
 
 def _once_per_step(epochs: Column, steps: Column) -> tuple[Rows, Rows, Rows]:

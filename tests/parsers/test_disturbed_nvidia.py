@@ -693,3 +693,21 @@ def test_dllogger_json_of_squad_states_the_batch_of_a_device(tmp_path: Path) -> 
     assert value(session, devices=8) == pytest.approx(1024)
     lines[0] = dllogger(1795169470, "PARAMETER", {"Config": [arguments.format(4)]})
     assert "batch_size" not in facts_of(session_of(lines, tmp_path, "frameworks.dllogger"))
+
+
+@pytest.mark.parametrize("other", ["NCCL INFO Channel 00/02 :    0   1", " 10%|#   | 1/9\r 20%|##  | 2/9\r"])
+def test_gnmt_ranks_are_told_apart_however_few_lines_name_theirs(other: str, tmp_path: Path) -> None:
+    # Where most lines begin with a rank, it is taken off as a label; otherwise the record itself names it.
+    lines = [
+        f"{rank}: TRAIN [0][{step}/200]\tTime 0.250 (0.250)\tData 1.5e-04 (1.5e-04)\tTok/s {speed} ({speed})\t"
+        "Loss/tok 6.5 (7.5)\tLR 1e-03"
+        for step in range(10, 200, 10)
+        for rank, speed in ((0, 90_000), (1, 110_000 if step % 20 else 130_000))
+    ]
+    whole = session_of(lines, tmp_path, "ngc.pytorch_gnmt")
+    hidden = [other + each if other.endswith("\r") else f"{other}\n{other}\n{each}" for each in lines]
+    disturbed = session_of(hidden, tmp_path, "ngc.pytorch_gnmt")
+    for session in (whole, disturbed):
+        assert session.main.ranks().tolist() == [0, 1] * 19
+    assert disturbed.main["throughput"].tolist() == whole.main["throughput"].tolist()
+    assert set(whole.main["throughput"][::2].tolist()) == {90_000}

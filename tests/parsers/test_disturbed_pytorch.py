@@ -8,6 +8,7 @@ import pytest
 from test_dialects import ALL, facts_of, session_of, value
 
 from ingest.compute.measurement import measured
+from parsers.engine.read import read
 from schema.records import Figure, NoFigure
 
 ONE = {"devices": 1, "batch_size": 8}
@@ -218,3 +219,32 @@ def test_lines_that_are_kept_and_printed_together_are_held_against_the_clock_tog
     else:
         assert isinstance(found, NoFigure)
         assert (found.reason.code, found.reason.args["witness"]) == ("withheld", "clock")
+
+
+@pytest.mark.parametrize(
+    "bar", [b"\rGet: 100%|##########| 44M/44M [00:02<00:00, 22.0MB/s]\r\n", b" 10%|# | 1/9\r 20%|## | 2/9\r"]
+)
+@pytest.mark.parametrize("format_id", ["frameworks.env_steps", "frameworks.chainer", "frameworks.nvlog"])
+def test_a_bar_within_a_record_of_several_lines_hides_no_record(format_id: str, bar: bytes, tmp_path: Path) -> None:
+    path, names = tmp_path / "train.log", ("step", "throughput", "clock")
+    text = (Path(__file__).parents[1] / "golden" / format_id / "made-up.log").read_bytes()
+    found = []
+    for each in (text, b"\n".join(bar + line for line in text.split(b"\n"))):
+        path.write_bytes(each)
+        found.append([
+            {name: each.records[0][name].tolist() for name in names if name in each.records[0].columns}
+            for each in read(path).sessions
+        ])  # fmt: skip
+    assert found[0] == found[1]
+    assert any(len(each) > 1 for each in found[0][0].values())
+
+
+def test_a_bar_of_chainer_that_lost_its_rate_takes_none_of_the_next(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[1] / "golden" / "frameworks.chainer" / "made-up.log").read_bytes()
+    (tmp_path / "whole.log").write_bytes(text)
+    lines = text.split(b"\n")
+    lost = [at for at, line in enumerate(lines) if b" iters/sec" in line][3]
+    (tmp_path / "lost.log").write_bytes(b"\n".join(lines[:lost] + lines[lost + 1 :]))
+    (whole,), (less,) = (read(tmp_path / name).sessions for name in ("whole.log", "lost.log"))
+    steps = whole.main["step"].tolist()
+    assert less.main["step"].tolist() == steps[:2] + steps[3:]

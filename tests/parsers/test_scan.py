@@ -409,6 +409,21 @@ def test_prefix_of_the_printer_itself_stays(tmp_path: Path, text: bytes) -> None
     assert text_of(path, 1 << 20) == text
 
 
+@pytest.mark.parametrize("tag", [b"%d: ", b"[rank%d]: "])
+def test_label_behind_a_bar_that_is_redrawn_is_removed(tmp_path: Path, tag: bytes) -> None:
+    """A bar of another program stands before some lines; what follows a label and looks like one is the program's."""
+    path = tmp_path / "train.log"
+    lines = [tag % rank + RECORD % (10 * i, i + 1) for i in range(6) for rank in (0, 3, 11)]
+    lines[7] = b" 10%|#   | 1/9\r 20%|##  | 2/9\r" + lines[7]
+    lines[8] += b"\r" + tag % 5 + b"left"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    cleaned = text_of(path, 1 << 20).split(b"\n")
+    assert cleaned[7] == b" 10%|#   | 1/9\r 20%|##  | 2/9\r" + RECORD % (20, 3)
+    assert cleaned[8] == RECORD % (20, 3) + b"\r" + tag % 5 + b"left"
+    (session,) = read(path).sessions
+    assert session.main.ranks().tolist() == [0, 3, 11] * 6
+
+
 def test_label_behind_every_carriage_return_is_removed(tmp_path: Path) -> None:
     """SkyPilot ends lines at carriage returns."""
     path = tmp_path / "train.log"

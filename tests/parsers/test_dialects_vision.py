@@ -11,7 +11,8 @@ import pytest
 from test_dialects import ALL, facts_of, log_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
-from schema.records import Figure
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
 
 START = dt.datetime(2026, 11, 20, 10)
 
@@ -630,3 +631,64 @@ def test_checkpoints_of_lerobot_lie_between_its_steps(tmp_path: Path) -> None:
     found = measured(session, facts_of(session) | {"batch_size": 8}).headline
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(64)
+
+
+# openpi
+
+
+def withheld_by(session: Session) -> object:
+    """Return the witness that contradicts the figure of a session."""
+    headline = measured(session, facts_of(session)).headline
+    assert isinstance(headline, NoFigure), headline
+    assert headline.reason.code == "withheld"
+    return headline.reason.args["witness"]
+
+
+def openpi_bar(seconds: float, steps: float) -> str:
+    """Return the bar of openpi for JAX as tqdm_loggable logs it, with three digits of the steps."""
+    told = f"{steps:.3g}it" if steps < 999.5 else f"{steps / 1000:#.3g}kit"
+    return (
+        f"{START + dt.timedelta(seconds=seconds):%H:%M:%S}.125 [I] Progress on: {told}/30.0kit rate:2.0it/s "
+        f"remaining:1:00:00 elapsed:{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d} "
+        "postfix:-             (1234:tqdm_logging.py:145)"
+    )
+
+
+OPENPI = [
+    "10:00:00.125 [I] Running on: node                                                      (1234:train.py:196)",
+    "10:00:20.125 [I] Initialized data loader:",
+    "[0].images['base_0_rgb']: (32, 224, 224, 3)@float32",
+    "[1]: (32, 50, 7)@float32 (1234:train.py:227)",
+    "10:01:00.125 [I] Progress on: -/30000 rate:- remaining:? elapsed:00:00 postfix:-       (1234:tqdm_logging.py:145)",
+]
+
+
+def test_bar_of_openpi_counts_where_its_three_digits_tell_enough(tmp_path: Path) -> None:
+    """The first step takes 40 s, each other one half a second; one of 12,345 steps is printed as 12,300."""
+    lines = [*OPENPI, *(openpi_bar(40 + step / 2, step) for step in range(20, 30001, 20))]
+    session = session_of(lines, tmp_path, "frameworks.openpi")
+    assert value(session, "sustained") == pytest.approx(64, rel=2e-3)
+    assert value(session, "median") == pytest.approx(64, rel=0.02)
+    assert facts_of(session) | {"batch_size_of_job": 32, "total_steps": 30000} == facts_of(session)
+
+
+def test_bar_of_openpi_is_held_against_its_speed(tmp_path: Path) -> None:
+    lines = [*OPENPI, *(openpi_bar(40 + step / 4, step) for step in range(40, 12001, 40))]
+    assert withheld_by(session_of(lines, tmp_path, "frameworks.openpi")) == "arithmetic"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_lines_of_openpi_that_are_missing_show_by_the_clock(whole: bool, tmp_path: Path) -> None:
+    head = (
+        "10:00:00.125 [I] Training config: batch_size=64, effective_batch_size=32, num_train_steps=30000 (1234:t.py:4)"
+    )
+    lines = [
+        f"{START + dt.timedelta(seconds=step / 2):%H:%M:%S}.125 [I] step={step} loss=0.1250 lr=2.50e-05 grad_norm=1.25 "
+        "time=50.0s                (1234:train_pytorch.py:555)"
+        for step in range(100, 4001, 100)
+    ]
+    session = session_of([head, *(lines if whole else lines[::2])], tmp_path, "frameworks.openpi")
+    if whole:
+        assert value(session, "sustained") == pytest.approx(128)
+    else:
+        assert withheld_by(session) == "clock"

@@ -12,6 +12,7 @@ import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.contract.bars import told_otherwise
+from parsers.contract.coarse import far_enough
 
 #: Steps that a record has at least, in units of the last printed digit.
 _TOLD = 50
@@ -19,17 +20,13 @@ _TOLD = 50
 
 def _well_told(columns: Columns) -> Postprocessed:
     """Return the lines between which the printed steps differ by enough."""
-    thousands, since = columns["_thousands"], columns["clock"]
+    thousands = columns["_thousands"]
     steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
     last_digit = np.power(10.0, np.maximum(np.floor(np.log10(np.maximum(steps, 1))) - 2, 0))
-    rows: list[int] = []
-    for row in range(len(steps)):
-        begun = not rows or steps[row] < steps[row - 1] or since[row] < since[row - 1]
-        if begun or steps[row] - steps[rows[-1]] >= _TOLD * last_digit[row]:
-            rows.append(row)
-    found: dict[str, Column] = {"step": steps[rows], "clock": since[rows]}
+    rows = far_enough(steps, _TOLD * last_digit)
+    found: dict[str, Column] = {"step": steps[rows], "clock": columns["clock"][rows]}
     speed = {"_rate": columns["_rate"][rows], "_seconds": np.full(len(rows), np.nan)}
-    return np.array(rows, dtype=np.intp), found | told_otherwise(found | speed, found["clock"])
+    return rows, found | told_otherwise(found | speed, found["clock"])
 
 
 FORMAT = Format(

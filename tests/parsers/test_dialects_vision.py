@@ -692,3 +692,67 @@ def test_lines_of_openpi_that_are_missing_show_by_the_clock(whole: bool, tmp_pat
         assert value(session, "sustained") == pytest.approx(128)
     else:
         assert withheld_by(session) == "clock"
+
+
+# OSTrack
+
+
+def ostrack(times: float = 1.0, ranks: int = 1) -> list[str]:
+    """Return lines of three epochs of 1,000 batches of 32 samples: 0.5 s each, and 1 s in the second half."""
+    lines = ["New configuration is shown below.", "TRAIN configuration: {'LR': 0.0004, 'EPOCH': 3, 'BATCH_SIZE': 32}"]
+    for epoch in (1, 2, 3):
+        for step in range(50, 1001, 50):
+            seconds = 0.5 * step + 0.5 * max(0, step - 500)
+            fps, mean = f"{times * 32 * step / seconds:.1f}", f"{seconds / step:.3f}"
+            line = (
+                f"[train: {epoch}, {step} / 1000] FPS: {fps} (32.0)  ,  DataTime: 0.125 (0.002)  ,  ForwardTime: 0.375  ,  "
+                f"TotalTime: {mean}  ,  Loss/total: 1.25000  ,  Loss/giou: 0.50000"
+            )
+            lines += [line] * ranks
+    return lines
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_means_of_ostrack_are_undone_and_of_one_process(ranks: int, tmp_path: Path) -> None:
+    session = session_of(ostrack(ranks=ranks), tmp_path, "frameworks.ostrack")
+    assert value(session, ALL) == pytest.approx(32 * 1000 / 750, rel=2e-3)
+    assert value(session, ALL, devices=4) == pytest.approx(4 * 32 * 1000 / 750, rel=2e-3)
+
+
+@pytest.mark.parametrize("times", [0.5, 2.0, 8.0])
+def test_speeds_of_ostrack_are_held_against_its_seconds(times: float, tmp_path: Path) -> None:
+    assert reason(session_of(ostrack(times), tmp_path, "frameworks.ostrack")) == "lines_contradict"
+
+
+# semseg
+
+
+def semseg(every: int, times: float = 1.0, stamped: bool = True) -> list[str]:
+    """Return lines of three epochs of 1,500 iterations, of 0.5 s and from the middle on 1 s; evaluations take 60 s."""
+    lines, begun = [], 0.0
+    for epoch in (1, 2, 3):
+        for step in range(every, 1501, every):
+            seconds = 0.5 * step + 0.5 * max(0, step - 750)
+            stamp = f"[{at(begun + seconds)} INFO train.py line 281 1234] " if stamped else ""
+            lines.append(
+                f"{stamp}Epoch: [{epoch}/3][{step}/1500] Data 0.001 (0.002) Batch 0.500 ({times * seconds / step:.3f}) "
+                "Remain 00:10:00 MainLoss 0.2500 AuxLoss 0.1250 Loss 0.3000 Accuracy 0.9125."
+            )
+        begun += seconds + 60
+        lines.append(
+            f"[{at(begun - 60)} INFO train.py line 325 1234] >>>>>>>>>>>>>>>> Start Evaluation >>>>>>>>>>>>>>>>"
+        )
+    return lines
+
+
+@pytest.mark.parametrize(("every", "stamped"), [(1, True), (1, False), (10, True), (100, False)])
+def test_means_of_semseg_are_undone_where_their_digits_tell_enough(every: int, stamped: bool, tmp_path: Path) -> None:
+    session = session_of(semseg(every, stamped=stamped), tmp_path, "frameworks.semseg")
+    assert value(session, ALL, devices=4, batch_size=2) == pytest.approx(8 * 1500 / 1125, rel=0.015)
+
+
+def test_means_of_semseg_are_held_against_the_clock(tmp_path: Path) -> None:
+    session = session_of(semseg(10, 0.5), tmp_path, "frameworks.semseg")
+    headline = measured(session, facts_of(session) | {"devices": 4, "batch_size": 2}).headline
+    assert isinstance(headline, NoFigure)
+    assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "clock")

@@ -705,8 +705,8 @@ def ostrack(times: float = 1.0, ranks: int = 1) -> list[str]:
             seconds = 0.5 * step + 0.5 * max(0, step - 500)
             fps, mean = f"{times * 32 * step / seconds:.1f}", f"{seconds / step:.3f}"
             line = (
-                f"[train: {epoch}, {step} / 1000] FPS: {fps} (32.0)  ,  DataTime: 0.125 (0.002)  ,  ForwardTime: 0.375  ,  "
-                f"TotalTime: {mean}  ,  Loss/total: 1.25000  ,  Loss/giou: 0.50000"
+                f"[train: {epoch}, {step} / 1000] FPS: {fps} (32.0)  ,  DataTime: 0.125 (0.002)  ,  "
+                f"ForwardTime: 0.375  ,  TotalTime: {mean}  ,  Loss/total: 1.25000  ,  Loss/giou: 0.50000"
             )
             lines += [line] * ranks
     return lines

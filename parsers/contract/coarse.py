@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from parsers.contract import Column, Columns, Postprocessed
+from parsers.contract import Column, Columns, Postprocessed, Rows
 
 #: What cutting seconds to whole ones takes off on average, and the share of them that this may make up.
 _CUT, _SHARE = 0.5, 0.02
@@ -38,6 +38,20 @@ def contradicts(seconds: Column, others: Column) -> bool:
     with np.errstate(all="ignore"):
         ratio = np.where(told, seconds / others, 1.0)
     return bool(((ratio > _FAR) | (ratio < 1 / _FAR)).sum() > _OFTEN * told.sum())
+
+
+def far_enough(steps: Column, least: Column) -> Rows:
+    """Return the rows that are told well enough: the first of all and of each new count, and those far from the last.
+
+    Args:
+        steps: n counts of steps, which begin anew with an epoch or a run.
+        least: steps that must lie between a row and the one before it, so that what is lost of both hardly matters.
+    """
+    rows: list[int] = []
+    for row in range(len(steps)):
+        if not rows or steps[row] < steps[row - 1] or steps[row] - steps[rows[-1]] >= least[row]:
+            rows.append(row)
+    return np.array(rows, dtype=np.intp)
 
 
 def fine_rates(least: float) -> Callable[[Columns], Postprocessed]:

@@ -3,9 +3,9 @@
 Five dialects: nanoGPT and llama2.c print the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also
 print tokens per second. All count the job. So do the milliseconds of minGPT and makemore, whose batches are of
 sequences. The speed of llm.c is smoothed over some twenty steps, so that the figure is that of its milliseconds where
-the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time; `mfu` is a running
-mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023; for older versions
-the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's fine-tuning, and the
+the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time, also in copies that
+do not print it; `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an
+iteration since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's fine-tuning, and the
 pretraining of `autoresearch`, print no number of steps to take. Those who write `build-nanogpt` again name and order
 its fields as they like: seconds that grow from line to line are since the start, as a speed beside them may be, and a
 speed that makes no whole number of tokens of a step, as one per millisecond, is none.
@@ -53,6 +53,27 @@ def _as_timed(columns: Columns) -> Postprocessed:
     else:
         is_read = True
     return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
+
+
+#: Iterations of so many times the usual seconds hold an evaluation if so many lie at one distance, and of all iterations there,
+#: and all slow ones, this share.
+_SLOW, _SEVERAL, _MOSTLY = 1.5, 2, 0.9
+
+
+def _with_evaluations(columns: Columns) -> Postprocessed:
+    """Return the lines of nanoGPT, and which iterations hold an evaluation whose line is missing, as in some copies.
+
+    It comes with each multiple of a number of iterations, and is in the seconds of that one. Of the others few are printed,
+    so that it would count ten times as often as it took place.
+    """
+    steps, took = columns["step"], columns["step_seconds"]
+    slow = (took > _SLOW * median(took)) & (steps > 0)
+    found = np.zeros(len(steps))
+    if slow.sum() >= _SEVERAL and (every := median(np.diff(steps[slow]))) > 0:
+        there = (steps > 0) & (steps % every == 0)
+        if (there & slow).sum() >= max(_SEVERAL, _MOSTLY * max(there.sum(), slow.sum())):
+            found[there & slow] = 1.0
+    return np.arange(len(steps)), {**columns, "evaluated": found}
 
 
 #: Seconds that grow from line to line on more lines than these, and by this factor in all, are since the start.
@@ -151,6 +172,7 @@ FORMAT = Format(
                 span="step",
                 factors={"step_seconds": factor},
                 pauses=_PAUSES,
+                postprocess=_with_evaluations,
             )
             for unit, factor in ((b"ms", 1e-3), (rb"s(?=[\s,])", 1.0))
         ),
@@ -162,6 +184,7 @@ FORMAT = Format(
             span="step",
             factors={"step_seconds": 1e-3},
             pauses=_PAUSES,
+            postprocess=_with_evaluations,
         ),
         # minGPT, of the iteration before, and makemore.
         *(

@@ -38,11 +38,6 @@ FORMAT = Format(
             b"Batch 12.500 (12.500) Remain 52:26:40 seg_loss: 2.5000 Lr: 0.00060\n",
             epoch=1, step=1, step_seconds=12.5,
         ),
-        NearMiss(
-            b"[2026-11-20 12:34:56,625 INFO train.py line 338 28028] Epoch: [1/120][180/3368] Data 0.002 (0.574) Batch 0.818 (3.887) "
-            b"Remain 436:08:39 Loss 11.8774 Accuracy 0.3469.\n",
-            "one iteration of several, of an older trainer",
-        ),
         NearMiss(b"[2026-11-20 12:34:56,625 INFO evaluator.py line 150 12345] Test: [1/78] Loss 1.2500\n", "an evaluation"),
         NearMiss(
             b"[2026-11-20 12:34:56,625 INFO misc.py line 117 12345] Train: [2/100][15/1201] Data 0.125 (0.250) Batch 0.6", "cut"

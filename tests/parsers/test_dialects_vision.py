@@ -11,7 +11,8 @@ import pytest
 from test_dialects import ALL, facts_of, log_of, reason, session_of, value
 
 from ingest.compute.measurement import measured
-from schema.records import Figure
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
 
 START = dt.datetime(2026, 11, 20, 10)
 
@@ -630,3 +631,128 @@ def test_checkpoints_of_lerobot_lie_between_its_steps(tmp_path: Path) -> None:
     found = measured(session, facts_of(session) | {"batch_size": 8}).headline
     assert isinstance(found, Figure), found
     assert found.value == pytest.approx(64)
+
+
+# openpi
+
+
+def withheld_by(session: Session) -> object:
+    """Return the witness that contradicts the figure of a session."""
+    headline = measured(session, facts_of(session)).headline
+    assert isinstance(headline, NoFigure), headline
+    assert headline.reason.code == "withheld"
+    return headline.reason.args["witness"]
+
+
+def openpi_bar(seconds: float, steps: float) -> str:
+    """Return the bar of openpi for JAX as tqdm_loggable logs it, with three digits of the steps."""
+    told = f"{steps:.3g}it" if steps < 999.5 else f"{steps / 1000:#.3g}kit"
+    return (
+        f"{START + dt.timedelta(seconds=seconds):%H:%M:%S}.125 [I] Progress on: {told}/30.0kit rate:2.0it/s "
+        f"remaining:1:00:00 elapsed:{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d} "
+        "postfix:-             (1234:tqdm_logging.py:145)"
+    )
+
+
+OPENPI = [
+    "10:00:00.125 [I] Running on: node                                                      (1234:train.py:196)",
+    "10:00:20.125 [I] Initialized data loader:",
+    "[0].images['base_0_rgb']: (32, 224, 224, 3)@float32",
+    "[1]: (32, 50, 7)@float32 (1234:train.py:227)",
+    "10:01:00.125 [I] Progress on: -/30000 rate:- remaining:? elapsed:00:00 postfix:-       (1234:tqdm_logging.py:145)",
+]
+
+
+def test_bar_of_openpi_counts_where_its_three_digits_tell_enough(tmp_path: Path) -> None:
+    """The first step takes 40 s, each other one half a second; one of 12,345 steps is printed as 12,300."""
+    lines = [*OPENPI, *(openpi_bar(40 + step / 2, step) for step in range(20, 30001, 20))]
+    session = session_of(lines, tmp_path, "frameworks.openpi")
+    assert value(session, "sustained") == pytest.approx(64, rel=2e-3)
+    assert value(session, "median") == pytest.approx(64, rel=0.02)
+    assert facts_of(session) | {"batch_size_of_job": 32, "total_steps": 30000} == facts_of(session)
+
+
+def test_bar_of_openpi_is_held_against_its_speed(tmp_path: Path) -> None:
+    lines = [*OPENPI, *(openpi_bar(40 + step / 4, step) for step in range(40, 12001, 40))]
+    assert withheld_by(session_of(lines, tmp_path, "frameworks.openpi")) == "arithmetic"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_lines_of_openpi_that_are_missing_show_by_the_clock(whole: bool, tmp_path: Path) -> None:
+    head = (
+        "10:00:00.125 [I] Training config: batch_size=64, effective_batch_size=32, num_train_steps=30000 (1234:t.py:4)"
+    )
+    lines = [
+        f"{START + dt.timedelta(seconds=step / 2):%H:%M:%S}.125 [I] step={step} loss=0.1250 lr=2.50e-05 grad_norm=1.25 "
+        "time=50.0s                (1234:train_pytorch.py:555)"
+        for step in range(100, 4001, 100)
+    ]
+    session = session_of([head, *(lines if whole else lines[::2])], tmp_path, "frameworks.openpi")
+    if whole:
+        assert value(session, "sustained") == pytest.approx(128)
+    else:
+        assert withheld_by(session) == "clock"
+
+
+# OSTrack
+
+
+def ostrack(times: float = 1.0, ranks: int = 1) -> list[str]:
+    """Return lines of three epochs of 1,000 batches of 32 samples: 0.5 s each, and 1 s in the second half."""
+    lines = ["New configuration is shown below.", "TRAIN configuration: {'LR': 0.0004, 'EPOCH': 3, 'BATCH_SIZE': 32}"]
+    for epoch in (1, 2, 3):
+        for step in range(50, 1001, 50):
+            seconds = 0.5 * step + 0.5 * max(0, step - 500)
+            fps, mean = f"{times * 32 * step / seconds:.1f}", f"{seconds / step:.3f}"
+            line = (
+                f"[train: {epoch}, {step} / 1000] FPS: {fps} (32.0)  ,  DataTime: 0.125 (0.002)  ,  "
+                f"ForwardTime: 0.375  ,  TotalTime: {mean}  ,  Loss/total: 1.25000  ,  Loss/giou: 0.50000"
+            )
+            lines += [line] * ranks
+    return lines
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_means_of_ostrack_are_undone_and_of_one_process(ranks: int, tmp_path: Path) -> None:
+    session = session_of(ostrack(ranks=ranks), tmp_path, "frameworks.ostrack")
+    assert value(session, ALL) == pytest.approx(32 * 1000 / 750, rel=2e-3)
+    assert value(session, ALL, devices=4) == pytest.approx(4 * 32 * 1000 / 750, rel=2e-3)
+
+
+@pytest.mark.parametrize("times", [0.5, 2.0, 8.0])
+def test_speeds_of_ostrack_are_held_against_its_seconds(times: float, tmp_path: Path) -> None:
+    assert reason(session_of(ostrack(times), tmp_path, "frameworks.ostrack")) == "lines_contradict"
+
+
+# semseg
+
+
+def semseg(every: int, times: float = 1.0, stamped: bool = True) -> list[str]:
+    """Return lines of three epochs of 1,500 iterations, of 0.5 s and from the middle on 1 s; evaluations take 60 s."""
+    lines, begun = [], 0.0
+    for epoch in (1, 2, 3):
+        for step in range(every, 1501, every):
+            seconds = 0.5 * step + 0.5 * max(0, step - 750)
+            stamp = f"[{at(begun + seconds)} INFO train.py line 281 1234] " if stamped else ""
+            lines.append(
+                f"{stamp}Epoch: [{epoch}/3][{step}/1500] Data 0.001 (0.002) Batch 0.500 ({times * seconds / step:.3f}) "
+                "Remain 00:10:00 MainLoss 0.2500 AuxLoss 0.1250 Loss 0.3000 Accuracy 0.9125."
+            )
+        begun += seconds + 60
+        lines.append(
+            f"[{at(begun - 60)} INFO train.py line 325 1234] >>>>>>>>>>>>>>>> Start Evaluation >>>>>>>>>>>>>>>>"
+        )
+    return lines
+
+
+@pytest.mark.parametrize(("every", "stamped"), [(1, True), (1, False), (10, True), (100, False)])
+def test_means_of_semseg_are_undone_where_their_digits_tell_enough(every: int, stamped: bool, tmp_path: Path) -> None:
+    session = session_of(semseg(every, stamped=stamped), tmp_path, "frameworks.semseg")
+    assert value(session, ALL, devices=4, batch_size=2) == pytest.approx(8 * 1500 / 1125, rel=0.015)
+
+
+def test_means_of_semseg_are_held_against_the_clock(tmp_path: Path) -> None:
+    session = session_of(semseg(10, 0.5), tmp_path, "frameworks.semseg")
+    headline = measured(session, facts_of(session) | {"devices": 4, "batch_size": 2}).headline
+    assert isinstance(headline, NoFigure)
+    assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "clock")

@@ -1,0 +1,88 @@
+"""openpi (`train.py` for JAX, `train_pytorch.py`) and other programs with its loop, which train policies of robots.
+
+In PyTorch a line per `log_interval` steps has the seconds since the line before, with what saves a checkpoint; the line
+of the first step has those of one step, and of the start. In JAX the bar is logged about every ten seconds: its steps
+have three digits (`12.3kit`), so that a record is as many of its lines as tell two per cent or better. Checkpoints are
+saved in the background. The batch size is that of the job.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.contract.bars import told_otherwise
+from parsers.contract.coarse import far_enough
+
+#: Steps that a record has at least, in units of the last printed digit.
+_TOLD = 50
+
+
+def _well_told(columns: Columns) -> Postprocessed:
+    """Return the lines between which the printed steps differ by enough."""
+    thousands = columns["_thousands"]
+    steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
+    last_digit = np.power(10.0, np.maximum(np.floor(np.log10(np.maximum(steps, 1))) - 2, 0))
+    rows = far_enough(steps, _TOLD * last_digit)
+    found: dict[str, Column] = {"step": steps[rows], "clock": columns["clock"][rows]}
+    speed = {"_rate": columns["_rate"][rows], "_seconds": np.full(len(rows), np.nan)}
+    return rows, found | told_otherwise(found | speed, found["clock"])
+
+
+FORMAT = Format(
+    title="openpi",
+    unproven=True,
+    marker=b" [I] ",
+    start=rb"\[I\] Running on: [\w.-]++ ++\(|\[I\] (?:Created|Using existing) experiment checkpoint directory: ",
+    end=rb"\[I\] Waiting for checkpoint manager to finish",
+    readings=(
+        Reading(
+            rb"(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}) \[I\] step=<step> loss=<loss> lr=[-+.0-9e]++ (?:grad_norm=[-+.0-9a-z]++ )?+time=<duration>s(?= )",
+            unit="samples/s",
+            marker=b" [I] step=",
+            pauses=(
+                Pause(
+                    "checkpoint", rb"\[I\] Saved checkpoint at step ",
+                    b"10:00:00.125 [I] Saved checkpoint at step 1000 -> /data/pi0/1000                  (1234:train_pytorch.py:198)",
+                ),
+            ),
+        ),
+        Reading(
+            rb"\[I\] Progress on: (?:(?P<_units>[0-9.]++)it|(?P<_thousands>[0-9.]++)kit)/[0-9.]++[kM]?+it "
+            rb"rate:(?:(?P<_rate>[0-9.,]++)it/s|-) remaining:[0-9:?]++ elapsed:(?P<elapsed>[0-9:]++) postfix:",
+            unit="samples/s",
+            marker=b"[I] Progress on: ",
+            postprocess=_well_told,
+        ),
+    ),
+    facts=(
+        Fact("framework", rb"\[I\] (Training config: batch_size|Initialized data loader)",
+             words={b"Training config: batch_size": "PyTorch", b"Initialized data loader": "JAX"}),
+        Fact("devices", rb"\[I\] Running on: [\w.-]++ \| world_size=([0-9]++)", int),
+        Fact("batch_size_of_job", rb"\[I\] Training config: batch_size=([0-9]++)", int),
+        Fact("batch_size_of_job", rb"^\[1\](?:\.value)?: \(([0-9]++), [0-9]++, [0-9]++\)@", int),
+        Fact("total_steps", rb"\[I\] Training config: batch_size=[0-9]++, effective_batch_size=[0-9]++, num_train_steps=([0-9]++)", int),
+        Fact("total_steps", rb"\[I\] Progress on: -/([0-9]++) ", int),
+        Fact("precision", rb"\[I\] Training precision: (bfloat16|float32)", words={b"bfloat16": "bf16", b"float32": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"10:00:50.125 [I] step=100 loss=0.1250 lr=2.50e-05 grad_norm=1.25 time=50.5s                   (1234:train_pytorch.py:553)\n",
+            step=100, loss=0.125, duration=50.5,
+        ),
+        Sample(b"10:00:50.125 [I] step=100 loss=0.1250 lr=2.50e-05 time=50.5s      (1234:train_pytorch.py:553)\n", duration=50.5),
+        Sample(
+            b"10:10:00.125 [I] Progress on: 1.20kit/30.0kit rate:2.0it/s remaining:4:00:00 elapsed:10:00 postfix:-      (1234:tqdm_logging.py:145)\n",
+            _thousands=1.2, clock=600,
+        ),
+        Sample(
+            b"10:00:10.125 [I] Progress on: 20.0it/30.0kit rate:2.0it/s remaining:4:09:50 elapsed:00:10 postfix:-      (1234:tqdm_logging.py:145)\n",
+            _units=20, clock=10,
+        ),
+        NearMiss(
+            b"10:00:00.125 [I] Progress on: -/30000 rate:- remaining:? elapsed:00:00 postfix:-                  (1234:tqdm_logging.py:145)\n",
+            "nothing done yet",
+        ),
+        NearMiss(b"10:00:50.125 [I] step=100 loss=0.1250 lr=2.50e-05 grad_norm=1.25 time=50.", "cut inside the number"),
+    ),
+)  # fmt: skip

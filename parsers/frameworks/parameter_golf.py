@@ -1,0 +1,76 @@
+"""parameter-golf since April 2026 (`1000/20000 train_loss: 2.7466 train_time: 1.6m tok/s: 8318344`): a line per few hundred steps.
+
+The speed is that of the job, a mean over all steps since the start; its clock stops during validation. What a record
+covers is undone from the means: some runs change the model while they train, and are slower from there on. The minutes
+beside it have one decimal, and may only contradict it. Where the run ends at its limit of time, that line has the
+milliseconds. Earlier programs print other lines (`step_avg`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private
+from parsers.contract.proportional import in_proportion
+
+#: What is lost of minutes with one decimal.
+_ROUNDS = 0.05
+
+
+def _against_minutes(columns: Columns) -> Postprocessed:
+    """Return all lines, with how far their speeds are those of the steps and tokens over the minutes."""
+    speeds, minutes, tokens = columns["throughput"], columns["_minutes"], float(columns["_tokens_per_step"][0])
+    factor = tokens if np.isfinite(tokens) else None
+    with np.errstate(all="ignore"):
+        others = columns["step"] / (60 * minutes)
+        agreement = in_proportion(speeds, others, others * _ROUNDS / minutes, factor)
+    found = {name: each for name, each in columns.items() if not is_private(name)}
+    return np.arange(len(speeds)), {**found, **agreement}
+
+
+def _whole_run(columns: Columns) -> Postprocessed:
+    """Return the line at the end of a run with its steps per second."""
+    with np.errstate(all="ignore"):
+        rate = columns["_steps"] / columns["_seconds"]
+    return np.arange(len(rate)), {"steps_per_second": rate}
+
+
+FORMAT = Format(
+    title="parameter-golf",
+    framework="PyTorch",
+    marker=b" train_time: ",
+    start=rb"(?m)^Hyperparameters:[ \t\r]*+\n(?: *+(?!train_batch_tokens: )[a-z_0-9]++: [^\n]*+\n)*+ *+train_batch_tokens: [0-9]",
+    end=rb"^peak memory allocated: ",
+    readings=(
+        Reading(
+            rb"(?<![\w./])<step>/<total_steps> train_loss: <loss> train_time: (?P<_minutes>[0-9.]++)m tok/s: <throughput>(?=\s)",
+            unit="tokens/s",
+            cumulative_since=1,
+            postprocess=_against_minutes,
+            facts=("tokens_per_step",),
+        ),
+        Reading(
+            rb"\bwallclock_cap train_time: (?P<_seconds>[0-9]++)ms step: (?P<_steps>[0-9]++)/",
+            unit="tokens/s",
+            span="run",
+            factors={"_seconds": 1e-3},
+            postprocess=_whole_run,
+        ),
+    ),
+    facts=(
+        Fact("tokens_per_step", rb"^ *+train_batch_tokens: ([0-9]++)$", int),
+        Fact("sequence_length", rb"^ *+train_seq_len: ([0-9]++)$", int),
+        Fact("accumulation", rb"^ *+grad_accum_steps: ([0-9]++)$", int),
+        Fact("devices", rb"^ *+world_size: ([0-9]++)$", int),
+        Fact("parameters", rb"^model_params:([0-9]++)$", int),
+    ),
+    samples=(
+        Sample(
+            b"500/20000 train_loss: 2.6250 train_time: 0.8m tok/s: 8192000\n", step=500, total_steps=20000, loss=2.625, throughput=8192000
+        ),
+        Sample(b"stopping_early: wallclock_cap train_time: 599125ms step: 4793/20000\n", _seconds=599.125, _steps=4793),
+        NearMiss(b"4000/20000 val_loss: 2.4375 val_bpb: 1.1250\n", "validation"),
+        NearMiss(b"500/20000 train_loss: 2.6250 train_time: 0.8m tok/s: 8192", "cut inside the number"),
+        NearMiss(b"warmup_step: 5/20\n", "steps that are taken back"),
+    ),
+)  # fmt: skip

@@ -1,7 +1,8 @@
 """OneFlow's models (`oneflow.nn`), ResNet-50 (`train.py`): a line per `--print-interval` iterations, and at each epoch's end.
 
-`throughput` counts the batch of one device since the last line; every rank prints its own unless `--metric-local False`.
-Evaluations end with a line of the same form, `[eval]`, and lie outside; a checkpoint lies in the record that follows it.
+`throughput` counts the batch of one device since the last line; every rank prints its own unless `--metric-local
+False`. Evaluations end with a line of the same form, `[eval]`, and lie outside; a checkpoint lies in the record that
+follows it.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample

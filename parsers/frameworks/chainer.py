@@ -1,8 +1,8 @@
 """Chainer's `ProgressBar`, and ESPnet until 2020, which trains with it: a rate per bar, by default per 100 iterations.
 
-The rate is a mean since the first bar, which prints `inf`, and later over the last hundred bars; it is undone here to what
-each bar adds. Without the first bar nothing tells how far the means reach back, so that a log whose head was cut off is
-not read. The first bar of an epoch may hold the evaluation at the end of the one before, which no line tells.
+The rate is a mean since the first bar, which prints `inf`, and later over the last hundred bars; it is undone here to
+what each bar adds. Without the first bar nothing tells how far the means reach back, so that a log whose head was cut
+off is not read. The first bar of an epoch may hold the evaluation at the end of the one before, which no line tells.
 `Minibatch-size` of the examples is split over all devices; `Num Minibatch-size` of ChainerMN's is that of one of them.
 """
 

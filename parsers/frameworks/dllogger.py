@@ -16,9 +16,10 @@ TensorFlow 2 prints the speed and the seconds of its steps as `PARAMETER`.
 
 FastPitch, HiFi-GAN, Jasper, QuartzNet, Tacotron 2 and WaveGlow begin their timer once a batch has come. Where the lines
 are further apart than their seconds explain, the clocks count, and what such a line printed for its iteration is the
-samples. So do PaddlePaddle's ResNet-50, which prints the speed of one step of many, and TFT, of which the batch gives the seconds of a step. BART prints the mean since the start of such
-speeds; its steps are lines with a clock, and need the batch size. SE(3)-Transformer sums up a run by the mean of the
-speeds of its steps; the mean of their milliseconds counts.
+samples. So do PaddlePaddle's ResNet-50, which prints the speed of one step of many, and TFT, of which the batch gives
+the seconds of a step. BART prints the mean since the start of such speeds; its steps are lines with a clock, and need
+the batch size. SE(3)-Transformer sums up a run by the mean of the speeds of its steps; the mean of their milliseconds
+counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """fairseq2: `Train Metrics (step 10) - ...`, with elements per second of the job over the time that the trainer counts.
 
-Elements are tokens for text and frames for speech; what an element is, the log does not say. The metrics are summed over
-the ranks. Validation and checkpoints are not in the time. A record that is written to a file goes on over several lines:
-the console breaks it after 80 columns, between any two words, and indents what follows.
+Elements are tokens for text and frames for speech; what an element is, the log does not say. The metrics are summed
+over the ranks. Validation and checkpoints are not in the time. A record that is written to a file goes on over several
+lines: the console breaks it after 80 columns, between any two words, and indents what follows.
 """
 
 from __future__ import annotations

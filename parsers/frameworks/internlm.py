@@ -1,10 +1,10 @@
 """InternLM's trainer, InternEvo since 2024: a line per step with tokens per second of one device (`tgs`).
 
-The speed counts all tokens of the step, padding too; `real_tgs` leaves that out, and is not used. Its time is that of one
-step, from its batch to its update: evaluations and checkpoints come behind the line. `num_consumed_tokens` counts those
-of all devices since the start. The other `tgs/` are means over several steps. `tflops` is computed from the configuration,
-wrong for experts, and only contradicts the speed of some lines. Steps whose update failed print no line. The fields are
-parted by commas until the middle of 2023.
+The speed counts all tokens of the step, padding too; `real_tgs` leaves that out, and is not used. Its time is that of
+one step, from its batch to its update: evaluations and checkpoints come behind the line. `num_consumed_tokens` counts
+those of all devices since the start. The other `tgs/` are means over several steps. `tflops` is computed from the
+configuration, wrong for experts, and only contradicts the speed of some lines. Steps whose update failed print no line.
+The fields are parted by commas until the middle of 2023.
 """
 
 from __future__ import annotations

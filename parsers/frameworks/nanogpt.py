@@ -5,10 +5,11 @@ print tokens per second. All count the job. So do the milliseconds of minGPT and
 sequences. The speed of llm.c is smoothed over some twenty steps, so that the figure is that of its milliseconds where
 the tokens of a step are stated. In nanoGPT an iteration that evaluates or saves includes that time, also in copies that
 do not print it; `mfu` is a running mean, and -100% for the first five iterations. nanoGPT prints the tokens of an
-iteration since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an evaluation. nanochat's fine-tuning, and the
-pretraining of `autoresearch`, print no number of steps to take. Those who write `build-nanogpt` again name and order
-its fields as they like: seconds that grow from line to line are since the start, as a speed beside them may be, and a
-speed that makes no whole number of tokens of a step, as one per millisecond, is none.
+iteration since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an
+evaluation. nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take. Those who
+write `build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the
+start, as a speed beside them may be, and a speed that makes no whole number of tokens of a step, as one per
+millisecond, is none.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 `FPS` is a mean over all batches since the epoch began, with the wait for data, which is undone; in brackets stands the
 speed of the last batch. It counts the samples of one process, and so of one device. `TotalTime` is the seconds of a
-batch by the same clock, and may only contradict it. The log file is that of the first process; on the screen each prints
-its own. PyTracking and STARK print no `TotalTime`: there one process may train on several devices, and no line says so.
+batch by the same clock, and may only contradict it. The log file is that of the first process; on the screen each
+prints its own. PyTracking and STARK print no `TotalTime`: there one process may train on several devices, and no line
+says so.
 """
 
 from __future__ import annotations

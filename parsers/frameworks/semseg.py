@@ -2,8 +2,8 @@
 
 `Batch` is the seconds of one iteration of several, and in brackets the mean since the epoch began, with the wait for
 data. Of the means, which have three decimals, a record is as many lines as tell two per cent or better. What stands
-between two epochs is in none. Copies differ in whether the batch size that they print is that of a device or of the job,
-so that none is read. Pointcept goes on from it with lines of its own.
+between two epochs is in none. Copies differ in whether the batch size that they print is that of a device or of the
+job, so that none is read. Pointcept goes on from it with lines of its own.
 """
 
 from __future__ import annotations

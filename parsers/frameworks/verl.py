@@ -1,14 +1,15 @@
 """verl's console logger (`step:2 - actor/... - perf/throughput:340.5 - ...`): a line per step of reinforcement learning.
 
-`perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step: generation,
-scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of its own
-included, so that it only serves to find damaged lines; where there are such, the trainer's devices are not those of the
-job. Until the spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed:
-`global_seqlen/mean` is the same tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint
-lies inside the step whose line names its time before that of the step; later releases stop the timer of the step before
-them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only
-the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left
-out. EasyR1 prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint in the step.
+`perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step:
+generation, scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of
+its own included, so that it only serves to find damaged lines; where there are such, the trainer's devices are not
+those of the job. Until the spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is
+printed: `global_seqlen/mean` is the same tokens over the devices, and `timing_s/step` the whole step. A validation or
+checkpoint lies inside the step whose line names its time before that of the step; later releases stop the timer of the
+step before them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other
+loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation,
+and is left out. EasyR1 prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint
+in the step.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """NGC DeepLearningExamples, PaddlePaddle BERT pre-training (`run_pretraining.py`): DLLogger's text or JSON.
 
-From the printer's source alone: no real log has been read yet. Unlike all other programs of the collection it prints the
-sequences per second of one device, with the seconds and the sequences that they come from; the sequences are those of
-all passes that are merged into an update. A checkpoint lies within the seconds that are printed after it, and only the
-text tells of it. `training_sequences_per_second` is that of the job, and holds the checkpoints; in JSON its line is that
-of PyTorch's BERT, and is not read.
+From the printer's source alone: no real log has been read yet. Unlike all other programs of the collection it prints
+the sequences per second of one device, with the seconds and the sequences that they come from; the sequences are those
+of all passes that are merged into an update. A checkpoint lies within the seconds that are printed after it, and only
+the text tells of it. `training_sequences_per_second` is that of the job, and holds the checkpoints; in JSON its line is
+that of PyTorch's BERT, and is not read.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to

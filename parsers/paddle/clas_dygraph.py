@@ -5,9 +5,9 @@ running mean since iteration 5 of the epoch, which is undone where the timestamp
 tell, `sustained` averages running means, which is right for a steady speed. `[Eval]` lines have an `ips` of their own,
 for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
 against `ips * batch_cost` of the records. `ips` is the size of the last batch of the interval over the mean
-`batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected here,
-or left out if it is of that batch alone. Means of 2021, which log as `root`, run since iteration 5 of the epoch, which is
-undone here, until iteration 5 of the next one, with the evaluation in between: lines before that are left out.
+`batch_cost`. So the last line of an epoch, whose last batch may be smaller, understates the speed and is corrected
+here, or left out if it is of that batch alone. Means of 2021, which log as `root`, run since iteration 5 of the epoch,
+which is undone here, until iteration 5 of the next one, with the evaluation in between: lines before that are left out.
 Where a sampler of several scales varies the batches, the last ones of all records stand for the others if they are
 enough. PLSC 2 and PASSL print these lines under their own names, with the throughput of the whole job; those of
 PaddleScience are another format.

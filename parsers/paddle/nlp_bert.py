@@ -1,8 +1,8 @@
 """PaddleNLP, BERT pre-training (`examples/language_model/bert`), TinyBERT and MiniLM, and the tests of its models (TIPC).
 
-A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` holds the wait for data, which
-the static graph (`total step`, once misspelt as `tobal step`) adds to it once more: its `ips` is too low where the
-loader is slow, and the seconds of a step count. There every rank prints its lines. The data lie in several files; a
+A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` holds the wait for data,
+which the static graph (`total step`, once misspelt as `tobal step`) adds to it once more: its `ips` is too low where
+the loader is slow, and the seconds of a step count. There every rank prints its lines. The data lie in several files; a
 record in which another one begins counts the steps since then only, and is left out. With gradient merge, every 88th
 step or so also reduces and updates: one record in nine is therefore slow, and counts. Some logs print the command at
 the very end. LLaVA of PaddleMIX prints the samples of the job that PaddleNLP's Trainer counts, and no unit.

@@ -713,22 +713,6 @@ def test_a_coarse_clock_contradicts_the_seconds_of_a_few_lines(tmp_path: Path) -
     assert code(session(0.5)) == "clock"
 
 
-@pytest.mark.parametrize("pause", [0, 30])
-def test_a_clock_contradicts_the_seconds_of_a_few_lines_of_uneven_steps(pause: int, tmp_path: Path) -> None:
-    # Ten steps take 15 to 25 s. What takes time besides, on every fifth line, is none that its record claims.
-    def session(lie: float) -> Session:
-        lines, passed = [], 0
-        for n in range(1, 41):
-            took = 15 + 7 * n % 11
-            passed += took + (pause if n % 5 == 0 else 0)
-            stamp = f"[2026-11-20 10:{passed // 60:02d}:{passed % 60:02d}] "
-            lines.append(stamp + of_megatron(10 * n, 5120 * n, took / 10 * (lie if n % 5 == 2 else 1), 512, ""))
-        return session_of(lines, tmp_path, "dlperf.megatron")
-
-    assert value(session(1)) == pytest.approx(256, rel=0.03)
-    assert code(session(0.5)) == "clock"
-
-
 @pytest.mark.parametrize(
     ("tokens", "seconds", "sharing", "expected"),
     [(1, 1, 8, 4000), (1, 1, 4, 4000), (2, 1, 8, "lines_contradict"), (1, 0.5, 8, "lines_contradict")],

@@ -39,9 +39,6 @@ _STRETCH = 40
 _ELSEWHERE = 2.0
 #: Records take as long as each other if by the clock more than this share of them does.
 _MOST_ALIKE = 0.8
-#: An interval that lasts up to this many times the usual holds no pause that would be worth a record; one that lasts so
-#: many times what its record claims then contradicts it.
-_NO_PAUSE, _FAR_LESS = 1.25, 1.5
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 
@@ -215,17 +212,11 @@ def _of_some(given: _Intervals, unit: float, rounds: float) -> tuple[float, floa
     if 1 / ratio > 1 + tolerance + resolution / 100:
         return ratio, resolution
     alike = given.at(np.abs(given.took / usual - 1) <= tolerance)
-    fine = 100 * (unit / usual + rounds)
+    if not len(alike.rows) > _MOST_ALIKE * len(given.rows):
+        return None
     if len(alike.rows) < len(given.rows):
-        if fine <= _COARSEST and len(alike.rows) > _MOST_ALIKE * len(given.rows):
-            # A coarse clock may have taken shorter ones for these.
-            ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), fine
-        else:
-            # Of steps that vary, those that claim far less than an interval that holds no pause.
-            short = given.at(given.took <= _NO_PAUSE * usual)
-            if not (short.took > _FAR_LESS * short.claimed).any():
-                return None
-            ratio, resolution = _in_all(short, unit, rounds)
+        # A coarse clock may have taken the shorter ones for these.
+        ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)
     return (ratio, resolution) if resolution <= _COARSEST and ratio > 1 + tolerance + resolution / 100 else None
 
 

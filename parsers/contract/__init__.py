@@ -25,9 +25,10 @@ PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
 #: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
-#: the `postprocess` sees them. `_rank` is the rank that a line names where no launcher's tag was taken off.
+#: the `postprocess` sees them.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
+        "rank": "rank that the line itself names, where no launcher's tag was taken off; each rank is processed by itself",
         "epoch": "epoch",
         "step": "step within the epoch, or of the run where it does not restart",
         "total_epochs": "epochs that the run is to take",
@@ -94,6 +95,16 @@ def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
         within: the characters that the gap may hold.
     """
     return rb"(?:(?!%s|%s)%s)*+(?:%s)" % (again, label, within, label)
+
+
+def up_to_argument(name: bytes, again: bytes = rb"Namespace\(") -> bytes:
+    """Return `up_to` the value of an argument of a list such as `Namespace(lr=0.1, batch_size=32)`.
+
+    Args:
+        name: a pattern without groups for its name.
+        again: where another list begins, or this one.
+    """
+    return up_to(rb"\b" + name + rb"=", again)
 
 
 def next_line(of_printer: bytes) -> bytes:

@@ -174,8 +174,8 @@ class ReadingTable:
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
         ranks = np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64)
-        if "_rank" in self.parts:
-            told = self.parts["_rank"][-1]
+        if "rank" in self.parts:
+            told = self.parts["rank"][-1]
             ranks = np.where(np.isfinite(told), told, ranks if len(ranks) else 0.0)
         self.ranks.append(ranks)
         if not CLOCKS & set(self.reading.columns):

@@ -41,6 +41,7 @@ from parsers.contract import (
     Trap,
     is_private,
     up_to,
+    up_to_argument,
 )
 from parsers.frameworks import PYTORCH_JOB
 
@@ -256,11 +257,6 @@ _BEHIND_EPOCHS = (
 _TIMED = _line("interval") + rb'[^\n{}]*?"' + _PREFIX + _COUNTED["items/s"] + rb'": ?+<throughput>(?=[,}])' + _TOOK
 
 
-def _up_to(argument: bytes) -> bytes:
-    """Return a pattern for what stands in a `Namespace` before the value of an argument."""
-    return up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
-
-
 def _timed(pattern: bytes, unit: str, clocked: bool) -> Reading:
     """Return an iteration by its seconds or by the clocks of the lines."""
     return Reading(
@@ -380,7 +376,7 @@ FORMAT = Format(
         Fact("batch_size", rb'"HPARAMS", "data": \{' + up_to(rb'"batch_size": ', rb'"HPARAMS"') + rb"([0-9]++)\b", int),
         Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"optimizer_batch_size": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
         # BERT's fine-tuning; of several batches per update the printed steps count none but the last.
-        Fact("batch_size", rb"Namespace\((?=" + _up_to(b"doc_stride") + rb")(?=" + _up_to(b"gradient_accumulation_steps") + rb"1\b)" + _up_to(b"train_batch_size") + rb"([0-9]++)\b", int),
+        Fact("batch_size", rb"Namespace\((?=" + up_to_argument(b"doc_stride") + rb")(?=" + up_to_argument(b"gradient_accumulation_steps") + rb"1\b)" + up_to_argument(b"train_batch_size") + rb"([0-9]++)\b", int),
         Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),

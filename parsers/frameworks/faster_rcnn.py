@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, text, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, text, up_to_argument
 
 _ARGUMENTS = rb"^Namespace\("
-_OURS = _ARGUMENTS + rb"(?=" + up_to(rb"\bdisp_interval=", rb"Namespace\(") + rb")"
+_OURS = _ARGUMENTS + rb"(?=" + up_to_argument(b"disp_interval") + rb")"
 
 
 #: What another program prints between the lines of a record, or a bar over and over before one of them.
@@ -33,7 +33,7 @@ def _with_steps(columns: Columns) -> Postprocessed:
 
 
 def _argument(key: bytes, printed: bytes) -> bytes:
-    return _OURS + up_to(rb"\b" + key + rb"=", rb"Namespace\(") + printed
+    return _OURS + up_to_argument(key) + printed
 
 
 FORMAT = Format(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to_argument
 from parsers.contract.statistics import median
 
 #: A terminal shows the lines of the root logger with its level and name; its file does not.
@@ -20,11 +20,7 @@ _ARGUMENTS = rb"^(?:INFO:root:)?+Namespace\("
 
 def _named(argument: bytes) -> bytes:
     """Return a pattern for the arguments, up to the value of one of them."""
-    return _ARGUMENTS + _up_to(argument)
-
-
-def _up_to(argument: bytes) -> bytes:
-    return up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
+    return _ARGUMENTS + up_to_argument(argument)
 
 
 #: Batches differ; an epoch that is faster than the fastest that is printed by this ratio contradicts them.
@@ -33,7 +29,7 @@ _FASTER = 1.25
 _SET = (
     _named(b"dataset")
     + rb"'(%s)'"
-    + _up_to(b"save_prefix")
+    + up_to_argument(b"save_prefix")
     + rb"'[^'\n]{0,200}?(?:ssd|yolo|center_net)(?:(?!Training cost: |Namespace\()[\s\S]){0,9000}?\]\[Batch "
 )
 
@@ -97,7 +93,7 @@ FORMAT = Format(
         Fact("model", _named(b"save_prefix") + rb"'(?:[^'/\n]++/)*+([^'/\n]++)'"),
         Fact("batch_size_of_job", _number(rb"batch_size"), int),
         # With Horovod each worker names its own.
-        Fact("devices", _ARGUMENTS + rb"(?!" + _up_to(b"horovod") + rb"True\b)" + _up_to(b"gpus") + rb"'([0-9,]++)'", listed),
+        Fact("devices", _ARGUMENTS + rb"(?!" + up_to_argument(b"horovod") + rb"True\b)" + up_to_argument(b"gpus") + rb"'([0-9,]++)'", listed),
         Fact("total_epochs", _number(rb"epochs"), int),
         Fact("data_set_size", _number(rb"num_samples"), int),
         Fact("data_set_size", _SET % rb"voc", lambda _: 16_551),

@@ -57,8 +57,8 @@ FORMAT = Format(
         _reading(rb"(?<!\w)Train: \[<epoch>\]\[<step>/<total_steps>\]", rb"BT", rb"DT"),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"^ *+TRAIN_X:[ \t\r]*+\n(?:(?! *+[A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,9}? *+BATCH_SIZE: (\d++)$", int),
-        Fact("batch_size_of_job", rb"^train:[ \t\r]*+\n(?:(?![a-z_]++:[ \t\r]*+\n)[^\n]*+\n){0,40}? *+batch_size: (\d++)$", int),
+        Fact("batch_size_of_job", rb"^ *+TRAIN_X:[ \t\r]*+\n(?:(?! *+[A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,9}?(?:[^\r\n]*+\r)*+ *+BATCH_SIZE: (\d++)$", int),
+        Fact("batch_size_of_job", rb"^train:[ \t\r]*+\n(?:(?![a-z_]++:[ \t\r]*+\n)[^\n]*+\n){0,40}?(?:[^\r\n]*+\r)*+ *+batch_size: (\d++)$", int),
         Fact("total_epochs", rb"^ *+MAX_EPOCH: (\d++)$", int),
         Fact("model", rb"^ *+BACKBONE:[ \t\r]*+\n(?:(?! *+[A-Z_]++:[ \t\r]*+\n)[^\n]*+\n){0,9}? *+NAME: (\S++)$"),
         Fact("precision", rb"^ *+PREC: (amp|fp16|fp32)$"),

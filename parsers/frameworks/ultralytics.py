@@ -16,7 +16,7 @@ import re
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to_argument
 from parsers.contract.coarse import contradicts, whole_seconds
 from parsers.frameworks import SEVERAL
 
@@ -76,12 +76,12 @@ def _sound(printed: bytes) -> int:
 
 
 #: What YOLOv7 and YOLOv5 of 2020 print of their arguments.
-_NAMESPACE = rb"\bNamespace\((?=" + up_to(rb"\btotal_batch_size=", again=rb"Namespace\(") + rb")"
+_NAMESPACE = rb"\bNamespace\((?=" + up_to_argument(b"total_batch_size") + rb")"
 
 
 def _named(argument: bytes) -> bytes:
     """Return a pattern for these arguments, up to the value of one of them."""
-    return _NAMESPACE + up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
+    return _NAMESPACE + up_to_argument(argument)
 
 
 #: The devices that these list where none is named: one process trains on all of them.
@@ -89,7 +89,7 @@ _LISTED_DEVICES = (
     rb"^(?:YOLOv5|YOLOR|Using torch) [^\n]*?\b(CUDA:0 \([^\n]*+(?:\n ++CUDA:[0-9]++ \([^\n]*+)*+)\s++"
     + _named(b"device")[2:]
     + rb"''(?=[,)])(?="
-    + up_to(rb"\bworld_size=", again=rb"Namespace\(")
+    + up_to_argument(b"world_size")
     + rb"1[,)])"
 )
 RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
@@ -104,7 +104,7 @@ def _stated(argument: bytes) -> bytes:
 
 
 def _up_to(argument: bytes) -> bytes:
-    return up_to(rb"\b" + argument + rb"=", again=rb"engine/trainer: |: weights=")
+    return up_to_argument(argument, again=rb"engine/trainer: |: weights=")
 
 
 #: What YOLOv5 prints where no device is named: one process trains on all devices that it sees. Releases that list the first of

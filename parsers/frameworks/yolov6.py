@@ -5,13 +5,13 @@ rate, kept within the second that the elapsed time is cut to. Where the terminal
 not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to_argument
 from parsers.frameworks.ultralytics import RATE, epochs
 
 
 def _named(argument: bytes) -> bytes:
     """Return a pattern for the arguments, up to the value of one of them."""
-    return rb"\btraining args are: Namespace\(" + up_to(rb"\b" + argument + rb"=", again=rb"Namespace\(")
+    return rb"\btraining args are: Namespace\(" + up_to_argument(argument)
 
 
 FORMAT = Format(

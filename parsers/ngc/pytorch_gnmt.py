@@ -13,7 +13,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, up_to
+from parsers.contract import (
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    up_to_argument,
+)
 from parsers.contract.statistics import medians
 from parsers.frameworks import PYTORCH_JOB
 from parsers.ngc import ONE_NODE, TF32
@@ -73,7 +84,7 @@ _ARGUMENTS = rb"Run arguments: Namespace\("
 
 
 def _argument(key: bytes) -> bytes:
-    return _ARGUMENTS + up_to(rb"\b" + key + rb"=", _ARGUMENTS)
+    return _ARGUMENTS + up_to_argument(key, _ARGUMENTS)
 
 
 FORMAT = Format(
@@ -84,7 +95,7 @@ FORMAT = Format(
     end=rb"Total training time \d++ s",
     readings=(
         Reading(
-            rb"(?:(?P<_rank>[0-9]{1,6}+): )?+TRAIN \[<epoch>\]\[(?!0/)<step>/[0-9]++\]\tTime \S++ \(<_mean_seconds>\)\tData \S++ \([^)\s]++\)\t"
+            rb"(?:(?P<rank>[0-9]{1,6}+): )?+TRAIN \[<epoch>\]\[(?!0/)<step>/[0-9]++\]\tTime \S++ \(<_mean_seconds>\)\tData \S++ \([^)\s]++\)\t"
             rb"Tok/s \S++ \(<_mean_speed>\)\t(?:Src tok/s [^\t\n]++\tTgt tok/s [^\t\n]++\tLoss/sentence [^\t\n]++\t)?+"
             rb"Loss/tok <loss> \(",
             unit="tokens/s",

@@ -5,7 +5,7 @@ step goes on from epoch to epoch. `batch_size` is that of the job, in sequences 
 and leaves the step what it is. `Training throughput` is the mean since the beginning of training without the first steps.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to_argument
 from parsers.frameworks import PYTORCH_JOB
 from parsers.ngc import APEX, ONE_NODE, TF32
 
@@ -13,7 +13,7 @@ _ARGUMENTS = rb"Namespace\("
 
 
 def _argument(key: bytes) -> bytes:
-    return _ARGUMENTS + up_to(rb"\b" + key + rb"=", _ARGUMENTS)
+    return _ARGUMENTS + up_to_argument(key)
 
 
 FORMAT = Format(

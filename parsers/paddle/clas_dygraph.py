@@ -135,7 +135,7 @@ def _since_restart(columns: Columns) -> Postprocessed:
 
 
 def _time_before(logger: bytes) -> bytes:
-    """Return a pattern for the time of day in front of the name of a logger, which is read so far."""
+    """Return a pattern that, behind the name of a logger, reads the time of day in front of it, if one stands there."""
     at = rb"(?P<_hour>[0-9]{2}):(?P<_minute>[0-9]{2}):(?P<_second>[0-9]{2})\] "
     return rb"(?:(?<=" + at + logger + rb")|)"
 

@@ -7,7 +7,7 @@ framework is what the log names.
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to, up_to_argument
 from parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
@@ -24,7 +24,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size", rb"Namespace\(" + up_to(rb"\bbatch_size=", rb"Namespace\(") + rb"(\d++)\b", int),
+        Fact("batch_size", rb"Namespace\(" + up_to_argument(b"batch_size") + rb"(\d++)\b", int),
         IN_PADDLE,
         *LAUNCHER,
     ),

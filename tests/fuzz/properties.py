@@ -72,15 +72,9 @@ def moved(before: Sequence[Run], path: Path) -> list[str]:
 def _moved(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
     known, found = _figures(before), _figures(after)
     wrong = [f"moved: {each} is none of {known}" for each in found if each not in known]
-    unsaid = len(found) < len(known) and not _said(after) - _said(before)
+    said = {problem.code for run in after for problem in run.problems}
+    unsaid = len(found) < len(known) and not said - {problem.code for run in before for problem in run.problems}
     return wrong + ([f"lost: {known} became {found}, and nothing says so"] if unsaid else [])
-
-
-def _said(found: Iterable[Run]) -> set[str]:
-    """Return the codes of problems, and of a batch size that is missing: other facts may be missing beside a figure."""
-    problems = [problem for run in found for problem in run.problems]
-    facts = {each for problem in problems for each in str(problem.args.get("facts", "")).split(", ")}
-    return {problem.code for problem in problems} | facts & {"batch_size"}
 
 
 def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:

@@ -163,6 +163,20 @@ def test_the_only_line_of_an_epoch_must_hold_nearly_all_of_it(total: int, told: 
         assert reason(session, ALL, devices=1, batch_size=27) == "no_records"
 
 
+@pytest.mark.parametrize(
+    "configuration",
+    ["DATALOADER:\n  TRAIN_X:\n    BATCH_SIZE: 32\n    SAMPLER: Random", "train:\n  batch_size: 32\n  max_epoch: 50"],
+)
+@pytest.mark.parametrize("bar", ["", " 10%|#   | 1/9\r 20%|##  | 2/9\r"])
+def test_a_redrawn_bar_of_another_program_hides_no_batch_size(configuration: str, bar: str, tmp_path: Path) -> None:
+    lines = [(bar if "batch_size:" in each.lower() else "") + each for each in configuration.split("\n")]
+    lines += epochs(
+        lambda epoch, i, took, mean: DASSL.format(epoch=epoch + 1, step=i + 1, total=50, took=took, mean=mean),
+        [2.5] + 49 * [0.5], range(4, 50, 5),
+    )  # fmt: skip
+    assert facts_of(session_of(lines, tmp_path, "frameworks.torchreid"))["batch_size_of_job"] == 32
+
+
 # OpenPCDet
 
 

@@ -167,7 +167,7 @@ FORMAT = Format(
     readings=(
         *(
             Reading(
-                rb"iter (?<![\w.]iter )<step>: (?:train[_ ])?+loss <loss>,(?: (?!time |val)[^,\r\n]{1,60}+,){0,4}+ time <step_seconds>" + unit,
+                rb"ter (?<=[Ii]ter )(?<![\w.][Ii]ter )<step>(?:/<total_steps>)?+: (?:train[_ ])?+loss <loss>,(?: (?!time |val)[^,\r\n]{1,60}+,){0,4}+ time <step_seconds>" + unit,
                 marker=b", time ",
                 unit="tokens/s",
                 span="step",
@@ -175,7 +175,7 @@ FORMAT = Format(
                 pauses=_PAUSES,
                 postprocess=_with_evaluations,
             )
-            for unit, factor in ((b"ms", 1e-3), (rb"s(?=[\s,])", 1.0))
+            for unit, factor in ((rb" ?ms", 1e-3), (rb" ?s(?=[\s,])", 1.0))
         ),
         # llama2.c.
         Reading(
@@ -254,8 +254,8 @@ FORMAT = Format(
         ),
         Reading(
             rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \|(?:[^\r\n]{0,200}?\|)? "
-            rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
-            marker=b"ms | tok/sec: ",
+            rb"dt: <step_seconds>ms \| tok/s(?:ec)?+: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
+            marker=b"ms | tok/s",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},

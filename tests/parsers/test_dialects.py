@@ -2856,6 +2856,17 @@ def test_first_batches_alone_tell_nothing_of_the_others(every: int, records: int
         assert value(session, **ONE) == pytest.approx(32 * 21 / (20.5 + 20 * 0.5), rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    "more", ["LR: 1.000e-05  ", "Acc@1: 10.25 ( 9.50)  GradNorm: 1.25  ", "Loss_kd: 1.25 (1.50)  LR: 1.000e-05  "]
+)
+def test_copies_of_timm_print_more_before_the_time(more: str, tmp_path: Path) -> None:
+    lines = [
+        f"Train: 0 [{n:4d}/500 ( 10%)]  Loss: 6.95 (6.90)  {more}Time: 0.500s, 2048.00/s  (0.500s, 2048.00/s)"
+        for n in range(0, 500, 10)
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.timm")) == pytest.approx(2048)
+
+
 def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:
     lines = [
         "    Training with a single process on 1 device (cuda:0).",

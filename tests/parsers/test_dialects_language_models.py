@@ -39,12 +39,22 @@ def bar(seconds: float) -> str:
     "epoch 1 | step {} | train loss: 9.5 | norm: 1.2500 | dt: {:.2f}ms | tok/sec: {:,.2f} | total toks: 1,234,567",
     "2026-11-20 10:00:00 | Step {} | Loss: 9.5 | Time: {:.2f}ms | lr: 3.0e-04 | {:,.0f} tok/s | mem: 1.5GB",
     "step {:05d}/00040 (2.5%) | loss: 9.5000 | dt: {:.0f}ms | tok/s: {:,.0f} | mfu: 40.0% | epoch: 1 | eta: 1.0m",
+    "iter {:4d} | loss: 9.5 | dt: {:.2f}ms | tok/sec: {:.2f}",
+    "iter {}: loss 9.5000, time {:.2f}ms, mfu 40.00%, tok/s {:.0f}",
+    "[rank0] Iter {} | loss 9.5 | norm 1.25 | dt {:.2f} ms | {:,.0f} tokens/s",
 ])  # fmt: skip
 def test_copies_of_build_nanogpt(line: str, tmp_path: Path) -> None:
     seconds = [0.5 if n % 4 == 3 else 0.25 for n in range(40)]
     lines = [line.format(n, 1000 * took, 16384 / took) for n, took in enumerate(seconds)]
     session = session_of(lines, tmp_path, "frameworks.nanogpt")
     assert value(session, ALL) == pytest.approx(16384 * 40 / (30 * 0.25 + 10 * 0.5))
+
+
+@pytest.mark.parametrize("speed", ["{:,.0f} tok/s/gpu", "{:,.0f} tokens/s per GPU", "tok/s: {:.0f} (per device)"])
+def test_a_speed_of_one_device_in_a_copy_is_none_of_the_job(speed: str, tmp_path: Path) -> None:
+    lines = [f"step {n} | loss 9.5 | dt: {250 + n % 3:.2f}ms | {speed.format(65536 - n)}" for n in range(40)]
+    log = log_of(["total desired batch size: 131072", *lines], tmp_path)
+    assert not any(len(each.main) for each in log.sessions)
 
 
 def test_a_speed_per_millisecond_is_none(tmp_path: Path) -> None:

@@ -161,11 +161,15 @@ _DATED, _UNDATED = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.[0-9]++)?+)
 _OF_TOKENS = ("devices", "sequence_length")
 
 
+#: Of the interval, before a mean so far; Primus renamed it in 2026.
+_OF_DEVICE = rb" tokens(?: per GPU \(tokens/s/GPU\)|/s/GPU inst/harmonic mean): ++"
+
+
 def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[Pause, ...] = _PAUSES) -> Reading:
     return Reading(
         before + _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
         + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS
-        + _maybe(rb" samples per second: ++", b"restated") + _maybe(rb" tokens per GPU \(tokens/s/GPU\): ++", b"_of_device"),
+        + _maybe(rb" samples per second: ++", b"restated") + _maybe(_OF_DEVICE, b"_of_device"),
         unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, postprocess=_with_samples, facts=_OF_TOKENS,
     )  # fmt: skip
 

@@ -68,7 +68,7 @@ FORMAT = Format(
     end=rb"\| - Training Time : [0-9.]++ s",
     readings=(
         Reading(
-            rb"\biter <step> (?:\| )?+step (?P<_updates>[0-9]++)(?: \| loss train|: loss):? <loss>,(?: val: [^|\r\n]++\|)?+ iter time: "
+            rb"\biter <step> (?:\| )?+step (?P<_updates>[0-9]++)\]?+(?: \||:) loss(?: train)?+:?+ <loss>,(?: (?!iter time: )[^|,\r\n]{1,200}+[|,]){0,9}+ iter time: "
             rb"(?=(?P<_marked>[0-9.]++) ?ms \((?:optimizer\.)?+step\))?+<step_seconds> ?ms",
             unit="samples/s",
             span="step",
@@ -116,6 +116,10 @@ FORMAT = Format(
             b"iter 12 | step 3: loss 8.1234, iter time: 300.00 ms (optimizer.step), remaining time: 1.23 days\n",
             step=12, loss=8.1234, step_seconds=0.3,
         ),
+        Sample(
+            b"Epoch 1 | iter 12 | step 3: loss train: 8.800, val: n/a | iter time: 345.50 ms (step)\n", step=12, loss=8.8, step_seconds=0.3455,
+        ),
+        Sample(b"[iter 12 step 3]: loss 8.8000, lr 3.0000000000E-04, iter time: 345.50ms (optimizer.step)\n", step=12, step_seconds=0.3455),
         Sample(b"| - Training Time : 1234.50 s\n", seconds=1234.5),
         Sample(b"iter 127: loss 8.1250, time: 312.50ms, speed: 5250 toks/s/device\n", step=127, loss=8.125, throughput=5250),
         NearMiss(b"iter 126: loss 8.1250, time: 312.50ms, speed: - toks/s/device\n", "within an update"),

@@ -119,17 +119,26 @@ def _field(label: bytes, value: bytes) -> bytes:
     return rb"(?=(?:(?! *+%s)[^|,\r\n]{0,80}+[|,]){0,12}+ *+%s%s)" % (label, label, value)
 
 
-#: The step of a line of training, of which the other fields follow in any order. What begins with a literal is found ten
-#: times as fast as what begins with a set.
-_STEP = (
-    rb"tep(?<=[Ss]tep)(?<![\w.][Ss]tep)(?<![A-Za-z] [Ss]tep)[:=]?+ *+<step>(?:/ *+<total_steps>)?+(?=[:,| ])(?! \()[:,| ]++"
-    + _field(rb"(?:[Tt]rain(?:ing)?+[_ ])?+[Ll]oss(?:[:=] *+| ++)", rb"<loss>(?=[\s,|])")
-    + rb"(?![^\r\n]{0,300}?\b[Vv]al)"  # an evaluation; looked for last, since it reads the whole line
-)
+def _step(word: bytes) -> bytes:
+    """Return a pattern for the step of a line of training, of which the other fields follow in any order.
+
+    What begins with a literal is found ten times as fast as what begins with a set.
+    """
+    either = rb"[%s]%s" % (word[:1].upper() + word[:1], word[1:])
+    return (
+        word[1:] + rb"(?<=%s)(?<![\w.]%s)(?<![A-Za-z] %s)[:=]?+ *+<step>(?:/ *+<total_steps>)?+(?=[:,| ])(?! \()[:,| ]++" % (either, either, either)
+        + _field(rb"(?:[Tt]rain(?:ing)?+[_ ])?+[Ll]oss(?:[:=] *+| ++)", rb"<loss>(?=[\s,|])")
+        + rb"(?![^\r\n]{0,300}?\b[Vv]al)"  # an evaluation; looked for last, since it reads the whole line
+    )  # fmt: skip
+
+
 _PER_SECOND = rb"[Tt]ok(?:en)?+s?+(?:/| per |_per_)s(?:ec(?:ond)?+)?+"
+#: Of one device, and not of the job.
+_OF_DEVICE = rb"[\w/]| \(?+per "
 _SPEED = _field(
-    rb"(?:%s(?:[:=] *+| ++)(?=[0-9])|(?:[Ss]peed: *+)?+(?=[0-9][0-9.,]*+ %s))" % (_PER_SECOND, _PER_SECOND),
-    rb"(?P<throughput>[0-9]++(?:,[0-9]{3})*+(?:\.[0-9]++)?+)(?=[\s|]|, )",
+    rb"(?:%s(?:[:=] *+| ++)(?=[0-9])|(?:[Ss]peed: *+)?+(?=[0-9][0-9.,]*+ %s(?!%s)))"
+    % (_PER_SECOND, _PER_SECOND, _OF_DEVICE),
+    rb"(?P<throughput>[0-9]++(?:,[0-9]{3})*+(?:\.[0-9]++)?+)(?=[\s|]|, )(?! \(?+per )",
 )
 
 
@@ -149,6 +158,9 @@ _EVALUATIONS = (
 #: What llama2.c says of an iteration: `4 grad accum steps * 1 processes * 128 batch size * 256 max seq len`.
 _BREAKS_DOWN = rb"^breaks down as: (?:[0-9]++ [a-z ]++\* ){0,3}?([0-9]++) %s\b"
 
+#: What copies of build-nanogpt call a step.
+_WORDS = (b"step", b"iter")
+
 FORMAT = Format(
     title="nanoGPT",
     framework="PyTorch",
@@ -167,7 +179,8 @@ FORMAT = Format(
     readings=(
         *(
             Reading(
-                rb"iter (?<![\w.]iter )<step>: (?:train[_ ])?+loss <loss>,(?: (?!time |val)[^,\r\n]{1,60}+,){0,4}+ time <step_seconds>" + unit,
+                rb"ter (?<=[Ii]ter )(?<![\w.][Ii]ter )<step>(?:/<total_steps>)?+: (?:train[_ ])?+loss <loss>,(?: (?!time |val)[^,\r\n]{1,60}+,){0,4}+ time <step_seconds>" + unit
+                + rb"(?![^\r\n]{0,200}?%s)" % _PER_SECOND,
                 marker=b", time ",
                 unit="tokens/s",
                 span="step",
@@ -175,7 +188,7 @@ FORMAT = Format(
                 pauses=_PAUSES,
                 postprocess=_with_evaluations,
             )
-            for unit, factor in ((b"ms", 1e-3), (rb"s(?=[\s,])", 1.0))
+            for unit, factor in ((rb" ?ms", 1e-3), (rb" ?s(?=[\s,])", 1.0))
         ),
         # llama2.c.
         Reading(
@@ -204,25 +217,29 @@ FORMAT = Format(
         # build-nanogpt, and what leads up to it or was made of it.
         *(
             Reading(
-                _STEP + _timed(rb"(?:dt|[Tt]ime)", unit) + _SPEED,
+                _step(word) + _timed(rb"(?:dt|[Tt]ime)", unit) + _SPEED,
                 marker=b"ok",  # As in `tok/s` and `Tokens per second`.
                 unit="tokens/s",
                 span="step",
                 factors={"step_seconds": factor},
-                pauses=_EVALUATIONS,
+                pauses=(*_PAUSES, *_EVALUATIONS) if word == b"iter" else _EVALUATIONS,
                 postprocess=_of_copies,
                 facts=("tokens_per_step",),
             )
+            for word in _WORDS
             for unit, factor in ((b"ms", 1e-3), (b"s", 1.0))
         ),
         # Copies that print no speed: `dt` is of one step, and `time` may be since the start.
-        Reading(
-            _STEP + rb"(?![^\r\n]{0,300}?%s)(?=[^\r\n]{0,300}+[\r\n])" % _PER_SECOND + _timed(b"dt", b"ms"),
-            marker=b"dt",
-            unit="tokens/s",
-            span="step",
-            factors={"step_seconds": 1e-3},
-            pauses=_EVALUATIONS,
+        *(
+            Reading(
+                _step(word) + rb"(?![^\r\n]{0,300}?%s)(?=[^\r\n]{0,300}+[\r\n])" % _PER_SECOND + _timed(b"dt", b"ms"),
+                marker=b"dt",
+                unit="tokens/s",
+                span="step",
+                factors={"step_seconds": 1e-3},
+                pauses=_EVALUATIONS,
+            )
+            for word in _WORDS
         ),
         Reading(
             rb"step (?<![\w.]step ) *+<step>/<total_steps> \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
@@ -254,8 +271,8 @@ FORMAT = Format(
         ),
         Reading(
             rb"step (?<![\w.]step )<step>(?:/<total_steps>)?+ \([0-9.]++%\) \| loss: <loss> \|(?:[^\r\n]{0,200}?\|)? "
-            rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
-            marker=b"ms | tok/sec: ",
+            rb"dt: <step_seconds>ms \| tok/s(?:ec)?+: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
+            marker=b"ms | tok/s",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
@@ -340,11 +357,16 @@ FORMAT = Format(
             step=10, loss=9.5125, step_seconds=0.32, throughput=51200,
         ),
         Sample(b"step   10 | loss: 9.5125 | norm: 1.2500 | dt: 320.00ms\n", step=10, loss=9.5125, step_seconds=0.32),
+        Sample(b"iter   10 | loss: 9.5125 | dt: 320.00ms | tok/sec: 51200.00\n", step=10, loss=9.5125, step_seconds=0.32, throughput=51200),
+        Sample(b"Iter 10: loss: 9.5125 | time: 0.32s | 51,200 tok/s\n", step=10, loss=9.5125, step_seconds=0.32, throughput=51200),
+        Sample(b"iter   10 | loss: 9.5125 | norm: 1.2500 | dt: 320.00ms\n", step=10, loss=9.5125, step_seconds=0.32),
         Sample(b"iter_dt 125.50ms; iter 100: train loss 3.25000\n", step=100, loss=3.25, step_seconds=0.1255),
         Sample(b"step 100 | loss 3.2500 | step time 12.50ms\n", step=100, loss=3.25, step_seconds=0.0125),
         NearMiss(b"iter_dt 0.00ms; iter 0: train loss 3.25000\n", "no iteration before"),
         NearMiss(b"step   12/1000 | train loss 7.125000 | norm 1.2500 | lr 3.00e-05 | (250.25 ms | 26214", "cut inside the number"),
         NearMiss(b"step 10 | loss: 2.5 | val_loss: 2.75 | dt: 320.00ms | tok/sec: 51200.00\n", "an evaluation"),
+        NearMiss(b"step 10 | loss: 2.5 | dt: 320.00ms | 51,200 tok/s/gpu\n", "of one device"),
+        NearMiss(b"step 10 | loss: 2.5 | dt: 320.00ms | tok/s: 51,200 per GPU\n", "of one device"),
         NearMiss(b"step 10 | loss: 2.5 | time: 320.00s\n", "perhaps the time since the start"),
         NearMiss(b"step 250: train loss 2.7500, val loss 2.8125", "an evaluation"),
         NearMiss(b"iter 100: loss 3.2500, time 125.5", "cut before the unit, so perhaps inside the number"),

@@ -2,7 +2,7 @@
 
 What the tokens are divided by depends on the version. The first ones and the fine-tuning print a mean over the last ten
 steps, with all that took time: a slow step or a checkpoint shows for ten, and the first step prints 0, since nothing is
-measured yet. Later reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward
+measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds tell. Later reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward
 pass and update alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The
 seconds of the line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour
 on to whole minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: where such is
@@ -11,10 +11,13 @@ stated the lines are not read.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 from parsers.contract.proportional import in_proportion
+from parsers.contract.statistics import median
 from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 _STEP = rb"\bStep [0-9]"
@@ -28,19 +31,51 @@ _TIME = b"(?=[0-9])" + b"".join(
 )
 
 
-def _whole_steps(columns: Columns) -> Postprocessed:
-    """Return the lines with the seconds of their step, and their throughput if it counts whole steps."""
+def _of_last_steps(columns: Columns) -> Postprocessed:
+    """Return the lines if their speeds, or some, are means over the last steps."""
+    return _lines(columns, smoothed=True)
+
+
+def _of_one_step(columns: Columns) -> Postprocessed:
+    """Return the lines if each tells of its own step alone."""
+    return _lines(columns, smoothed=False)
+
+
+def _lines(columns: Columns, *, smoothed: bool) -> Postprocessed:
+    """Return the lines with the seconds of their step, and their throughput if it counts whole steps; none of the other kind."""
     throughput = columns["throughput"]
     seconds = np.sum([np.nan_to_num(columns[name]) * factor for name, factor in _UNITS.items()], axis=0)
     found = {"step": columns["step"], "loss": columns["loss"], "memory": columns["memory"], "step_seconds": seconds}
     # The first versions name the time. A mean over the last steps has none to begin with; that of two passes is never 0.
     of_steps = (throughput == 0).any() or np.isfinite(columns["_named"]).any()
-    if np.isfinite(columns["_entropy"]).any() and not of_steps:
-        return np.arange(len(throughput)), found
-    rows = np.flatnonzero(throughput != 0)
-    found = {name: column[rows] for name, column in (found | {"throughput": throughput}).items()}
+    of_passes = np.isfinite(columns["_entropy"]).any() and not of_steps
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        tokens = throughput * seconds
+        alone = of_passes or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
+    rows = np.flatnonzero(throughput != 0) if smoothed != alone else np.empty(0, np.intp)
+    found = {name: each[rows] for name, each in found.items()}
+    if of_passes:
+        return rows, found
+    found["throughput"] = throughput[rows]
     return rows, {**found, **in_proportion(found["throughput"], columns["_mfu"][rows], _ROUNDS)}
 
+
+#: Share that is lost of seconds, which are cut to whole ones from a minute on.
+_ROUNDS_SECONDS = 0.02
+
+
+_LINE = Reading(
+    rb"\bStep <step> \| (?:Time: (?=(?P<_named>[0-9.]++)))?+ *+" + _TIME + rb"\| Loss:? <loss> \|(?: Entropy:? (?P<_entropy>[-0-9.a-z]++) \|)?+"
+    + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|(?: MFU:?+ (?P<_mfu>[0-9.]++)% \|)?+"
+    rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
+    unit="tokens/s",
+    counts="update",
+    pauses=(Pause("checkpoint", rb"Saving checkpoint at step ", b"10:00:00 [   INFO] Saving checkpoint at step 50"),),
+    lingers=9,
+    factors={"memory": 1024},
+    where=rb"\A(?![\s\S]*?(?:--model\.cp[= ]|^cp = )" + SEVERAL + rb")",
+    postprocess=_of_last_steps,
+)  # fmt: skip
 
 FORMAT = Format(
     title="prime-rl",
@@ -48,18 +83,8 @@ FORMAT = Format(
     marker=b"Throughput",
     unproven=True,
     readings=(
-        Reading(
-            rb"\bStep <step> \| (?:Time: (?=(?P<_named>[0-9.]++)))?+ *+" + _TIME + rb"\| Loss:? <loss> \|(?: Entropy:? (?P<_entropy>[-0-9.a-z]++) \|)?+"
-            + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|(?: MFU:?+ (?P<_mfu>[0-9.]++)% \|)?+"
-            rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
-            unit="tokens/s",
-            counts="update",
-            pauses=(Pause("checkpoint", rb"Saving checkpoint at step ", b"10:00:00 [   INFO] Saving checkpoint at step 50"),),
-            lingers=9,
-            factors={"memory": 1024},
-            where=rb"\A(?![\s\S]*?(?:--model\.cp[= ]|^cp = )" + SEVERAL + rb")",
-            postprocess=_whole_steps,
-        ),
+        _LINE,
+        replace(_LINE, lingers=0, postprocess=_of_one_step),
     ),
     facts=PYTORCH_JOB,
     samples=(

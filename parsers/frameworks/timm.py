@@ -54,7 +54,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"Train: <epoch>(?:/[0-9]++)?+ \[ *+<step>/<total_steps> \( *+[0-9]++%\)\] ++(?:Loss: ++[-+.0-9einaf]++ \(<loss>\) ++)?+"
-            rb"(?:[\w@.-]++: ++[-+.0-9einaf]++ \( *+[-+.0-9einaf]++\) ++)*+Time: (?P<_own_seconds>[0-9.]++)s, ++(?P<_own_speed>[0-9.]++)/s ++"
+            rb"(?:[\w@.-]++: ++[-+.0-9einaf]++(?: \( *+[-+.0-9einaf]++\))?+ ++)*+Time: (?P<_own_seconds>[0-9.]++)s, ++(?P<_own_speed>[0-9.]++)/s ++"
             rb"\(<step_seconds>s, ++<throughput>/s\)",
             unit="images/s",
             cumulative_since=0,

@@ -9,7 +9,7 @@ checkpoint lies inside the step whose line names its time before that of the ste
 step before them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other
 loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation,
 and is left out. EasyR1 prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint
-in the step.
+in the step. verl-omni, which trains networks that draw, counts images instead of tokens.
 """
 
 from __future__ import annotations
@@ -99,6 +99,29 @@ def _maybe(key: bytes, column: bytes) -> bytes:
     return rb"(?:(?=" + up_to(key, _AGAIN) + rb"(?:np\.\w++\()?+(?P<%s>[0-9.e+-]++))|)" % column
 
 
+#: What a step counts, and its unit: where images or videos are generated there are no tokens.
+_COUNTED = ((b"tokens", "tokens/s"), (b"images", "images/s"))
+
+
+def _told(counted: bytes, unit: str) -> Reading:
+    """Return the reading of the console's line."""
+    return Reading(
+        _STEP + _maybe(rb"global_seqlen/mean:", b"_share") + _maybe(rb"timing_s/step:", b"_timer") + up_to(rb"perf/total_num_%s:" % counted, _AGAIN)
+        + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:"
+        + rb"(?:(?:np\.\w++\()?+(?P<_speed>[0-9.e+-]++)\)?+(?=\s))?+",
+        unit=unit, span="step", marker=b"perf/total_num_%s:" % counted, pauses=_PAUSES, facts=("devices_per_node", "nodes"), postprocess=_held,
+    )  # fmt: skip
+
+
+def _row(counted: bytes, unit: str) -> Reading:
+    """Return the reading of a row of JSON."""
+    return Reading(
+        rb'\{"step": ?+<step>, ?+"data": ?+\{' + up_to(rb'"perf/total_num_%s":' % counted, rb'\{"step":') + rb" ?+<samples>(?=,)"
+        + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb' ?+<duration>(?=[,}])(?:, ?+"perf/throughput": ?+(?P<_speed>[0-9.e+-]++)(?=[,}]))?+',
+        unit=unit, span="step", marker=b'"perf/total_num_%s":' % counted, pauses=_PAUSES, facts=("devices_per_node", "nodes"), postprocess=_held,
+    )  # fmt: skip
+
+
 FORMAT = Format(
     title="verl",
     framework="PyTorch",
@@ -108,17 +131,7 @@ FORMAT = Format(
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
     end=rb"Final validation metrics: ",
     readings=(
-        Reading(
-            _STEP + _maybe(rb"global_seqlen/mean:", b"_share") + _maybe(rb"timing_s/step:", b"_timer") + up_to(rb"perf/total_num_tokens:", _AGAIN)
-            + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:"
-            + rb"(?:(?:np\.\w++\()?+(?P<_speed>[0-9.e+-]++)\)?+(?=\s))?+",
-            unit="tokens/s",
-            span="step",
-            marker=b"perf/throughput:",
-            pauses=_PAUSES,
-            facts=("devices_per_node", "nodes"),
-            postprocess=_held,
-        ),
+        *(_told(*each) for each in _COUNTED),
         Reading(
             _STEP + up_to(rb"global_seqlen/mean:", _AGAIN) + rb"(?:np\.\w++\()?+<samples>\)?+ - "
             + up_to(rb" - timing_s/step:", _AGAIN) + rb"(?:np\.\w++\()?+<duration>\)?+(?=\s)(?![^\r\n]*?perf/time_per_step:)",
@@ -128,16 +141,7 @@ FORMAT = Format(
             marker=b"global_seqlen/mean:",
             pauses=_PAUSES,
         ),
-        Reading(
-            rb'\{"step": ?+<step>, ?+"data": ?+\{' + up_to(rb'"perf/total_num_tokens":', rb'\{"step":') + rb" ?+<samples>(?=,)"
-            + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb' ?+<duration>(?=[,}])(?:, ?+"perf/throughput": ?+(?P<_speed>[0-9.e+-]++)(?=[,}]))?+',
-            unit="tokens/s",
-            span="step",
-            marker=b'"perf/time_per_step":',
-            pauses=_PAUSES,
-            facts=("devices_per_node", "nodes"),
-            postprocess=_held,
-        ),
+        *(_row(*each) for each in _COUNTED),
         # EasyR1 prints a block of YAML per step.
         Reading(
             rb"\bStep <step>[ \t\r]*+\n" + _in_block(rb"\bperf:[ \t\r]*+\n") + _in_block(rb"\bthroughput: ") + rb"(?P<_speed>[0-9.]++)\s"
@@ -191,6 +195,12 @@ FORMAT = Format(
             b"timing_s/step:9.250 - timing_per_token_ms/gen:0.875\n",
             step=4, samples=9250, duration=9.25,
         ),
+        Sample(
+            b"(TaskRunner pid=3860) step:7 - timing_s/step:20.5 - timing_per_image_ms/gen:95.5 - perf/total_num_images:82 - perf/time_per_step:20.5 - "
+            b"perf/throughput:0.5\n",
+            step=7, samples=82, duration=20.5,
+        ),
+        Sample(b'{"step":8,"data":{"perf/total_num_images":82,"perf/time_per_step":20.5,"perf/throughput":0.5}}\n', step=8, samples=82, duration=20.5),
         Sample(
             b'{"step":5,"data":{"actor/lr":1e-6,"perf/total_num_tokens":202000,"perf/time_per_step":50.5,"perf/throughput":500.0}}\n',
             step=5, samples=202000, duration=50.5,

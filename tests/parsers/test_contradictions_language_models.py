@@ -684,12 +684,13 @@ def told_by_megatron(n: int, lie: float, told: str) -> str:
     beside = {
         "flops": f" throughput per GPU (TFLOP/s/GPU): {800 / seconds:.1f} |",
         "tokens": f" tokens per GPU (tokens/s/GPU): {512 * 1024 / 64 / seconds:.1f} |",
+        "means": f" tokens/s/GPU inst/harmonic mean: {512 * 1024 / 64 / seconds:.1f}/4000.0 |",
         "": "",
     }
     return of_megatron(10 * n, 5120 * n, seconds * lie, 512, beside[told])
 
 
-@pytest.mark.parametrize("told", ["flops", "tokens"])
+@pytest.mark.parametrize("told", ["flops", "tokens", "means"])
 def test_what_megatron_prints_beside_the_seconds_contradicts_some_of_them(told: str, tmp_path: Path) -> None:
     head = ["  world_size ............ 64", "  seq_length ............ 1024"]
 
@@ -700,6 +701,8 @@ def test_what_megatron_prints_beside_the_seconds_contradicts_some_of_them(told: 
     right = value(session(lambda n: False))
     assert value(session(lambda n: n % 5 == 2)) == pytest.approx(right, rel=0.02)
     assert {code(session(lambda n, every=every: n % every == 0)) for every in (2, 3)} == {"lines_contradict"}
+    if told != "flops":
+        assert code(session(lambda n: True)) == "arithmetic"
 
 
 def test_a_coarse_clock_contradicts_the_seconds_of_a_few_lines(tmp_path: Path) -> None:

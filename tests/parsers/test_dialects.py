@@ -2057,6 +2057,21 @@ def test_prime_rl_counts_no_mean_over_ten_steps_that_holds_a_checkpoint(tmp_path
     ) == pytest.approx(1000)
 
 
+def test_prime_rl_of_late_2026_prints_the_speed_of_each_step(tmp_path: Path) -> None:
+    """Steps of 2 s and 3 s in turn, and of 20 s where they hold a checkpoint."""
+    lines = []
+    for step in range(80):
+        seconds = 20.0 if step % 8 == 7 else 2.0 + step % 2
+        if step % 8 == 7:
+            lines.append(f"10:00:00 [   INFO] Saving checkpoint at step {step}")
+        lines.append(
+            f"10:00:00 [SUCCESS] Step {step} | {seconds:6.2f}s | Loss 1.8800 | Grad. Norm 0.5000 | LR 1.00e-05 | "
+            f"Throughput {60000 / seconds:.0f} tokens/s | MFU {60 / seconds:.1f}% | Peak Mem. 40.0/79.6 GiB (50.4%)"
+        )
+    session = session_of(lines, tmp_path, "frameworks.prime_rl")
+    assert value(session, "sustained") == pytest.approx(60000 * 7 / (4 * 2 + 3 * 3))
+
+
 @pytest.mark.parametrize("jump", [3600, -3600], ids=["begins", "ends"])
 def test_daylight_saving_is_no_step(tmp_path: Path, jump: int) -> None:
     """Ten steps of 128 sequences each 2.5 s; ahead of the 40th line the local clock is set by an hour."""
@@ -2854,6 +2869,17 @@ def test_first_batches_alone_tell_nothing_of_the_others(every: int, records: int
     assert sum(len(each) for each in session.records) == records
     if records:
         assert value(session, **ONE) == pytest.approx(32 * 21 / (20.5 + 20 * 0.5), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "more", ["LR: 1.000e-05  ", "Acc@1: 10.25 ( 9.50)  GradNorm: 1.25  ", "Loss_kd: 1.25 (1.50)  LR: 1.000e-05  "]
+)
+def test_copies_of_timm_print_more_before_the_time(more: str, tmp_path: Path) -> None:
+    lines = [
+        f"Train: 0 [{n:4d}/500 ( 10%)]  Loss: 6.95 (6.90)  {more}Time: 0.500s, 2048.00/s  (0.500s, 2048.00/s)"
+        for n in range(0, 500, 10)
+    ]
+    assert value(session_of(lines, tmp_path, "frameworks.timm")) == pytest.approx(2048)
 
 
 def test_timm_names_its_model_behind_a_prefix(tmp_path: Path) -> None:

@@ -38,12 +38,23 @@ def bar(seconds: float) -> str:
     "step:{:4d} | loss: 9.5 | lr :0.0003 | time: {:.4f}ms | norm: 1.2500 | token/sec:{:.4f}",
     "epoch 1 | step {} | train loss: 9.5 | norm: 1.2500 | dt: {:.2f}ms | tok/sec: {:,.2f} | total toks: 1,234,567",
     "2026-11-20 10:00:00 | Step {} | Loss: 9.5 | Time: {:.2f}ms | lr: 3.0e-04 | {:,.0f} tok/s | mem: 1.5GB",
+    "step {:05d}/00040 (2.5%) | loss: 9.5000 | dt: {:.0f}ms | tok/s: {:,.0f} | mfu: 40.0% | epoch: 1 | eta: 1.0m",
+    "iter {:4d} | loss: 9.5 | dt: {:.2f}ms | tok/sec: {:.2f}",
+    "iter {}: loss 9.5000, time {:.2f}ms, mfu 40.00%, tok/s {:.0f}",
+    "[rank0] Iter {} | loss 9.5 | norm 1.25 | dt {:.2f} ms | {:,.0f} tokens/s",
 ])  # fmt: skip
 def test_copies_of_build_nanogpt(line: str, tmp_path: Path) -> None:
     seconds = [0.5 if n % 4 == 3 else 0.25 for n in range(40)]
     lines = [line.format(n, 1000 * took, 16384 / took) for n, took in enumerate(seconds)]
     session = session_of(lines, tmp_path, "frameworks.nanogpt")
     assert value(session, ALL) == pytest.approx(16384 * 40 / (30 * 0.25 + 10 * 0.5))
+
+
+@pytest.mark.parametrize("speed", ["{:,.0f} tok/s/gpu", "{:,.0f} tokens/s per GPU", "tok/s: {:.0f} (per device)"])
+def test_a_speed_of_one_device_in_a_copy_is_none_of_the_job(speed: str, tmp_path: Path) -> None:
+    lines = [f"step {n} | loss 9.5 | dt: {250 + n % 3:.2f}ms | {speed.format(65536 - n)}" for n in range(40)]
+    log = log_of(["total desired batch size: 131072", *lines], tmp_path)
+    assert not any(len(each.main) for each in log.sessions)
 
 
 def test_a_speed_per_millisecond_is_none(tmp_path: Path) -> None:
@@ -84,6 +95,8 @@ def test_a_speed_since_the_start_is_undone(tmp_path: Path) -> None:
     "{} | loss 4.2500 | lr 3.000000e-04 | {:.2f}ms | mfu 12.30%",
     "{} | loss 4.2500 | kl 0.1250 | lr 3.000000e-04 | {:.2f}ms | mfu 12.30%",
     "step {:5d} | loss: 4.2500 | lr 3.0000e-04 | norm: 1.2500 | dt: {:.2f}ms",
+    "iter {}/600: loss 4.2500, lr 0.0006, time {:.2f} ms, mfu 12.30%",
+    "Iter {}: loss 4.2500, time {:.2f}ms, mfu 12.30%",
 ])  # fmt: skip
 def test_copies_of_nanogpt_that_print_the_milliseconds_alone(line: str, tmp_path: Path) -> None:
     lines = [
@@ -130,6 +143,50 @@ def test_litgpt_names_nodes_where_it_can_have_several(said: str, stated: dict[st
     lines += [f"iter {n} step {n}: loss 8.8, iter time: 250.00ms (optimizer.step)" for n in range(40)]
     facts = facts_of(session_of(lines, tmp_path, "frameworks.litgpt"))
     assert {name: facts.get(name) for name in ("devices", *stated)} == {"devices": None, **stated}
+
+
+@pytest.mark.parametrize("line", [
+    "Epoch 1 | iter {} | step {}: loss train: 2.500, val: n/a | iter time: {:.2f} ms{}",
+    "Epoch 1 | iter {} | step {}: loss train: 2.500, val: 2.625 | iter time: {:.2f} ms{}, remaining time: 1.20 days",
+    "Epoch 1 | iter {} step {} | loss train: 2.500, val: n/a | grad_norm: 0.5 | lr: 3.0e-04 | iter time: {:.2f} ms{}",
+    "[iter {} step {}]: loss 2.5000, lr 3.0000000000E-04, iter time: {:.2f}ms{}",
+])  # fmt: skip
+def test_lines_of_litgpt_between_its_first_and_its_present_ones(line: str, tmp_path: Path) -> None:
+    lines = ["{'devices': 2, 'num_nodes': 1, 'precision': 'bf16-true', 'global_batch_size': 16, 'micro_batch_size': 4}"]
+    lines += [line.format(n, n // 2, 290 if n % 2 == 0 else 250, " (step)" * (n % 2 == 0)) for n in range(1, 41)]
+    session = session_of(lines, tmp_path, "frameworks.litgpt")
+    assert value(session, ALL, devices=2, batch_size=4) == pytest.approx(16 / 0.54)
+
+
+# NeMo Automodel
+
+
+def automodel(head: list[str], copies: int | None, end: str, lie: float = 1.0) -> list[str]:
+    """Return a log of 262,144 tokens a second, in brackets shared by so many copies of the model, or by none."""
+    lines = ["2026-11-20 10:00:00 | INFO | root | World size: 8", *head]
+    for n in range(40):
+        speed = 262144 / (1 + n % 4)
+        each = f"({speed / copies:.2f}/gpu)" if copies else ""
+        lines.append(f"step {n} | epoch 0 | loss 1.88 | lr 1e-05 | mem 40.25 GiB | tps {speed * lie:.2f}{each} | {end}")
+    return lines
+
+
+@pytest.mark.parametrize(("head", "copies", "end"), [
+    (["  tp_size: 2", "  cp_size: 1"], 4, "num_label_tokens 32768"),
+    (["  tp_size: 2", "  pp_size: 2"], 2, "num_label_tokens 32768"),
+    (["  tp_size: 1", "  cp_size: 2"], 8, "num_label_tokens 32768"),
+    (["  tp_size: 2"], None, "num_label_tokens 32768"),
+    ([], None, "kd_ratio 0.50 | temperature 1.00"),
+    ([], 8, "mode dflash"),
+])  # fmt: skip
+def test_automodel_shares_its_tokens_among_copies(
+    head: list[str], copies: int | None, end: str, tmp_path: Path
+) -> None:
+    session = session_of(automodel(head, copies, end), tmp_path, "frameworks.nemo_automodel")
+    assert value(session, ALL) == pytest.approx(262144 / 2.5)
+    if copies:
+        lying = session_of(automodel(head, copies, end, lie=2.0), tmp_path, "frameworks.nemo_automodel")
+        assert reason(lying) == "lines_contradict"
 
 
 # fairseq

@@ -48,6 +48,26 @@ def test_verl_of_early_2025_prints_tokens_of_a_device_and_seconds(devices: int, 
     assert value(session, "sustained", devices=devices) == pytest.approx(4000)
 
 
+@pytest.mark.parametrize(("rows", "agrees"), [(False, True), (True, True), (False, False)])
+def test_verl_omni_counts_images(rows: bool, agrees: bool, tmp_path: Path) -> None:
+    lines = ["{'actor_rollout_ref': {'actor': {}},", " 'trainer': {'n_gpus_per_node': 4, 'nnodes': 1}}"]
+    for step in range(1, 41):
+        # On half of the devices the speed would be another.
+        told = {
+            "timing_s/step": 20.0 + step % 3,
+            "perf/total_num_images": 64,
+            "perf/time_per_step": 20.0 + step % 3,
+            "perf/throughput": 64 / (20.0 + step % 3) / (4 if agrees else 2),
+        }
+        joined = " - ".join(f"{name}:{each}" for name, each in told.items())
+        lines.append(json.dumps({"step": step, "data": told}) if rows else f"step:{step} - {joined}")
+    session = session_of(lines, tmp_path, "frameworks.verl")
+    if agrees:
+        assert value(session) == pytest.approx(64 * 40 / (13 * 20 + 14 * 21 + 13 * 22))
+    else:
+        assert reason(session) == "lines_contradict"
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_verl_begins_with_its_configuration(named: bool, tmp_path: Path) -> None:
     path = tmp_path / "train.log"

@@ -185,9 +185,11 @@ def write(state: State) -> Written:
         sources.record(out, state.sources)
         remember(state)
     except OSError as error:
+        in_place = isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError))
+        remedy = "move away what has its place" if in_place else "free space, or make the folder writable"
         raise UsageError(
             f"{error.filename or out}: {error.strerror}; what was written before is complete, and the next run writes "
-            "the rest: free space, or make the folder writable, and run again"
+            f"the rest: {remedy}, and run again"
         ) from None
     lasting = built.lasting and not ledger.passes(state.ledger.runs, state.problems)
     return Written(

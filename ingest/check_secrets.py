@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -42,7 +43,7 @@ def check(paths: Sequence[Path], *, every: bool = False) -> SecretsFound:
     found = SecretsFound()
     for path in (file for each in paths for file in files(each)):
         found.files += 1
-        name = redacted(path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+        name = _shown(path)
         try:
             for each in found_in(path):
                 found.kinds[each.kind] += 1
@@ -53,6 +54,18 @@ def check(paths: Sequence[Path], *, every: bool = False) -> SecretsFound:
             found.lines.append(f"{name}: cannot be read ({_cause(error)}), so it was not checked; repair or remove it")
     found.lines.append(_summary(found))
     return found
+
+
+def _shown(path: Path) -> str:
+    """Return a path that a person can find, and that tells no key: as a whole, a private one would be taken out."""
+    text = path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    folder, slash, name = text.rpartition("/")
+    return f"{_shown_folder(folder)}{slash}{redacted(name)}"
+
+
+@lru_cache(1 << 10)
+def _shown_folder(folder: str) -> str:
+    return "/".join(map(redacted, folder.split("/")))
 
 
 def _cause(error: Exception) -> str:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
-_ENDED = "every file is either as before or complete. Free what is short (disk, memory, open files), and run again"
+_ENDED = "every file is either as before or complete"
+_SHORT, _CLOSED = "Free what is short (disk, memory, open files)", "Allow this user to open it"
 #: Names of files that the summary names at most.
 _NAMES_SHOWN = 5
 #: Options of earlier versions that are commands now, with the option that takes their value there.
@@ -59,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, MemoryError) as error:
         cause = getattr(error, "strerror", None) or os.strerror(errno.ENOMEM)
         where = getattr(error, "filename", None) or "the system refused something"
-        print(printable(f"ingest: {where}: {cause}; {_ENDED}"), file=sys.stderr)
+        remedy = _CLOSED if isinstance(error, PermissionError) else _SHORT
+        print(printable(f"ingest: {where}: {cause}; {_ENDED}. {remedy}, and run again"), file=sys.stderr)
         _no_more_output()
         return NOTHING
     except (KeyboardInterrupt, click.Abort):
@@ -183,6 +185,22 @@ def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: 
         return _build(inputs, strict, verbose, asked)
 
 
+def _keep_apart(inputs: Inputs) -> None:
+    """Refuse to write pages where logs are read: the next run would read them as logs.
+
+    Raises:
+        UsageError: the folder of the pages is one of the given paths, or lies below one where files are looked for.
+    """
+    out = inputs.out.resolve()
+    for path in inputs.paths:
+        top = path.resolve()
+        if out.is_relative_to(top) and not any(each.startswith(".") for each in out.relative_to(top).parts):
+            raise UsageError(
+                f"--out {inputs.out}: lies in {path}, whose files are read as logs, so nothing was written; give --out "
+                "a folder outside it, or one whose name begins with a dot"
+            )
+
+
 def _build(
     inputs: Inputs, strict: bool, verbose: bool, asked: str = "", *, as_json: bool = False, writes: bool = True
 ) -> int:
@@ -191,6 +209,8 @@ def _build(
     from ingest import last_build
 
     state = _read(inputs)
+    if writes:
+        _keep_apart(inputs)
     if as_json:
         for line in state.ledger.lines():
             print(line)
@@ -287,7 +307,8 @@ def explain(log: Path, layout: str) -> int:
     from ingest.read import layout as layouts
 
     if not log.is_file():
-        raise UsageError(f"explain {log}: no such log; give the path of one file")
+        what = "is a folder" if log.is_dir() else "is no file" if os.path.lexists(log) else "no such log"
+        raise UsageError(f"explain {log}: {what}; give the path of one file")
     print(explanation.text(log, log.as_posix(), layouts.load(layout)))
     return UNDERSTOOD
 
@@ -305,11 +326,19 @@ def figures(inputs: Inputs, as_json: bool) -> int:
 
     from ingest import build as builder
     from ingest import figures as printing
+    from ingest.common.problems import message
 
     if not inputs.paths:
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
-    found = printing.of_runs(builder.read(inputs).ledger.runs)
-    print(msgspec.json.encode(found).decode() if as_json else printable(printing.table(found)))
+    state = builder.read(inputs)
+    found = printing.of_runs(state.ledger.runs)
+    if as_json:
+        print(msgspec.json.encode(found).decode())
+        return UNDERSTOOD
+    _print_lines(map(message, state.of_no_run))
+    if not found.runs:
+        raise UsageError("no logs in the given paths, so there are no figures")
+    print(printable(printing.table(found)))
     return UNDERSTOOD
 
 

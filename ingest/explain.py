@@ -14,14 +14,15 @@ from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import Layout
-from ingest.read.run_json import of_log
+from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input
-from ingest.record.run import facts_of, of_second_run
+from ingest.record.run import facts_of, of_second_run, outcome_of
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
-from schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, Witness
+from schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, RunJson, Witness
 from schema.redaction.redact import redacted_text
+from schema.vocabulary import NO_FIGURE
 
 #: Stands for the folder of the log while all else is redacted.
 _FOLDER = "folder_of_the_log:"
@@ -33,14 +34,13 @@ def explain(given: Input, layout: Layout) -> Iterator[str]:
     try:
         log = read(given.path)
     except ScanError as error:
-        details = ", ".join(f"{name}: {value}" for name, value in error.details.items())
-        yield f"not read   {error.code}{f' ({details})' if details else ''}"
+        yield f"not read   {message(Problem(error.code, given.name, args=error.details))}"
         return
     yield from _detected(log)
-    told = path_facts(given, layout)
-    yield from (f"problem    {message(each)}" for each in told.problems)
+    told, stated = path_facts(given, layout), of_log(given.path, given.name)
+    yield from (f"problem    {message(each)}" for each in (*stated.problems, *told.problems))
     for session in log.sessions:
-        yield from _session(given, session, len(log.sessions), told)
+        yield from _session(given, session, log, stated, told)
 
 
 def _detected(log: Log) -> Iterator[str]:
@@ -50,15 +50,16 @@ def _detected(log: Log) -> Iterator[str]:
         yield "           more than one format claims it, so none reads it"
 
 
-def _session(given: Input, session: Session, sessions: int, told: PathFacts) -> Iterator[str]:
-    merged = facts_of(session, of_log(given.path, given.name), told)
+def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, told: PathFacts) -> Iterator[str]:
+    merged, sessions = facts_of(session, stated, told), len(log.sessions)
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
     came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""
     yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}{came}"
     yield from (f"problem    {message(each)}" for each in of_second_run(given.name, session))
-    for name, stated in sorted(merged.stated.items()):
-        yield f"fact       {name} = {stated.value}   ({stated.where})"
+    yield from (f"no result  {each}" for each in _left_out(outcome_of(session, log, stated), stated.document))
+    for name, fact in sorted(merged.stated.items()):
+        yield f"fact       {name} = {fact.value}   ({fact.where})"
     for each in merged.contradictions:
         first, second = (f"{one.value} ({one.where})" for one in (each.first, each.second))
         yield f"contradiction  {each.fact}: {first} against {second}"
@@ -76,6 +77,14 @@ def _session(given: Input, session: Session, sessions: int, told: PathFacts) -> 
         yield f"witness    {_witness_text(witness)}"
     for name, metric in metrics(session, case, found.headline, found.slower, found.untimed).items():
         yield f"{name:<10} {_metric_text(metric)}"
+
+
+def _left_out(outcome: str, document: RunJson | None) -> Iterator[str]:
+    """Yield what leaves a run out of results, whatever its figures are."""
+    if outcome in NO_FIGURE:
+        yield f"its outcome is {outcome}"
+    elif document and document.disturbances and not document.accept_disturbed:
+        yield f"it was disturbed ({'; '.join(document.disturbances)}), and --accept-disturbed was not given"
 
 
 def _window(session: Session, case: Facts) -> Iterator[str]:

@@ -254,6 +254,11 @@ def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
             yield f"{run.path}: has the SHA-256 {again.sha256}, but the site was made from {run.sha256}"
         else:
             told.logs += 1
+    yield from (
+        f"{run.path}: the site has no run of it; build the site again, or give the logs that it was made of"
+        for run in found.values()
+        if run.id not in site.runs
+    )
     at_site = with_fields(state, inputs=with_fields(state.inputs, out=site.folder), place=site.ledger)
     yield from (f"{each}: is not what the logs give" for each in builder.stale(at_site))
 

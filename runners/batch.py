@@ -200,6 +200,7 @@ def until_narrow(
     seed: int,
     figures: Mapping[Path, FiguresFound],
     earlier: Mapping[Path, Collection[int]],
+    refused: Collection[Path] = (),
 ) -> Iterator[PlannedRun]:
     """Yield runs in random order, round by round, of the cases whose interval is not narrow enough yet.
 
@@ -209,13 +210,15 @@ def until_narrow(
         seed: of the order.
         figures: those of each case, by its folder; they are looked up after each round.
         earlier: the numbers of earlier runs on the same hardware and in the same round, which count; by the same.
+        refused: folders of cases that a host refused, which grows meanwhile: nothing more is asked of these.
     """
     shuffled, cases = RandomOrder(seed), {run.folder.parent: Narrowing() for run in firsts}
     counted = {run.folder.parent: set(earlier.get(run.folder.parent, ())) for run in firsts}
     while True:
         for folder, case in cases.items():
             case.note(current_figure(figures.get(folder), counted[folder]))
-        left = [run for run in firsts if not cases[run.folder.parent].verdict(wanted)]
+        tried = [run for run in firsts if run.folder.parent not in refused]
+        left = [run for run in tried if not cases[run.folder.parent].verdict(wanted)]
         if not left:
             break
         for first in shuffled.round(left):
@@ -224,7 +227,7 @@ def until_narrow(
             yield run
             case.made += 1
     for folder, case in cases.items():
-        print(f"{folder}: {case.verdict(wanted)}", flush=True)
+        print(f"{folder}: {case.verdict(wanted) if folder not in refused else 'stopped: it was refused'}", flush=True)
 
 
 def current_figure(found: FiguresFound | None, counted: Collection[int] | None = None) -> CaseFigure | None:
@@ -260,18 +263,23 @@ def earlier_figure(found: FiguresFound, current: CaseFigure) -> CaseFigure | Non
 # --- Running them -----------------------------------------------------------------------------------------------------
 
 
-def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, session: RunContext) -> int:
+def run_all(
+    runs: Iterable[PlannedRun], cool_down_seconds: int, session: RunContext, refused_cases: set[Path] | None = None
+) -> int:
     """Run one after the other; return the exit status.
 
     It is 0 where all completed, 1 where a run ended otherwise or was left, 2 where one was refused, 130 where we were
     stopped. An outcome other than completed does not stop the others. A case that was refused is not tried again, nor
-    is any that needs as much of the hosts that refused it; and none at all where a host cannot be reached.
+    is any that needs as much of the hosts that refused it; and none at all where a host cannot be reached. The folders
+    of all of these are added to `refused_cases`.
     """
+    cases = set[Path]() if refused_cases is None else refused_cases
     signals, worst, refused = session.supervision.signals, COMPLETED, list[PlannedRun]()
     skipped = 0
     for number, run in enumerate(runs):
         if any(_needs_as_much(run, each) for each in refused):
             skipped += 1
+            cases.add(run.folder.parent)
             continue
         if number:
             pause(cool_down_seconds, signals)
@@ -282,6 +290,7 @@ def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, session: RunCont
         except RunnerError as error:
             complain(error)
             refused.append(run)
+            cases.add(run.folder.parent)
             worst = REFUSED
             if isinstance(error, UnreachableError):
                 break

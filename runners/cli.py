@@ -865,14 +865,15 @@ def _repeat(
     pause_seconds = _cool_down(series)
     with supervise(None if wanted.until_ci else len(fixed), patience) as supervision:
         runs: Iterable[PlannedRun] = fixed
+        refused = set[Path]()
         if wanted.until_ci:
             aim = batches.Aim(half_width=wanted.until_ci, most=wanted.max_repeats)
             _read_figures(firsts, supervision)
             earlier = batches.earlier_numbers(firsts, target)
-            runs = batches.until_narrow(firsts, aim, seed, supervision.figures, earlier)
+            runs = batches.until_narrow(firsts, aim, seed, supervision.figures, earlier, refused)
         most = [run for run in firsts for _ in range(wanted.max_repeats)] if wanted.until_ci else fixed
         with _series_on(target, most, pause_seconds) as place:
-            status = batches.run_all(runs, pause_seconds, RunContext(place, supervision, wait_idle))
+            status = batches.run_all(runs, pause_seconds, RunContext(place, supervision, wait_idle), refused)
     for line in _result_lines(firsts, supervision.figures):
         print(line)
     if wanted.smoke and status == COMPLETED:

@@ -3125,6 +3125,10 @@ def placed(nodes: int, words: "list[str]") -> "dict[str, Any]":
         return {}
     hosts = words[0].split(",") if words else []
     usage = f"start it on each of {nodes} nodes as `python3 {sys.argv[0]} HOST0,HOST1,... [NUMBER OF THIS ONE]`"
+    if nodes == 1:
+        usage = f"start it as `python3 {sys.argv[0]}`"
+    if words and words[0].startswith("-"):
+        raise Refused(f"{words[0]}: it takes no options; {usage}")
     if len(hosts) != nodes or len(words) > 2 or len(set(hosts)) != nodes:
         raise Refused(f"the run takes {nodes} different hosts, and {words[0] if words else 'none'} is named; {usage}")
     own = [rank for rank, host in enumerate(hosts) if is_of_this_machine(host)]

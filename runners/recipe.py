@@ -293,7 +293,9 @@ def find(name: str) -> Path:
     if path is None or not path.is_file():
         similar = " or ".join(difflib.get_close_matches(name, names()))
         remedy = f"did you mean {similar}?" if similar else "`python -m runners list` prints them"
-        raise RunnerError(f"{name}: there is no such recipe, and the file of one ends in .toml; {remedy}")
+        toml = name.endswith(".toml")
+        what = "there is no such file" if toml else "there is no such recipe, and the file of one ends in .toml"
+        raise RunnerError(f"{name}: {what}; {remedy}")
     return path
 
 
@@ -305,14 +307,31 @@ def load(path: Path) -> LaunchRecipe:
     """
     try:
         content = path.read_bytes()
-        text = content.decode()
-        tables = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RunnerError(f"{path}: this recipe cannot be read: {error}") from error
+    except OSError as error:
+        raise RunnerError(f"{path}: this recipe cannot be read: {error.strerror}") from error
+    text, tables = parsed(path, content)
     try:
         return _recipe(path, hashlib.sha256(content).hexdigest(), tables)
     except FaultError as fault:
         raise RunnerError(f"{path}:{line_of(text, fault.keys)}: {fault}") from fault
+
+
+def parsed(path: Path, content: bytes) -> tuple[str, dict[str, Any]]:
+    """Return a TOML file's text and tables.
+
+    Raises:
+        RunnerError: it is no TOML; the message names the line.
+    """
+    try:
+        text = content.decode()
+        return text, tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise RunnerError(f"{path}:{line}: is not UTF-8; save the file in that encoding") from error
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+), ", str(error))  # else it is at the end
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise RunnerError(f"{path}:{line}: is not TOML: {error}") from error
 
 
 def text_of(value: Scalar) -> str:

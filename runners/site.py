@@ -7,7 +7,6 @@ file and line of a mistake; `SiteFile.of` gives what holds for the hosts of one 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +24,7 @@ from runners.recipe import (
     Words,
     decoded,
     line_of,
+    parsed,
     refuse_nul,
     secret_fault,
 )
@@ -141,10 +141,10 @@ def load(path: Path) -> SiteFile:
         RunnerError: it is not one; the message names the file, and line and key where they are known.
     """
     try:
-        text = path.read_bytes().decode()
-        tables = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RunnerError(f"{path}: this site file cannot be read: {error}") from error
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunnerError(f"{path}: this site file cannot be read: {error.strerror}") from error
+    text, tables = parsed(path, content)
     try:
         refuse_nul(tables, ())
         return SiteFile(path, {key: place for kind in _checked_kinds(tables) for key, place in _places(kind, tables)})

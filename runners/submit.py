@@ -280,10 +280,13 @@ def save(packed: Packed, to: Path) -> Path:
     """
     path, data = to / f"submission-{packed.manifest.submitter}-{packed.id}.zip", bundle(packed)
     try:
-        to.mkdir(parents=True, exist_ok=True)
+        if not to.is_dir():  # mkdir names a file in its place with the error of a bundle that exists
+            to.mkdir(parents=True)
         with path.open("xb") as stream:
             stream.write(data)
     except FileExistsError:
+        if not to.is_dir():
+            raise RunnerError(f"--to {to}: is a file; give a folder") from None
         if path.read_bytes() != data:
             raise RunnerError(f"{path}: another file has this name; move it away, or give --to") from None
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
@@ -224,7 +225,9 @@ def _check_template(keys: Keys, written: str) -> None:
     if wrong := [each for each in slots if slots.count(each) > 1]:
         raise WrongValueError(keys, f"the slot {wrong[0]!r} appears twice; rename one")
     opened = 0
-    for kind, _ in _parts(written):
+    for kind, text in _parts(written):
+        if not kind and (lone := re.search(r"[{}]", text)):
+            raise WrongValueError(keys, f"{lone[0]!r} in {text!r} belongs to no slot; a slot is {{name}}")
         opened += {"[": 1, "]": -1}.get(kind, 0)
         if opened not in {0, 1}:
             break

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,18 +37,20 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 class RunJsonFile:
     """The outcome of reading a run.json beside a log: a valid document, a problem with it, or neither.
 
-    `facts` are those that its case states beyond the ones that most cases have. `unknown` names keys that are not used.
+    `facts` are those that its case states beyond the ones that most cases have. `unknown` names keys that are not used,
+    `times` those that hold no time.
     """
 
     document: RunJson | None = None
     facts: Mapping[str, Plain] = field(default_factory=dict)
     problem: Problem | None = None
     unknown: Problem | None = None
+    times: Problem | None = None
 
     @property
     def problems(self) -> list[Problem]:
         """What is wrong with it, whether it is used or not."""
-        return [each for each in (self.problem, self.unknown) if each]
+        return [each for each in (self.problem, self.unknown, self.times) if each]
 
     @property
     def tells_the_run(self) -> bool:
@@ -97,14 +100,34 @@ def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     if wrong or isinstance(found, str):
         return RunJsonFile(problem=Problem("run_json_wrong", at, args={"cause": short(wrong)}))
     about_it = not found.files or log in found.files
-    found = _with_disturbances(found)
-    return RunJsonFile(found, _further_facts(document), None, _unknown(document, at)) if about_it else RunJsonFile()
+    if not about_it:
+        return RunJsonFile()
+    found, times = _with_times(_with_disturbances(found), at)
+    return RunJsonFile(found, _further_facts(document), None, _unknown(document, at), times)
 
 
 def _with_disturbances(found: RunJson) -> RunJson:
     """Return a document with its disturbances apart from its other warnings."""
     warnings, disturbances = told_apart(found.warnings or (), found.disturbances)
     return msgspec.structs.replace(found, warnings=warnings or None, disturbances=disturbances or None)
+
+
+def _with_times(found: RunJson, at: str) -> tuple[RunJson, Problem | None]:
+    """Return a document without times that are none, which would silently leave its run without a day."""
+    stated = {"start": found.start, "end": found.end}
+    wrong = {key: value for key, value in stated.items() if value is not None and not _is_time(value)}
+    if not wrong:
+        return found, None
+    told = short(", ".join(f"`{key}` is {value!r}" for key, value in wrong.items()))
+    return msgspec.structs.replace(found, **dict.fromkeys(wrong)), Problem("run_json_times", at, args={"times": told})
+
+
+def _is_time(stated: str) -> bool:
+    try:
+        datetime.fromisoformat(stated)
+    except ValueError:
+        return False
+    return True
 
 
 def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[str, Any] | Problem:

@@ -168,7 +168,7 @@ def _run(
     merged = facts_of(session, run_json, told)
     for_rules = merged.for_rules()
     found = measured(session, for_rules, merged.of_records)
-    outcome = _outcome(session, log, run_json)
+    outcome = outcome_of(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, told), *unread]
     case = merged.case()
@@ -323,6 +323,7 @@ _HARMLESS = frozenset(
         "part_missing",
         "part_unnamed",
         "run_json_keys",
+        "run_json_times",
     }
 )
 
@@ -430,7 +431,7 @@ def _measured_clock(series: Callable[[], ThroughputSeries], headline: Figure | N
 _PUBLISHABLE = (None, "completed", "truncated", "missed", "oom")
 
 
-def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
+def outcome_of(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log.
 
     A trial that did not fail is one whatever it came to, so that nothing of it is published.
@@ -479,7 +480,7 @@ def _problems(
 
     A log that tells the time to a target need not hold a speed: it is understood without.
     """
-    outcome = _outcome(session, log, run_json)
+    outcome = outcome_of(session, log, run_json)
     problems = [facts.contradiction(name, each) for each in merged.contradictions]
     problems += _wrong_format(name, session, run_json)
     if log.cut_line and session is log.sessions[-1]:

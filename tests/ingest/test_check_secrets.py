@@ -34,6 +34,14 @@ def test_a_key_is_told_by_path_line_and_rule_and_never_shown(check: Callable[...
     ]
 
 
+def test_a_file_is_named_so_that_it_can_be_found(check: Callable[..., Called], tmp_path: Path) -> None:
+    """A private folder as a whole would be taken out; a key in the name of a file or folder still is."""
+    folder = tmp_path / "home" / "zoltan" / TOKEN
+    folder.mkdir(parents=True)
+    (folder / "a.log").write_text(f"{TOKEN}\n", "utf-8")
+    assert check(folder).out.splitlines()[0] == f"{tmp_path}/home/zoltan/<token>/a.log:1: key (github)"
+
+
 def test_what_a_machine_says_of_itself_is_listed_on_demand_and_no_failure(check: Callable[..., Called]) -> None:
     Path("a.log").write_text("at 10.0.0.1 in /home/zoltan/x\n", "utf-8")
     called = check("a.log", "--all")

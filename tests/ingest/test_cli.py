@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -134,6 +135,28 @@ def test_an_unknown_option_is_explained(ingest: Ingest, arguments: list[str]) ->
     assert "Usage: python -m ingest build" in called.err
 
 
+def test_pages_are_not_written_where_logs_are_read(tree: Path, ingest: Ingest) -> None:
+    """The next run would read the data of the pages as logs."""
+    for out in (tree, tree / "docs"):
+        called = ingest(tree, "--out", out)
+        assert called.code == 2
+        assert not [path for path in tree.rglob("*.json*") if path.name != "run.json"]
+        assert f"--out {out}: lies in {tree}, whose files are read as logs" in called.err
+    assert ingest(tree, "--out", tree / ".site").code == 0
+
+
+def test_a_folder_that_is_closed_is_not_called_full(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "there")
+
+    monkeypatch.setattr("ingest.build.read", closed)
+    called = ingest(tree)
+    assert called.code == 2
+    assert called.err.startswith("ingest: there: Permission denied; every file is either as before or complete. Allow ")
+
+
 def test_json_lines_hold_the_promised_keys(tree: Path, ingest: Ingest) -> None:
     write_run(tree, "bad/x/y/1", b"nothing\n")
     write_run(tree, "two/x/y/1", [*seg([4.0]), *clas_static([(0, 10, 5.0)])])
@@ -226,6 +249,7 @@ def test_a_folder_that_cannot_be_written(tree: Path, ingest: Ingest, tmp_path: P
     assert called.code == 2
     assert len(called.problems) == 1
     assert "data" in called.problems[0]
+    assert called.problems[0].endswith(": move away what has its place, and run again")
 
 
 def test_interrupted(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:

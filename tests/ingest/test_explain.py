@@ -66,6 +66,34 @@ def test_a_second_run_in_a_session_is_told(tmp_path: Path, ingest: Ingest) -> No
     assert "train.log:7: contains a second run" in explained(ingest, log)
 
 
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"smoke": True}, "no result  its outcome is trial"),
+        ({"outcome": "stopped"}, "no result  its outcome is stopped"),
+        ({"disturbances": ["a backup ran"]}, "no result  it was disturbed (a backup ran), and --accept-disturbed was"),
+        ({"disturbances": ["a backup ran"], "accept_disturbed": True}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_leaves_a_run_out_of_results_is_told(
+    tmp_path: Path, ingest: Ingest, stated: dict[str, object], said: str
+) -> None:
+    """Its figures are computed all the same, and must not look here as if they were published."""
+    log = write_run(tmp_path, "x/1", seg([10.0, 10.0, 20.0, 10.0, 20.0, 20.0]), run=run_json(**stated))
+    out = explained(ingest, log)
+    assert said in out if said else "no result" not in out
+
+
+def test_a_run_json_that_is_wrong_and_a_log_that_is_not_read_are_told_in_words(tmp_path: Path, ingest: Ingest) -> None:
+    log = write_run(tmp_path, "x/1", seg([10.0, 10.0]), run=run_json(outcome="done"))
+    assert "x/1/run.json: is not a valid run.json: `$.outcome` is 'done'" in explained(ingest, log)
+    log.write_text("")
+    assert "not read   " in explained(ingest, log)
+    assert "is empty: it contains no run. Remove it, or fetch the log again." in explained(ingest, log)
+    assert "is a folder; give the path of one file" in ingest("explain", log.parent).err
+
+
 @pytest.mark.parametrize("folder", sorted(each.name for each in GOLDEN.iterdir() if each.is_dir()))
 def test_every_format_is_explained(folder: str, ingest: Ingest) -> None:
     logs = [each for each in sorted((GOLDEN / folder).iterdir()) if each.suffix in {".log", ".txt"}]

@@ -52,6 +52,15 @@ def test_figures_of_runs_and_cases_as_data(logs: Path, ingest: Callable[..., Cal
     assert figures.formats == tuple(each.id for each in registry.formats())
 
 
+def test_that_there_are_no_logs_is_said(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    (tmp_path / "empty").mkdir()
+    called = ingest("figures", tmp_path / "empty")
+    assert (called.code, called.out) == (2, "")
+    assert "empty: contains no logs" in called.err
+    assert "ingest: no logs in the given paths" in called.err
+    assert found(ingest("figures", "--json", tmp_path / "empty")).runs == ()
+
+
 def test_a_run_without_a_figure_says_why(logs: Path, ingest: Callable[..., Called]) -> None:
     runs = found(ingest("figures", "--json", logs)).runs
     reasons = {"".join(run.path.split("/")[-3:-1]): run.reason for run in runs}

@@ -323,6 +323,10 @@ BROKEN = {
         '[[path]]\ntemplate = "[{a}_{b}.log"',
         ":2: path[0].template: an optional part needs exactly one pair of brackets",
     ),
+    "a slot that does not close": (
+        '[[path]]\ntemplate = "{devices.log"',
+        ":2: path[0].template: '{' in '{devices.log' belongs to no slot; a slot is {name}",
+    ),
     "a pattern to ignore with a wrong slot": (
         'ignore = ["x", "{1a}.txt"]\n' + ENTRY,
         ":1: ignore[1]: the slot '1a' begins with a digit",

@@ -193,6 +193,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "run_json_invalid": no_json,
     "run_json_wrong": unknown_json,
     "run_json_keys": with_run(SEG, colour="blue"),
+    "run_json_times": with_run(SEG, start="yesterday"),
     "hash_mismatch": with_run(SEG, files={"train.log": {"sha256": hashlib.sha256(b"").hexdigest()}}),
     "other_format": with_run(SEG, format="paddle.clas_static"),
     "missing_facts": put("a.log", SEG),

@@ -453,6 +453,11 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
     assert done.returncode == 0
     next_step = f"completed; copy {tmp_path}/far/raw it's/tiny/bash/cpu-n1d1-bs2-fp32/1 to the folder of raw logs on"
     assert next_step in done.stderr
+    asked = subprocess.run([sys.executable, "job.py", "--help"], text=True, capture_output=True, **far)
+    assert (asked.returncode, asked.stderr) == (
+        2,
+        "runners: --help: it takes no options; start it as `python3 job.py`\n",
+    )
     again = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
     assert (again.returncode, "is there already" in again.stderr) == (2, True)
     (tmp_path / "far/raw it's").rename(tmp_path / "raw")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec import structs
@@ -19,6 +20,7 @@ from runners import run as running
 from runners.batch import Aim, Narrowing, current_figure, earlier_figure, order, until_narrow
 from runners.cli import main
 from runners.command import build_run
+from runners.job import RunnerError
 from runners.recipe import select_cases
 from schema.figures import CaseFigure, FiguresFound
 from tests.runners import home
@@ -127,6 +129,33 @@ def test_only_cases_that_are_not_known_well_enough_go_on(write_recipe, tmp_path,
     said = capsys.readouterr().out
     assert f"{steady}: ±1 % after 5 repeats" in said
     assert f"{noisy}: stopped at ±12 %: 8 repeats were allowed, and ±2 % asked" in said
+
+
+def test_a_case_that_is_refused_is_not_said_to_have_had_all_its_repeats(write_recipe, tmp_path, capsys, monkeypatch):
+    firsts = planned(write_recipe, tmp_path, batches="1, 2")
+    good, bad = (run.folder.parent for run in firsts)
+    figures: dict[Path, FiguresFound] = {}
+    made = Counter[Path]()
+
+    def launch(run, session):
+        made[run.folder.parent] += 1
+        if run.folder.parent == bad:
+            raise RunnerError("this machine: there is no torch")
+        figures[good] = FiguresFound(cases=(figure(None if made[good] < 5 else 0.01, made[good]),))
+        return "completed"
+
+    monkeypatch.setattr(batch, "launch", launch)
+    monkeypatch.setattr(batch, "_needs_as_much", lambda run, refused: run.folder.parent == refused.folder.parent)
+    refused = set[Path]()
+    session = SimpleNamespace(supervision=SimpleNamespace(signals=SimpleNamespace(count=0)))
+    monkeypatch.setattr(batch, "pause", lambda *_: None)
+    runs = until_narrow(firsts, Aim(half_width=0.02, most=8), 0, figures, {}, refused)
+    assert batch.run_all(runs, 0, session, refused) == batch.REFUSED
+    assert made == {good: 5, bad: 1}
+    said = capsys.readouterr().out
+    assert f"{bad}: stopped: it was refused\n" in said
+    assert f"{good}: ±1 % after 5 repeats" in said
+    assert "were not tried" not in said
 
 
 def numbered(width, numbers, hardware):

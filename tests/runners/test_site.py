@@ -74,7 +74,7 @@ def run_tiny(write_recipe, tmp_path, only_run):
         ),
         ('[hosts.local]\nsecrets = ["a b"]\n', "2: `hosts.local.secrets` holds 'a b', which is not the name of"),
         ('[hosts.local.data]\ndefault = "d"\n', "2: `hosts.local.data.default` is 'd', but must be an absolute path"),
-        ("[hosts.local\n", "this site file cannot be read: "),
+        ("[hosts.local\n", "1: is not TOML: "),
     ],
 )  # fmt: skip
 def test_a_wrong_site_is_refused_with_line_key_and_remedy(write_site, write_recipe, tmp_path, capfd, text, said):

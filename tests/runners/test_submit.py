@@ -101,6 +101,13 @@ def test_another_file_of_the_name_is_kept(sound: submit.Packed, tmp_path: Path) 
     assert path.read_bytes() == b"mine"
 
 
+def test_a_file_in_place_of_the_folder_is_refused(sound: submit.Packed, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for to, said in ((tmp_path / "file", "is a file; give a folder"), (tmp_path / "file/x", "Not a directory")):
+        with pytest.raises(RunnerError, match=said):
+            submit.save(sound, to)
+
+
 def test_names_are_taken_out_and_hashes_follow(run: Path, tmp_path: Path) -> None:
     append(run, "writing to /home/lovelace/checkpoints on 10.1.2.3")
     packed = submit.pack([run], "ada")

@@ -114,6 +114,10 @@ def _no_log(here: Path) -> None:
     shutil.rmtree(here / CASE / "1")
 
 
+def _further_log(here: Path) -> None:
+    shutil.copytree(here / CASE / "1", here / CASE / "99")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -125,6 +129,7 @@ def _no_log(here: Path) -> None:
         (_ledger, f"uses {RUN}, but the ledger has no such run"),
         (_log, f"{CASE}/1/train.log: has the SHA-256"),
         (_no_log, f"{CASE}/1/train.log: not among the given logs"),
+        (_further_log, f"{CASE}/99/train.log: the site has no run of it; build the site again"),
     ],
     ids=lambda each: each.__name__.strip("_") if callable(each) else "",
 )

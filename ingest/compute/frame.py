@@ -26,15 +26,17 @@ if TYPE_CHECKING:
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = (
     "throughput", "restated", *TIMED, "training_seconds", "seconds_otherwise", "agreement",
-    "steps", "samples", "batch", "consumed", "evaluated", "clock",
+    "steps", "samples", "batch", "consumed", "length", "evaluated", "clock",
 )  # fmt: skip
-#: What may take time inside a record besides training steps; `restart` marks the first of a program started again.
-PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
+#: What may take time inside a record besides training steps; `restart` marks the first of a program started again, and
+#: `smaller_steps` those before the batch or the sequences of a run had grown.
+PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart", "smaller_steps"], int] = {
     "evaluation": 1,
     "checkpoint": 2,
     "epoch_end": 4,
     "outside_timer": 8,
     "restart": 16,
+    "smaller_steps": 32,
 }
 #: Pauses that may cost nothing, and count only where their record is slow.
 _DOUBTFUL = PAUSES["epoch_end"] | PAUSES["restart"]
@@ -59,6 +61,9 @@ _DAMAGED = 0.1
 _AGAIN = 0.1
 #: Lines that are printed together follow within these seconds.
 _AT_ONCE = 0.01
+#: Steps grow where none holds fewer samples than the one before by more than this share; those are small that hold less
+#: than this share of what the last rows do, as the median of so many tells.
+_GROWS, _SMALLER, _LAST = 0.01, 0.9, 3
 #: A local clock is set by an hour where daylight saving begins or ends: in the first hours of a day, at most twice in a
 #: log. Without that hour the interval is the usual one, give or take this share, and much shorter than an hour.
 _HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
@@ -614,10 +619,52 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
         doubtful |= (pauses > 0) & ~(follows & ("step" in frame.records and not reading.buffered))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
     known = per_step[~doubtful & ~np.isnan(per_step)]
-    if not doubtful.any() or (~doubtful).sum() <= 1 or not len(known):
-        return pauses
-    slow = per_step >= _SLOW * median(known)
-    return np.where(doubtful & ~slow, 0, pauses).astype(np.uint8)
+    if doubtful.any() and (~doubtful).sum() > 1 and len(known):
+        slow = per_step >= _SLOW * median(known)
+        pauses = np.where(doubtful & ~slow, 0, pauses)
+    smaller = PAUSES["smaller_steps"] * (
+        _smaller(frame, samples_of_steps(frame)) | _smaller(frame, frame.columns.get("length"))
+    )
+    return (pauses | smaller).astype(np.uint8)
+
+
+def samples_of_steps(frame: StepRows) -> Column | None:
+    """Return the samples of a step of each row, as the lines tell them; None where they do not."""
+    import numpy as np
+
+    if "samples" in frame:
+        return frame["samples"] / frame.covered
+    if "batch" in frame:
+        return frame["batch"]
+    if "consumed" not in frame or len(frame) < 2:
+        return None
+    told = np.diff(frame["consumed"]) / np.diff(frame.steps)
+    return np.concatenate([told[:1], told])
+
+
+def _smaller(frame: StepRows, held: Column | None) -> NDArray[np.bool_]:
+    """Return which rows are of the time before the steps of a run had grown: of smaller batches, or shorter sequences.
+
+    The speed of such steps is another one, and the batch size that is stated is most often the last one.
+
+    Args:
+        frame: n rows.
+        held: what a step holds in each of them; None where nothing tells.
+    """
+    import numpy as np
+
+    none = np.zeros(len(frame), dtype=np.bool_)
+    if (
+        held is None
+        or "step" not in frame.records
+        or frame.records.reading.span == "epoch"
+        or not np.isfinite(held).all()
+    ):
+        return none
+    if (held[1:] < (1 - _GROWS) * held[:-1]).any():
+        return none
+    small: NDArray[np.bool_] = held < _SMALLER * median(held[-_LAST:])
+    return small
 
 
 def _outside_timer(seconds: Column, trained: Column) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,11 @@ import pytest
 from test_dialects import facts_of, log_of, session_of
 
 from ingest.compute.measurement import Measurement, measured
+from ingest.compute.metrics import metrics
 from ingest.compute.second_run import second_run
+from ingest.read.beside import PathFacts
+from ingest.read.run_json import RunJsonFile
+from ingest.record.run import facts_of as of_run
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
@@ -32,6 +36,51 @@ def value(session: Session) -> float:
     found = judged(session).headline
     assert isinstance(found, Figure), found
     return found.value
+
+
+# Steps that grow
+
+STAGES = [(64, 1.0)] * 6 + [(128, 1.5)] * 6 + [(256, 2.5)] * 12
+
+
+def growing(stages: Iterable[tuple[int, float]], counted: bool, length: int = 0) -> list[str]:
+    """Return lines of Megatron-LM of ten steps each, by their samples, or tens of tokens, and seconds."""
+    lines, seen = [f"  global_batch_size {'.' * 30} 256", f"  seq_length {'.' * 37} 2560"], 0
+    for number, (size, seconds) in enumerate(stages, 1):
+        batch, told = (256, f" actual seqlen: {10 * size:5d} |") if length else (size, "")
+        seen += 10 * batch
+        consumed = f" consumed samples: {seen:12d} |" if counted else ""
+        lines.append(
+            f" iteration {10 * number:8d}/    1000 |{consumed} elapsed time per iteration (ms): {1000 * seconds:.1f} |"
+            f" learning rate: 1.500E-04 | global batch size: {batch:5d} | lm loss: 7.125000E+00 |{told}"
+        )
+    return lines
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("length", [0, 1])
+def test_steps_before_they_had_grown_are_left_out(counted: bool, length: int, tmp_path: Path) -> None:
+    session = session_of(growing(STAGES, counted, length), tmp_path, "dlperf.megatron")
+    found = judged(session)
+    assert isinstance(found.headline, Figure)
+    assert (found.headline.value, found.headline.used) == (pytest.approx(256 / 2.5), 12)
+    latency = metrics(session, facts_of(session), found.headline)["latency"]
+    assert latency.value == pytest.approx(2500)
+    # Batches that shrink again did not grow.
+    session = session_of(growing([*STAGES[:12], *STAGES[:12]], counted, length), tmp_path, "dlperf.megatron")
+    assert not isinstance(judged(session).headline, Figure) or length
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_batch_that_never_grew_to_the_stated_one_contradicts_it(counted: bool, tmp_path: Path) -> None:
+    assert code(session_of(growing(STAGES[:12], counted), tmp_path, "dlperf.megatron")) == "counters"
+
+
+def test_sequences_that_never_grew_to_the_stated_length_contradict_it(tmp_path: Path) -> None:
+    for stages, told in ((STAGES, []), (STAGES[:12], [("sequence_length", 2560, 1280)])):
+        session = session_of(growing(stages, True, 1), tmp_path, "dlperf.megatron")
+        found = of_run(session, RunJsonFile(), PathFacts("perfledger")).contradictions
+        assert [(each.fact, each.first.value, each.second.value) for each in found] == told
 
 
 # Lines that contradict themselves

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ingest.compute.frame import StepRows
+from ingest.compute.rules import HEADLINE, used_records
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
@@ -17,6 +18,11 @@ from ingest.compute.witnesses.judging import TOLERANCE, judged, states
 from parsers.contract.statistics import median
 from parsers.engine.session import Session
 from schema.records import Facts, Figure, Witness
+from schema.vocabulary import UNITS
+
+#: Batches are others where half of the records, or this share with their mean, hold so many more or fewer samples; what
+#: holds more than so many times the stated samples is no step, but a tick of some generative models.
+_OTHER, _MANY, _TICK = 0.05, 0.2, 8.0
 
 
 def summary_counters(session: Session, case: Facts, summary: Figure) -> Witness:
@@ -32,7 +38,8 @@ def counters_witness(session: Session, case: Facts, given: ThroughputSeries, hea
 
     frame = given.frame
     if not states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session, given) or _epoch(session, case, given) or _planned(session, given)
+        otherwise = _other_batches(session, case, given) or _data_set(case, session, given)
+        return otherwise or _epoch(session, case, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
@@ -56,6 +63,36 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     if scope != "job":
         raise no_figure("no_devices")
     return samples_per_step(session, reading, case) / multiplier
+
+
+def _other_batches(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare the samples that the lines of the figure count with the stated batch size; None unless they disagree.
+
+    The stated one may be what a run was to grow to, or that of another part of it. A last batch that is smaller changes
+    few lines.
+    """
+    import numpy as np
+
+    frame, reading = given.frame, given.records.reading
+    counts = UNITS[reading.unit].counts == "sample" and states(frame, "samples", "batch") and "step" in given.records
+    if not counts or reading.span == "epoch" or given.scope != "job":
+        return None
+    try:
+        stated = samples_per_step(session, reading, case)
+    except NoFigureError:
+        return None
+    used = used_records(HEADLINE, given)
+    samples, covered = given.samples[used], given.covered[used]
+    if median(samples / covered) > (1 + _OTHER) * stated:
+        stated *= case.get("accumulation", 1)  # Some count the batches of an update as one.
+    ratios = samples / covered / stated
+    usual, others = median(ratios), np.mean(abs(ratios - 1) > _OTHER)
+    if not usual <= _TICK or (abs(usual - 1) <= _OTHER and others < _MANY):
+        return None
+    first, last = given.records.lines([int(given.rows[used[0]]), int(given.rows[used[-1]])])
+    value, against, told = float(samples.sum()), float(stated * covered.sum()), f"{stated:.8g} × {covered.sum():.8g}"
+    found = judged("counters", value, against, "samples", told, (first, last))
+    return found if found.verdict == "disagrees" else None
 
 
 def _planned(session: Session, given: ThroughputSeries) -> Witness:

@@ -622,10 +622,15 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
     if doubtful.any() and (~doubtful).sum() > 1 and len(known):
         slow = per_step >= _SLOW * median(known)
         pauses = np.where(doubtful & ~slow, 0, pauses)
-    smaller = PAUSES["smaller_steps"] * (
-        _smaller(frame, samples_of_steps(frame)) | _smaller(frame, frame.columns.get("length"))
-    )
-    return (pauses | smaller).astype(np.uint8)
+    return (pauses | PAUSES["smaller_steps"] * smaller_steps(frame)).astype(np.uint8)
+
+
+def smaller_steps(frame: StepRows) -> NDArray[np.bool_]:
+    """Return which rows are of the time before the steps of a run had grown: of smaller batches, or shorter sequences.
+
+    The speed of such steps is another one, and the batch size that is stated is most often the last one.
+    """
+    return _smaller(frame, samples_of_steps(frame)) | _smaller(frame, frame.columns.get("length"))
 
 
 def samples_of_steps(frame: StepRows) -> Column | None:
@@ -643,9 +648,7 @@ def samples_of_steps(frame: StepRows) -> Column | None:
 
 
 def _smaller(frame: StepRows, held: Column | None) -> NDArray[np.bool_]:
-    """Return which rows are of the time before the steps of a run had grown: of smaller batches, or shorter sequences.
-
-    The speed of such steps is another one, and the batch size that is stated is most often the last one.
+    """Return which rows are of the time before what a step holds had grown.
 
     Args:
         frame: n rows.

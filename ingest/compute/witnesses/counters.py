@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ingest.compute.frame import StepRows
+from ingest.compute.frame import StepRows, smaller_steps
 from ingest.compute.rules import HEADLINE, used_records
 from ingest.compute.series import (
     NoFigureError,
@@ -41,7 +41,7 @@ def counters_witness(session: Session, case: Facts, given: ThroughputSeries, hea
         otherwise = _other_batches(session, case, given) or _data_set(case, session, given)
         return otherwise or _epoch(session, case, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
-    kept = (steps > 0) & (counted > 0)
+    kept = (steps > 0) & (counted > 0) & ~smaller_steps(frame)[1:]
     if not kept.any():
         raise no_figure("no_counters")
     per_step = _per_step(session, case, frame)

@@ -20,9 +20,9 @@ from parsers.engine.session import Session
 from schema.records import Facts, Figure, Witness
 from schema.vocabulary import UNITS
 
-#: Batches are others where half of the records, or this share with their mean, hold so many more or fewer samples; what
-#: holds more than so many times the stated samples is no step, but a tick of some generative models.
-_OTHER, _MANY, _TICK = 0.05, 0.2, 8.0
+#: Batches are others that hold so many more or fewer samples as a mean: some samplers vary around the stated batch. What
+#: holds so many times the stated samples is no step, but a tick of some generative models.
+_OTHER, _TICK = 0.2, 8.0
 
 
 def summary_counters(session: Session, case: Facts, summary: Figure) -> Witness:
@@ -68,11 +68,8 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
 def _other_batches(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
     """Compare the samples that the lines of the figure count with the stated batch size; None unless they disagree.
 
-    The stated one may be what a run was to grow to, or that of another part of it. A last batch that is smaller changes
-    few lines.
+    The stated one may be what a run was to grow to, or that of another part of it.
     """
-    import numpy as np
-
     frame, reading = given.frame, given.records.reading
     counts = UNITS[reading.unit].counts == "sample" and states(frame, "samples", "batch") and "step" in given.records
     if not counts or reading.span == "epoch" or given.scope != "job":
@@ -82,17 +79,15 @@ def _other_batches(session: Session, case: Facts, given: ThroughputSeries) -> Wi
     except NoFigureError:
         return None
     used = used_records(HEADLINE, given)
-    samples, covered = given.samples[used], given.covered[used]
-    if median(samples / covered) > (1 + _OTHER) * stated:
+    samples, covered = float(given.samples[used].sum()), float(given.covered[used].sum())
+    if samples > (1 + _OTHER) * stated * covered:
         stated *= case.get("accumulation", 1)  # Some count the batches of an update as one.
-    ratios = samples / covered / stated
-    usual, others = median(ratios), np.mean(abs(ratios - 1) > _OTHER)
-    if not usual <= _TICK or (abs(usual - 1) <= _OTHER and others < _MANY):
+    ratio = samples / covered / stated
+    if not (ratio < 1 / (1 + _OTHER) or 1 + _OTHER < ratio < _TICK):
         return None
     first, last = given.records.lines([int(given.rows[used[0]]), int(given.rows[used[-1]])])
-    value, against, told = float(samples.sum()), float(stated * covered.sum()), f"{stated:.8g} × {covered.sum():.8g}"
-    found = judged("counters", value, against, "samples", told, (first, last))
-    return found if found.verdict == "disagrees" else None
+    told = f"{stated:.8g} × {covered:.8g}"
+    return judged("counters", samples, stated * covered, "samples", told, (first, last))
 
 
 def _planned(session: Session, given: ThroughputSeries) -> Witness:

@@ -20,7 +20,7 @@ from parsers.engine.session import Session
 from schema.records import Facts, Figure, Witness
 from schema.vocabulary import UNITS
 
-#: Batches are others that hold so many more or fewer samples as a mean: some samplers vary around the stated batch. What
+#: Batches are others that hold so many more or fewer samples as a mean: some samplers vary around the stated one. What
 #: holds so many times the stated samples is no step, but a tick of some generative models.
 _OTHER, _TICK = 0.2, 8.0
 

@@ -88,7 +88,8 @@ def _is_of_two(places: Rows, means: Column) -> bool:
     np.maximum.at(most, places, means)
     again = np.bincount(places) > 1
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        return bool(np.median(most[again] / least[again]) > _ALIKE)
+        ratio = float(np.median(most[again] / least[again]))
+    return ratio > _ALIKE
 
 
 def _held(printed: Postprocessed, which: Rows, means: Column, wrong: bool) -> Postprocessed:

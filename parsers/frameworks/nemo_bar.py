@@ -34,7 +34,7 @@ def _counted(columns: Columns) -> Postprocessed:
     one_epoch = (np.diff(columns["step"]) >= 0).all()  # The bar counts those of an epoch.
     if not (one_epoch and batch > 0 and np.isfinite(ratio) and abs(np.log(ratio)) > np.log1p(off)):
         return rows, found
-    return rows, found | {"batch": np.full(len(rows), batch)}
+    return rows, {**found, "batch": np.full(len(rows), batch)}
 
 
 FORMAT = Format(

@@ -181,4 +181,4 @@ def test_lines_of_two_programs_are_not_merged_like_those_of_ranks(seconds: float
     found = second_run(session)
     assert (found[0] if found else 0) == line
     if not found:
-        assert value(session, "sustained", devices=1, batch_size=61) == pytest.approx(200, rel=0.01)
+        assert value(session, "sustained", devices=1, batch_size=61) == pytest.approx(200, rel=0.02)

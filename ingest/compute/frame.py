@@ -12,6 +12,7 @@ from parsers.contract import PauseKind
 from parsers.contract.statistics import median, medians
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.table import SessionRecords, Stop
+from schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -630,7 +631,10 @@ def smaller_steps(frame: StepRows) -> NDArray[np.bool_]:
 
     The speed of such steps is another one, and the batch size that is stated is most often the last one.
     """
-    return _smaller(frame, samples_of_steps(frame)) | _smaller(frame, frame.columns.get("length"))
+    # Tokens and items of a step grow where samples are sorted by length, in batches of one size.
+    unit = UNITS.get(frame.records.reading.unit)
+    batches = samples_of_steps(frame) if unit and unit.counts == "sample" else None
+    return _smaller(frame, batches) | _smaller(frame, frame.columns.get("length"))
 
 
 def samples_of_steps(frame: StepRows) -> Column | None:
@@ -643,7 +647,8 @@ def samples_of_steps(frame: StepRows) -> Column | None:
         return frame["batch"]
     if "consumed" not in frame or len(frame) < 2:
         return None
-    told = np.diff(frame["consumed"]) / np.diff(frame.steps)
+    with np.errstate(all="ignore"):  # Updates that a loss scaler skips do not advance the step.
+        told = np.diff(frame["consumed"]) / np.diff(frame.steps)
     return np.concatenate([told[:1], told])
 
 
@@ -656,16 +661,9 @@ def _smaller(frame: StepRows, held: Column | None) -> NDArray[np.bool_]:
     """
     import numpy as np
 
-    none = np.zeros(len(frame), dtype=np.bool_)
-    if (
-        held is None
-        or "step" not in frame.records
-        or frame.records.reading.span == "epoch"
-        or not np.isfinite(held).all()
-    ):
-        return none
-    if (held[1:] < (1 - _GROWS) * held[:-1]).any():
-        return none
+    of_steps = "step" in frame.records and frame.records.reading.span != "epoch"
+    if held is None or not of_steps or not (held[1:] >= (1 - _GROWS) * held[:-1]).all():
+        return np.zeros(len(frame), dtype=np.bool_)
     small: NDArray[np.bool_] = held < _SMALLER * median(held[-_LAST:])
     return small
 

@@ -71,6 +71,18 @@ def test_steps_before_they_had_grown_are_left_out(counted: bool, length: int, tm
     assert not isinstance(judged(session).headline, Figure) or length
 
 
+def test_tokens_of_sentences_that_are_sorted_by_length_are_no_batches_that_grow(tmp_path: Path) -> None:
+    lines = [
+        f"2026-11-20 10:{n:02d}:00 | INFO | train_inner | epoch 001:  {60 * n:5d} / 9000 loss=9.125, nll_loss=8.5, "
+        f"ppl=60.25, wps={10000 + 500 * n}.0, ups=1, wpb={10000 + 500 * n}, bsz=800, num_updates={60 * n}, lr=0.0005, "
+        f"gnorm=1.5, train_wall=60, wall={60 * n}"
+        for n in range(1, 41)
+    ]
+    found = judged(session_of(lines, tmp_path, "frameworks.fairseq")).headline
+    assert isinstance(found, Figure)
+    assert found.used == 32
+
+
 @pytest.mark.parametrize("counted", [True, False])
 def test_a_batch_that_never_grew_to_the_stated_one_contradicts_it(counted: bool, tmp_path: Path) -> None:
     assert code(session_of(growing(STAGES[:12], counted), tmp_path, "dlperf.megatron")) == "counters"

@@ -34,7 +34,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Restated:
-    """A fact that the same words state again, with another value, after records or the message of a crash: of another run."""
+    """A fact that the same words state again, with another value, behind records or a crash: of another run."""
 
     fact: str
     first: Quoted
@@ -178,7 +178,7 @@ class StatementCollector:
         return min(found, default=len(piece.text))
 
     def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
-        """Search a text whose lines have these numbers; from `after` on a run that trains, or that crashed, states nothing else."""
+        """Search a text whose lines have these numbers; from `after` on another value is of another run."""
         later: bytes | None = None
         for fact in self._likely.facts(distinct):
             if fact.name not in self._facts and (found := _quoted(fact, text, numbers)):

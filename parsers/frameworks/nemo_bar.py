@@ -2,9 +2,9 @@
 
 The time is that of the bar, in whole seconds since the epoch began. It holds the wait for data, the validations and the
 checkpoints. A step is an update of the global batch, of all devices; `global_step` is printed late, so that the count
-of the bar is the step. `consumed_samples` is rounded to three digits: over all of the run it tells whether the steps hold
-the stated batch, which may still grow. The `iteration_time` of the fork, which leaves out what it logs, is not read. A state
-is drawn several times.
+of the bar is the step. `consumed_samples` is rounded to three digits: over all of the run it tells whether the steps
+hold the stated batch, which may still grow. The `iteration_time` of the fork, which leaves out what it logs, is not
+read. A state is drawn several times.
 """
 
 from __future__ import annotations

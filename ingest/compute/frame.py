@@ -12,6 +12,7 @@ from parsers.contract import PauseKind
 from parsers.contract.statistics import median, medians
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.table import SessionRecords, Stop
+from schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = (
     "throughput", "restated", *TIMED, "training_seconds", "seconds_otherwise", "agreement",
-    "steps", "samples", "batch", "consumed", "evaluated", "clock",
+    "steps", "samples", "batch", "consumed", "length", "evaluated", "clock",
 )  # fmt: skip
-#: What may take time inside a record besides training steps; `restart` marks the first of a program started again.
-PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart"], int] = {
+#: What may take time inside a record besides training steps; `restart` marks the first of a program started again, and
+#: `smaller_steps` those before the batch or the sequences of a run had grown.
+PAUSES: Mapping[PauseKind | Literal["outside_timer", "restart", "smaller_steps"], int] = {
     "evaluation": 1,
     "checkpoint": 2,
     "epoch_end": 4,
     "outside_timer": 8,
     "restart": 16,
+    "smaller_steps": 32,
 }
 #: Pauses that may cost nothing, and count only where their record is slow.
 _DOUBTFUL = PAUSES["epoch_end"] | PAUSES["restart"]
@@ -59,6 +62,9 @@ _DAMAGED = 0.1
 _AGAIN = 0.1
 #: Lines that are printed together follow within these seconds.
 _AT_ONCE = 0.01
+#: Steps grow where none holds fewer samples than the one before by more than this share; those are small that hold less
+#: than this share of what the last rows do, as the median of so many tells.
+_GROWS, _SMALLER, _LAST = 0.01, 0.9, 3
 #: A local clock is set by an hour where daylight saving begins or ends: in the first hours of a day, at most twice in a
 #: log. Without that hour the interval is the usual one, give or take this share, and much shorter than an hour.
 _HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
@@ -614,10 +620,52 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
         doubtful |= (pauses > 0) & ~(follows & ("step" in frame.records and not reading.buffered))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
     known = per_step[~doubtful & ~np.isnan(per_step)]
-    if not doubtful.any() or (~doubtful).sum() <= 1 or not len(known):
-        return pauses
-    slow = per_step >= _SLOW * median(known)
-    return np.where(doubtful & ~slow, 0, pauses).astype(np.uint8)
+    if doubtful.any() and (~doubtful).sum() > 1 and len(known):
+        slow = per_step >= _SLOW * median(known)
+        pauses = np.where(doubtful & ~slow, 0, pauses)
+    return (pauses | PAUSES["smaller_steps"] * smaller_steps(frame)).astype(np.uint8)
+
+
+def smaller_steps(frame: StepRows) -> NDArray[np.bool_]:
+    """Return which rows are of the time before the steps of a run had grown: of smaller batches, or shorter sequences.
+
+    The speed of such steps is another one, and the batch size that is stated is most often the last one.
+    """
+    # Tokens and items of a step grow where samples are sorted by length, in batches of one size.
+    unit = UNITS.get(frame.records.reading.unit)
+    batches = samples_of_steps(frame) if unit and unit.counts == "sample" else None
+    return _smaller(frame, batches) | _smaller(frame, frame.columns.get("length"))
+
+
+def samples_of_steps(frame: StepRows) -> Column | None:
+    """Return the samples of a step of each row, as the lines tell them; None where they do not."""
+    import numpy as np
+
+    if "samples" in frame:
+        return frame["samples"] / frame.covered
+    if "batch" in frame:
+        return frame["batch"]
+    if "consumed" not in frame or len(frame) < 2:
+        return None
+    with np.errstate(all="ignore"):  # Updates that a loss scaler skips do not advance the step.
+        told = np.diff(frame["consumed"]) / np.diff(frame.steps)
+    return np.concatenate([told[:1], told])
+
+
+def _smaller(frame: StepRows, held: Column | None) -> NDArray[np.bool_]:
+    """Return which rows are of the time before what a step holds had grown.
+
+    Args:
+        frame: n rows.
+        held: what a step holds in each of them; None where nothing tells.
+    """
+    import numpy as np
+
+    of_steps = "step" in frame.records and frame.records.reading.span != "epoch"
+    if held is None or not of_steps or not (held[1:] >= (1 - _GROWS) * held[:-1]).all():
+        return np.zeros(len(frame), dtype=np.bool_)
+    small: NDArray[np.bool_] = held < _SMALLER * median(held[-_LAST:])
+    return small
 
 
 def _outside_timer(seconds: Column, trained: Column) -> NDArray[np.bool_]:

@@ -30,6 +30,8 @@ _SAME_SPEED = 0.02
 #: A program that was started again is of another configuration if its steps take so many times as long, or hold so many
 #: times as many samples, as those before; as the median of so many lines tells, and at least of so many.
 _OTHERWISE, _LINES, _FEWEST = 1.4, 10, 5
+#: Epochs of one number of steps, give or take this share, that are followed by as many of another.
+_EPOCHS, _SAME_LENGTH = 2, 0.1
 #: Single totals that differ from those around them are damaged, in this share of the lines.
 _LONE = 0.1
 #: Share by which speed times seconds may differ where all batches are of one size, by the digits that are printed.
@@ -109,6 +111,7 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
         # Epochs may differ in their steps, but not one epoch.
         same = np.diff(records["epoch"]) <= 0 if name == "total_steps" and "epoch" in records else True
         yield "total_changed", _first((gaps != 0) & same, gaps)
+    yield "epochs_of_another", _epochs_of_another(records)
     clock = records.stamps() if not np.ptp(records.ranks()) or "clock" in records else np.empty(0)
     if len(clock) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
         back = np.diff(clock)
@@ -119,6 +122,41 @@ def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
         yield "mean_of_another", _mean_of_another(records)
     if all(name in records for name in ("step", "throughput", "step_seconds")) and not np.ptp(records.ranks()):
         yield "batch_of_another", _batch_of_another(records)
+
+
+def _epochs_of_another(records: SessionRecords) -> int | None:
+    """Return the row from which on all epochs have many more steps than those before, or many fewer.
+
+    The samples of an epoch are shared out to other batches or devices then, which most often nothing states. One epoch
+    alone may be cut short, and epochs that differ all along are those of a sampler.
+    """
+    import numpy as np
+
+    if "epoch" not in records:
+        return None
+    _, begins = np.unique(epochs := records["epoch"], return_index=True)
+    lengths = _steps_of_epochs(records, epochs, begins)
+    if len(lengths) < 2 * _EPOCHS or not lengths.min() > 0:
+        return None
+    changes = np.abs(np.diff(np.log(lengths))) > np.log1p(_SAME_LENGTH)
+    row = int(np.argmax(changes)) + 1
+    once = changes.sum() == 1 and _EPOCHS <= row <= len(lengths) - _EPOCHS
+    return int(begins[row]) if once and lengths.max() >= _OTHERWISE * lengths.min() else None
+
+
+def _steps_of_epochs(records: SessionRecords, epochs: Column, begins: NDArray[np.intp]) -> Column:
+    """Return the steps of each epoch, as its first record says; else as its last one tells, but of the last epoch."""
+    import numpy as np
+
+    if "total_steps" in records:
+        return records["total_steps"][begins]
+    if records.reading.span == "epoch":
+        return records["steps"][begins] if "steps" in records else np.empty(0)
+    if "step" not in records or len(begins) < 2:
+        return np.empty(0)
+    last = np.maximum.reduceat(records["step"], begins) if (np.diff(begins) > 0).all() else np.empty(0)
+    begun_anew = records["step"][begins[1:]] < last[:-1] if len(last) else np.empty(0)
+    return last[:-1] if len(last) and begun_anew.all() else np.empty(0)
 
 
 def _batch_of_another(records: SessionRecords) -> int | None:

@@ -232,7 +232,26 @@ def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.
     merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
     if not _NO_BATCH_OF_RECORDS & merged.stated.keys():
         merged = merged.with_facts_of_records(_with_devices(_batch_of_records(session), merged))
+    if other := _other_length(session, merged):
+        merged = merged.with_contradiction(other)
     return _with_tf32(merged, run_json)
+
+
+#: The length of a sample that the last records tell, as the median of so many, differs by this share from another one.
+_LAST, _OTHER_LENGTH = 3, 0.05
+
+
+def _other_length(session: Session, merged: facts.Merged) -> facts.Contradiction | None:
+    """Return the stated length of a sequence against that of the last steps, where the two differ."""
+    stated = merged.stated.get("sequence_length")
+    records = next((each for each in session.records if len(each) and "length" in each), None)
+    if stated is None or records is None:
+        return None
+    last = median(records["length"][-_LAST:])
+    if not abs(last / stated.value - 1) > _OTHER_LENGTH:
+        return None
+    line = records.lines([len(records) - 1])[0]
+    return facts.Contradiction("sequence_length", stated, FactValue(round(last), "log", f"line {line}"))
 
 
 #: Frameworks as NVIDIA packs them: since containers 20.06, which Ampere needs, they allow TF32 by default.

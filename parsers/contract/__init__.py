@@ -46,6 +46,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "agreement": "a speed that the line prints, or a time, over what its other numbers give, by which the figure goes; 1 if they agree",
         "evaluated": "1 where the record holds an evaluation that no line of its own tells, else 0",
         "consumed": "samples since the start, at the reading's scope",
+        "length": "tokens of a sample, where they may change",
         "reader_seconds": "seconds per step spent waiting for data",
         "loss": "training loss",
         "mean_loss": "losses since the program started, summed and divided by all steps of the run, also those before a resumption",

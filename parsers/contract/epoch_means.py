@@ -16,6 +16,8 @@ ROUNDS = 0.0005
 _COARSE = 0.03
 #: Ratio up to which seconds are as good as the same.
 _ALIKE = 1.1
+#: The lines of a rank may lag behind those of another by so many places, or this share of all.
+_LAG, _LAG_SHARE = 3, 0.1
 #: Share of the steps of an epoch that its only line must hold.
 _NEARLY_ALL = 0.9
 
@@ -32,6 +34,8 @@ def stretches(columns: Columns) -> Postprocessed:
     (epochs, steps), first, which = np.unique(
         np.stack([kept["epoch"], kept["step"]]), axis=1, return_index=True, return_inverse=True
     )
+    if _is_of_two(which.ravel(), columns["_mean_seconds"]):
+        return printed
     gaps = np.diff(steps)[np.diff(epochs) == 0]
     usual = np.median(gaps) if len(gaps) else np.inf
     means, waits, own = (
@@ -69,6 +73,23 @@ def stretches(columns: Columns) -> Postprocessed:
     found["step_seconds"] = np.where(alone & ~whole, own[ends], took)
     found["reader_seconds"] = np.where(alone, found["reader_seconds"], np.maximum(waited, 0.0))
     return rows, found
+
+
+def _is_of_two(places: Rows, means: Column) -> bool:
+    """Return whether lines go back to the place of the first one, with other seconds: those of a second program.
+
+    Ranks that print without a tag may arrive in blocks, but wait for each other in every step.
+    """
+    lag = max(_LAG, int(_LAG_SHARE * places.max(initial=0)))
+    if not ((np.diff(places) < -lag) & (places[1:] <= places[0])).any():
+        return False
+    least, most = np.full(places.max() + 1, np.inf), np.zeros(places.max() + 1)
+    np.minimum.at(least, places, means)
+    np.maximum.at(most, places, means)
+    again = np.bincount(places) > 1
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        ratio = float(np.median(most[again] / least[again]))
+    return ratio > _ALIKE
 
 
 def _held(printed: Postprocessed, which: Rows, means: Column, wrong: bool) -> Postprocessed:

@@ -2,12 +2,12 @@
 
 Only GPT-NeoX prints a throughput that counts. Otherwise it is the samples of the interval over the milliseconds (in
 some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
-taken from `consumed samples` if printed. The loss is missing if all iterations were skipped; `1460.8/1450.4` is the
-interval's figure and the mean so far, as Primus' `(avg 510.1)` is, whose logger may print a line twice; validation
-lines print a loss as well. Newer releases of Megatron Core print the first iteration alone, and hold it in the next
-line again: the first line is then no record. Forks for Ascend spell `gloabl batch size`. Old releases print no global
-batch size: then it must be stated beside the log. Memory is the peak allocated to tensors, not what the allocator
-reserved.
+taken from `consumed samples` if printed; so may the sequences, whose length the lines of Megatron-DeepSpeed tell. The
+loss is missing if all iterations were skipped; `1460.8/1450.4` is the interval's figure and the mean so far, as Primus'
+`(avg 510.1)` is, whose logger may print a line twice; validation lines print a loss as well. Newer releases of Megatron
+Core print the first iteration alone, and hold it in the next line again: the first line is then no record. Forks for
+Ascend spell `gloabl batch size`. Old releases print no global batch size: then it must be stated beside the log. Memory
+is the peak allocated to tensors, not what the allocator reserved.
 """
 
 from __future__ import annotations
@@ -169,6 +169,7 @@ def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[
     return Reading(
         before + _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
         + _ahead(_BATCH + rb" ++", b"batch") + _EXTRAS
+        + _maybe(rb" (?:actual|curriculum) seqlen: ++", b"length")
         + _maybe(rb" samples per second: ++", b"restated") + _maybe(_OF_DEVICE, b"_of_device"),
         unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, postprocess=_with_samples, facts=_OF_TOKENS,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.contract import Fact, Format, Reading
-from parsers.engine.outcome import Message, may_say, message
+from parsers.engine.outcome import Message, last_message, may_say, message
 from schema.distinct_lines import distinct_lines
 
 HEAD = 1 << 20
@@ -34,7 +34,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Restated:
-    """A fact that the same words state again, with another value, after records were printed: of another run."""
+    """A fact that the same words state again, with another value, behind records or a crash: of another run."""
 
     fact: str
     first: Quoted
@@ -164,7 +164,10 @@ class StatementCollector:
         met = {where: each.holds(head.text, head.distinct) for where, each in holds.items()}
         self._unmet = tuple(each for each in self.format.readings if not met[each.where])
         trained, self._trained = self._trained, False
-        self._search(head.text, range(self._line, self._next + 1), head.distinct, self._trained_from(head))
+        after = self._trained_from(head)
+        if self._likely.says(head.distinct) and (crashed := last_message(head.text[:after])):
+            after = crashed  # What is stated behind it is of a program that was started again.
+        self._search(head.text, range(self._line, self._next + 1), head.distinct, after)
         self._trained = trained
 
     def _trained_from(self, piece: Piece) -> int | None:
@@ -175,7 +178,7 @@ class StatementCollector:
         return min(found, default=len(piece.text))
 
     def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
-        """Search a text whose lines have these numbers; from `after` on it is of a run that trains."""
+        """Search a text whose lines have these numbers; from `after` on another value is of another run."""
         later: bytes | None = None
         for fact in self._likely.facts(distinct):
             if fact.name not in self._facts and (found := _quoted(fact, text, numbers)):

@@ -518,10 +518,13 @@ _LOSSES = rb"\{'loss': "
 
 
 def _once(banner: bytes) -> bytes:
-    """Return the pattern of a banner, which every node prints before any of them takes a step: one start."""
-    again = rb"(?:(?:(?![0-9]it/s|[0-9]s/it|'train_runtime': |, Epoch [0-9]|%s)[\s\S]){0,60000}?%s)*+" % (
-        _LOSSES,
-        banner,
+    """Return the pattern of a banner, which every node prints before any of them takes a step or crashes: one start."""
+    again = (
+        rb"(?:(?:(?![0-9]it/s|[0-9]s/it|'train_runtime': |, Epoch [0-9]|Traceback \(most |%s)[\s\S]){0,60000}?%s)*+"
+        % (
+            _LOSSES,
+            banner,
+        )
     )
     # The bars behind it are its own.
     return banner + again + rb"(?:(?!%s|%s|%s)[\s\S]){0,200000}+" % (_LOSSES, _HEAD, _UNSLOTH)

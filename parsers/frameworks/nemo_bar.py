@@ -2,15 +2,40 @@
 
 The time is that of the bar, in whole seconds since the epoch began. It holds the wait for data, the validations and the
 checkpoints. A step is an update of the global batch, of all devices; `global_step` is printed late, so that the count
-of the bar is the step. `consumed_samples` is rounded to three digits, and not read; nor is the `iteration_time` of the
-fork, which leaves out what it logs. A state is drawn several times.
+of the bar is the step. `consumed_samples` is rounded to three digits: over all of the run it tells whether the steps
+hold the stated batch, which may still grow. The `iteration_time` of the fork, which leaves out what it logs, is not
+read. A state is drawn several times.
 """
 
 from __future__ import annotations
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+import numpy as np
+
+from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from parsers.contract.bars import SPEED, states
 from parsers.frameworks.nemo import FORMAT as NEMO
+
+#: Batches are others by more than this share, beside that by which a count of three digits may be off.
+_OTHER, _ROUNDED = 0.05, 0.005
+
+
+def _counted(columns: Columns) -> Postprocessed:
+    """Return all states, with the samples of a step where those that are counted are not the stated ones.
+
+    They are a mean over all states behind the first fifth.
+    """
+    rows, found = states(columns)
+    first = len(rows) // 5
+    counts, steps = (columns[name][[first, -1]] for name in ("_consumed", "step"))
+    with np.errstate(all="ignore"):
+        batch = (counts[1] - counts[0]) / (steps[1] - steps[0])
+        off = _OTHER + _ROUNDED * counts.sum() / (counts[1] - counts[0])
+        ratio = batch / columns["_batch_size_of_job"][0]
+    one_epoch = (np.diff(columns["step"]) >= 0).all()  # The bar counts those of an epoch.
+    if not (one_epoch and batch > 0 and np.isfinite(ratio) and abs(np.log(ratio)) > np.log1p(off)):
+        return rows, found
+    return rows, {**found, "batch": np.full(len(rows), batch)}
+
 
 FORMAT = Format(
     title="NeMo's bars without a timing",
@@ -22,11 +47,12 @@ FORMAT = Format(
     end=NEMO.end,
     readings=(
         Reading(
-            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED + rb"(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=)[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
+            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED + rb"(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=(?P<_consumed>[0-9.e+]++))[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
             unit="samples/s",
             counts="update",
             repeated=True,
-            postprocess=states,
+            postprocess=_counted,
+            facts=("batch_size_of_job",),
             pauses=(
                 Pause("evaluation", rb"Validati(?:on(?: DataLoader [0-9]++)?+|ng): ", b"Validating: 100%|##########| 50/50 [00:20<00:00,  2.50it/s]"),
                 Pause(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from test_dialects import DIFFUSERS_HEAD, HF_HEAD, LOSS, facts_of, reason, session_of, smoothed, value
+from test_dialects import DIFFUSERS_HEAD, HF_HEAD, LOSS, facts_of, log_of, reason, session_of, smoothed, value
 
 from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
@@ -233,6 +233,17 @@ def test_a_summary_is_held_against_the_plan(speed: float, right: bool, tmp_path:
         reported = measured(session, facts_of(session)).figures["reported"]
         assert isinstance(reported, NoFigure)
         assert reported.reason.code == "unlike_plan"
+
+
+@pytest.mark.parametrize("crashed", [True, False])
+def test_a_banner_behind_a_crash_is_of_another_program(crashed: bool, tmp_path: Path) -> None:
+    """A program that ran out of memory before its first step is started again with half the batch."""
+    crash = ["Traceback (most recent call last):", "torch.OutOfMemoryError: CUDA out of memory."] if crashed else []
+    first = [each.replace("= 8", "= 16") for each in head(job=128, steps=50)]
+    log = log_of([*first, *crash, *head(), *summed_up(32.0)], tmp_path)
+    assert [each.facts["batch_size"].value for each in log.sessions] == ([16, 8] if crashed else [16])
+    found = headline(log.sessions[-1])
+    assert not crashed or (isinstance(found, Figure) and found.value == pytest.approx(32))
 
 
 def test_a_summary_counts_steps_where_they_end_a_run(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,11 @@ import pytest
 from test_dialects import facts_of, log_of, session_of
 
 from ingest.compute.measurement import Measurement, measured
+from ingest.compute.metrics import metrics
 from ingest.compute.second_run import second_run
+from ingest.read.beside import PathFacts
+from ingest.read.run_json import RunJsonFile
+from ingest.record.run import facts_of as of_run
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
@@ -32,6 +36,63 @@ def value(session: Session) -> float:
     found = judged(session).headline
     assert isinstance(found, Figure), found
     return found.value
+
+
+# Steps that grow
+
+STAGES = [(64, 1.0)] * 6 + [(128, 1.5)] * 6 + [(256, 2.5)] * 12
+
+
+def growing(stages: Iterable[tuple[int, float]], counted: bool, length: int = 0) -> list[str]:
+    """Return lines of Megatron-LM of ten steps each, by their samples, or tens of tokens, and seconds."""
+    lines, seen = [f"  global_batch_size {'.' * 30} 256", f"  seq_length {'.' * 37} 2560"], 0
+    for number, (size, seconds) in enumerate(stages, 1):
+        batch, told = (256, f" actual seqlen: {10 * size:5d} |") if length else (size, "")
+        seen += 10 * batch
+        consumed = f" consumed samples: {seen:12d} |" if counted else ""
+        lines.append(
+            f" iteration {10 * number:8d}/    1000 |{consumed} elapsed time per iteration (ms): {1000 * seconds:.1f} |"
+            f" learning rate: 1.500E-04 | global batch size: {batch:5d} | lm loss: 7.125000E+00 |{told}"
+        )
+    return lines
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("length", [0, 1])
+def test_steps_before_they_had_grown_are_left_out(counted: bool, length: int, tmp_path: Path) -> None:
+    session = session_of(growing(STAGES, counted, length), tmp_path, "dlperf.megatron")
+    found = judged(session)
+    assert isinstance(found.headline, Figure)
+    assert (found.headline.value, found.headline.used) == (pytest.approx(256 / 2.5), 12)
+    latency = metrics(session, facts_of(session), found.headline)["latency"]
+    assert latency.value == pytest.approx(2500)
+    # Batches that shrink again did not grow.
+    session = session_of(growing([*STAGES[:12], *STAGES[:12]], counted, length), tmp_path, "dlperf.megatron")
+    assert not isinstance(judged(session).headline, Figure) or length
+
+
+def test_tokens_of_sentences_that_are_sorted_by_length_are_no_batches_that_grow(tmp_path: Path) -> None:
+    lines = [
+        f"2026-11-20 10:{n:02d}:00 | INFO | train_inner | epoch 001:  {60 * n:5d} / 9000 loss=9.125, nll_loss=8.5, "
+        f"ppl=60.25, wps={10000 + 500 * n}.0, ups=1, wpb={10000 + 500 * n}, bsz=800, num_updates={60 * n}, lr=0.0005, "
+        f"gnorm=1.5, train_wall=60, wall={60 * n}"
+        for n in range(1, 41)
+    ]
+    found = judged(session_of(lines, tmp_path, "frameworks.fairseq")).headline
+    assert isinstance(found, Figure)
+    assert found.used == 32
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_batch_that_never_grew_to_the_stated_one_contradicts_it(counted: bool, tmp_path: Path) -> None:
+    assert code(session_of(growing(STAGES[:12], counted), tmp_path, "dlperf.megatron")) == "counters"
+
+
+def test_sequences_that_never_grew_to_the_stated_length_contradict_it(tmp_path: Path) -> None:
+    for stages, told in ((STAGES, []), (STAGES[:12], [("sequence_length", 2560, 1280)])):
+        session = session_of(growing(stages, True, 1), tmp_path, "dlperf.megatron")
+        found = of_run(session, RunJsonFile(), PathFacts("perfledger")).contradictions
+        assert [(each.fact, each.first.value, each.second.value) for each in found] == told
 
 
 # Lines that contradict themselves

@@ -162,3 +162,23 @@ def test_batches_of_another_size_behind_missing_lines(begin: int, batch: int, co
     lines = detection(range(0, 400, 20), 0.16, 8) + detection(range(begin, begin + 400, 20), 0.2, batch)
     found = second_run(session_of(lines, tmp_path, "frameworks.paddle_detection"))
     assert (found and found[1].code) == code
+
+
+def imagenet(seconds: float) -> list[str]:
+    """Return every tenth line of three epochs of 200 steps of PyTorch's ImageNet example, of which the first waits."""
+    return [
+        f"Epoch: [{epoch}][{step:4d}/200]\tTime {seconds + (step == 0):6.3f} ({seconds + 1 / (step + 1):6.3f})\t"
+        "Data  0.010 ( 0.010)\tLoss 7.1e+00 (7.1e+00)\tAcc@1   0.00 (  0.10)\tAcc@5   0.78 (  0.50)"
+        for epoch in range(3)
+        for step in range(0, 200, 10)
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "line"), [(0.6, 61), (0.31, 0)])
+def test_lines_of_two_programs_are_not_merged_like_those_of_ranks(seconds: float, line: int, tmp_path: Path) -> None:
+    # Ranks that print into one file without a tag leave blocks of lines, as a second program does.
+    session = session_of([*imagenet(0.3), *imagenet(seconds)], tmp_path, "dlperf.pytorch_examples")
+    found = second_run(session)
+    assert (found[0] if found else 0) == line
+    if not found:
+        assert value(session, "sustained", devices=1, batch_size=61) == pytest.approx(200, rel=0.02)

@@ -13,6 +13,7 @@ from test_dialects import facts_of, reason, session_of
 from test_disturbed_vision import tick, timm
 
 from ingest.compute.measurement import measured
+from ingest.compute.second_run import second_run
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
 
@@ -27,6 +28,36 @@ def said(session: Session, **case: int) -> float | tuple[str, str]:
     assert isinstance(found, NoFigure)
     assert found.reason.code == "withheld", found.reason
     return str(found.reason.args["witness"]), str(found.reason.args["unit"])
+
+
+# Epochs of another length
+
+
+def epochs(lengths: Sequence[int], printer: str) -> list[str]:
+    """Return lines of every tenth step of epochs of so many steps, whose total only timm prints."""
+    form = {
+        "frameworks.timm": "Train: {n} [{i:4d}/{of} ( 10%)]  Loss: 6.00 (6.00)  Time: 0.250s, 1024.00/s  "
+        "(0.250s, 1024.00/s)  LR: 1.000e-05  Data: 0.010 (0.012)",
+        "frameworks.mxnet_fit": "2026-11-20 08:36:06,500 Node[0] Epoch[{n}] Batch [{i}]\tSpeed: 366.50 samples/sec\t"
+        "Train-accuracy=0.044297",
+    }[printer]
+    return [form.format(n=n, i=i, of=of) for n, of in enumerate(lengths) for i in range(10, of + 1, 10)]
+
+
+@pytest.mark.parametrize("printer", ["frameworks.timm", "frameworks.mxnet_fit"])
+def test_epochs_of_another_length_are_of_other_batches(printer: str, tmp_path: Path) -> None:
+    for lengths, line in (
+        ([120, 120, 120, 60, 60, 60], 37),
+        ([60, 60, 120, 120, 120], 13),
+        # A warm-up epoch, one that ends the run early, epochs that all differ, and steps that a loader rounds.
+        ([60, 120, 120, 120, 120], 0),
+        ([120, 120, 120, 120, 60], 0),
+        ([120, 60, 120, 60, 120, 60], 0),
+        ([120, 120, 120, 130, 130, 130], 0),
+    ):
+        found = second_run(session_of(epochs(lengths, printer), tmp_path, printer))
+        assert (found[0] if found else 0) == line
+        assert found is None or found[1].code == "epochs_of_another"
 
 
 # timm

@@ -12,6 +12,7 @@ from test_dialects import ALL, facts_of, log_of, metrics_of, reason, session_of,
 from ingest.compute.measurement import measured
 from ingest.compute.second_run import second_run
 from parsers.engine.read import read
+from schema.records import Figure, NoFigure
 
 BEGUN = dt.datetime(2026, 11, 20, 10)
 
@@ -376,6 +377,27 @@ def test_bars_of_nemo_without_a_timing(more: str, tmp_path: Path) -> None:
             now += 10
     session = session_of(["".join(drawn)], tmp_path, "frameworks.nemo_bar")
     assert value(session, "sustained") == pytest.approx(256 / 1.25, rel=0.005)
+
+
+@pytest.mark.parametrize(("batches", "sound"), [([256], True), ([64, 128, 256], False), ([128], False)])
+def test_bars_of_nemo_count_other_samples_than_those_of_the_stated_batch(
+    batches: list[int], sound: bool, tmp_path: Path
+) -> None:
+    seen, drawn = 0, ["global_batch_size: 256\n"]
+    for n in range(1, 301):
+        seen += batches[n * len(batches) // 301]
+        drawn.append(
+            f"\rEpoch 0:  22%|##1   | {n}/20101 [{bar(2 * n)}<7:48:37,  2.00s/it, loss=2.43, v_num=5, "
+            f"reduced_train_loss=2.500, global_step={n}.0, consumed_samples={seen:.3g}]"
+        )
+    session = session_of(["".join(drawn)], tmp_path, "frameworks.nemo_bar")
+    found = measured(session, facts_of(session)).headline
+    if sound:
+        assert isinstance(found, Figure)
+        assert found.value == pytest.approx(128, rel=0.01)
+    else:
+        assert isinstance(found, NoFigure)
+        assert found.reason.args["witness"] == "counters"
 
 
 # PyTorch Lightning

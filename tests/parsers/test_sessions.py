@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.compute.second_run import second_run
 from parsers.engine.read import chunks, read
 from tests.corpus import corpus, expected
 
@@ -31,6 +32,22 @@ def written(folder: Path, data: bytes) -> Path:
     path = folder / "train.log"
     path.write_bytes(data)
     return path
+
+
+@pytest.mark.parametrize(("first", "said"), [(8, CRASH), (16, CRASH), (8, b"")])
+def test_a_program_that_crashed_before_its_first_step_states_nothing_of_the_next(
+    first: int, said: bytes, tmp_path: Path
+) -> None:
+    # Without its banner nothing tells where the second program begins.
+    log = read(written(tmp_path, CONFIG % first + said + CONFIG % 16 + record(10, 1) + record(20, 2)))
+    (session,) = log.sessions
+    found = second_run(session)
+    if first == 16 or not said:
+        assert found is None
+        assert session.facts["batch_size"].value == first
+    else:
+        assert found is not None
+        assert (found[0], found[1].code, found[1].args["second"]) == (13, "fact_restated", "16")
 
 
 @pytest.mark.parametrize("size", [1, 100, 1000, 1 << 20])

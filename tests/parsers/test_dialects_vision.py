@@ -454,6 +454,7 @@ def test_bars_of_ultralytics_round_their_seconds_and_slow_rates(bar: str, second
     ]
     session = session_of([*YOLOV5, *states], tmp_path, "frameworks.ultralytics")
     assert value(session) == pytest.approx(16 * int(bar.partition("/")[0]) / seconds, rel=0.004)
+    assert isinstance(measured(session, facts_of(session)).headline, Figure)
 
 
 @pytest.mark.parametrize(

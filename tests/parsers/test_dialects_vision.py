@@ -445,7 +445,7 @@ def test_memory_of_ultralytics_is_in_the_unit_of_its_release(release: str, bar: 
         ("8/8 0.3it/s 22.9s", 22.9),
         ("30/30 0.1it/s 8:20", 500.0),
         ("30/30 0.0it/s 20:00", 1200.0),
-        ("8/8 8.9it/s 0.9s", 0.9),
+        ("99/99 9.9it/s 10.0s", 10.0),
     ],
 )
 def test_bars_of_ultralytics_round_their_seconds_and_slow_rates(bar: str, seconds: float, tmp_path: Path) -> None:

@@ -740,6 +740,18 @@ DIALECTS = {
             "  save  0001000_adapters.safetensors",
         ], 1512, used=5,
     ),
+    "mlx-vlm, the blocks of late 2026": Dialect(
+        "frameworks.mlx_lm", [
+            "Starting training..., iterations: 1000",
+            *(line for step in range(10, 60, 10) for line in (
+                f"Validation (iteration {step}):", "val_loss=1.875, val_nll=1.875, val_time=20.5",
+                f"Training (iteration {step}):",
+                "train_loss=2.125, train_nll=2.125, train_num_tokens=4,000, learning_rate=1e-05",
+                f"iterations_per_second=0.1, tokens_per_second=400, trained_tokens={400 * step:,}, peak_memory=8.5",
+                "processed_tokens_per_second=900",
+            )),
+        ], 400, used=5,
+    ),
     "diffusers, a bar that micro-batches draw again": Dialect(
         "frameworks.diffusers",
         [*DIFFUSERS_HEAD, *redrawn("Steps", "lr=1e-5, step_loss=0.0625", range(1, 13), 600, 4)], 16, used=11,

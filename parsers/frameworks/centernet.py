@@ -41,7 +41,7 @@ FORMAT = Format(
     start=rb"training chunk_sizes: \[",
     readings=(
         Reading(
-            rb"(?<!\w)train: \[<epoch>\]\[<step>/<total_steps>\] ?+\|Tot: " + TOLD + rb") \|ETA: [0-9:]++ \|loss <loss> "
+            rb"(?<!\w)train: \[<epoch>\]\[<step>/<total_steps>\] ?+\|Tot: " + TOLD + rb") \|ETA: (?:[0-9]++ days?, )?+[0-9:]++ \|loss <loss> "
             rb"(?:[^\r\n|]++|\|(?!Net ))*+\|Net <step_seconds>s(?=[\s\d]|\Z)",
             unit="images/s",
             cumulative_since=0,
@@ -62,6 +62,10 @@ FORMAT = Format(
         Sample(
             b"mot/all_dla34| train: [3][84/1478]|Tot: 0:00:55 |ETA: 0:15:53 |loss 6.2500 |hm_loss 5.9812 |id_loss 2.8 |Data 0.002s(0.008s) |Net 0.625s\n",
             epoch=3, step=84, step_seconds=0.625,
+        ),
+        Sample(
+            b"mot/all_dla34| train: [1][0/9000]|Tot: 0:00:12 |ETA: 1 day, 5:59:48 |loss 6.2500 |Data 0.002s(0.008s) |Net 12.125s\n",
+            epoch=1, step=0, step_seconds=12.125,
         ),
         NearMiss(
             b"ctdet/coco_dla |####    | val: [3][84/1478]|Tot: 0:00:55 |ETA: 0:15:53 |loss 6.2500 |Data 0.002s(0.008s) |Net 0.625s\n",

@@ -2,10 +2,11 @@
 
 The bar counts global batches and holds training alone; bars that begin with `Class Images` are validations. Its rate is
 smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to whole
-seconds. The seconds of an epoch are those of the rate, kept within that second. The last batch of an epoch may be
-smaller: where the log tells the images of the data set it counts as a part, elsewhere the figure is too high by less
-than one batch per epoch. Where the batches of an epoch do not fit these images, or the epochs take longer than the
-whole run, something is wrong. A bar ends with the size of the images; that of YOLOv5's classifier ends with an
+seconds. The seconds of an epoch are those of the rate, kept within that second. The bars that Ultralytics draws itself
+since 2025, without brackets, round their time, to tenths below a minute. Memory is in GB, and since 8.3.76 in GiB. The
+last batch of an epoch may be smaller: where the log tells the images of the data set it counts as a part, elsewhere the
+figure is too high by less than one batch per epoch. Where the batches of an epoch do not fit these images, or the
+epochs take longer than the whole run, something is wrong. A bar ends with the size of the images; that of YOLOv5's classifier ends with an
 accuracy, holds the validation, and is not read. The batch size is that of all devices; it changes where it is chosen by
 the memory (`AutoBatch`) or reduced when memory runs out.
 """
@@ -22,6 +23,8 @@ from parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
 _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"
+#: Rates of one decimal below this are rounded by a quarter and more.
+_COARSE = 0.2
 
 
 def epochs(columns: Columns) -> Postprocessed:
@@ -40,14 +43,20 @@ def epochs(columns: Columns) -> Postprocessed:
     with np.errstate(divide="ignore"):
         by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
     elapsed = columns["duration"][rows]
+    rounded = "_tenths" in columns
     if len(rows):
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         found["steps"] = np.where(np.ceil(full) == found["steps"], full, found["steps"])
     if within:
-        tenths = "_tenths" in columns and np.isfinite(columns["_tenths"][rows])
-        seconds = np.where(tenths, elapsed, whole_seconds(elapsed))
+        seconds = elapsed if rounded else whole_seconds(elapsed)
     else:
-        seconds = np.clip(by_rate, elapsed, elapsed + 1)
+        if rounded:
+            # One decimal of so slow a rate tells nothing.
+            by_rate = np.where(columns["steps_per_second"][rows] < _COARSE, elapsed, by_rate)
+            half = np.where(np.isfinite(columns["_tenths"][rows]), 0.05, 0.5)
+            seconds = np.clip(by_rate, elapsed - half, elapsed + half)
+        else:
+            seconds = np.clip(by_rate, elapsed, elapsed + 1)
         if contradicts(by_rate, seconds):
             found["seconds_otherwise"] = by_rate / found["steps"]
     found["step_seconds"] = seconds / found["steps"]
@@ -55,14 +64,25 @@ def epochs(columns: Columns) -> Postprocessed:
     return rows, found
 
 
-def _bar(state: bytes) -> Reading:
-    """Return the reading of a complete bar; `state` stands behind its steps."""
+#: Releases that print the memory in GiB, from 8.3.76 on.
+_IN_GIB = rb"^Ultralytics (?:8\.3\.(?:7[6-9]|[89][0-9]|[0-9]{3})|8\.(?:[4-9]|[0-9]{2})\.|(?:9|[0-9]{2})\.)"
+
+
+def _bar(state: bytes, memory: float, where: bytes | None = None) -> Reading:
+    """Return the reading of a complete bar.
+
+    Args:
+        state: a pattern for what stands behind its steps.
+        memory: MiB of what it calls a `G`.
+        where: must match the head of the log.
+    """
     return Reading(
         rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: (?:100%"
         rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps)" + _UNFINISHED + rb") " + state,
         unit="images/s",
         span="epoch",
-        factors={"memory": 1e9 / 2**20},
+        factors={"memory": memory},
+        where=where,
         marker=b"G ",  # other bars, which are in every second log, state no memory
         postprocess=epochs,
         facts=("data_set_size", "batch_size_of_job"),
@@ -117,6 +137,8 @@ _ONLY_DEVICE = (
     rb"(?! ++CUDA:1)(?:(?!Starting training for |[^\n]*?\bDP not recommended)[^\n]*+\n){0,2000}+Starting training for "
 )
 
+_OF_TQDM = rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"
+
 FORMAT = Format(
     title="Ultralytics YOLO",
     framework="PyTorch",
@@ -127,8 +149,9 @@ FORMAT = Format(
     before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
-        _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])"),
-        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"),
+        _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])", 1024),
+        _bar(_OF_TQDM, 1e9 / 2**20, rb"\A(?![\s\S]*?" + _IN_GIB + rb")"),
+        _bar(_OF_TQDM, 1024, _IN_GIB),
         Reading(
             rb"(?<![^\r\n])[0-9]++ epochs completed in <seconds> hours",
             unit="images/s",
@@ -168,7 +191,7 @@ FORMAT = Format(
     samples=(
         Sample(
             "      3/100      8.12G      1.234     0.5500      1.105        123        640: 100% ━━━━━━━━━━━━ 40/40 10.5it/s 3.8s\n".encode(),
-            epoch=3, total_epochs=100, steps=40, steps_per_second=10.5, duration=3.8, memory=7743.835,
+            epoch=3, total_epochs=100, steps=40, steps_per_second=10.5, duration=3.8, memory=8314.88,
         ),
         Sample(
             "\r      4/15      8.33G     0.5291     0.4214         13        640: 100% ━━━━━━━━━━━━ 80/80 1.5s/it 2:00\r".encode(),

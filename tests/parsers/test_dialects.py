@@ -731,6 +731,27 @@ DIALECTS = {
             for told in ("Train loss 2.125, It/sec 1.000, Tokens/sec 400.000", "Val loss 1.875, Val took 20.500s")
         ], 400, used=5,
     ),
+    "mlx, the table of late 2026": Dialect(
+        "frameworks.mlx_lm", [
+            "│    model           acme/tiny-lm                │", "│    batch · iters   4 · 1,000                   │",
+            "  iter   train_loss     tok/s     tokens", "     1    val 2.875    20.50s",
+            *(f"  {step:>4}    2.125 {'▲' if step % 3 else '▼'}    1,512    {4.5 * step:>5.1f}k"
+              for step in range(960, 1001, 10)),
+            "  save  0001000_adapters.safetensors",
+        ], 1512, used=5,
+    ),
+    "mlx-vlm, the blocks of late 2026": Dialect(
+        "frameworks.mlx_lm", [
+            "Starting training..., iterations: 1000",
+            *(line for step in range(10, 60, 10) for line in (
+                f"Validation (iteration {step}):", "val_loss=1.875, val_nll=1.875, val_time=20.5",
+                f"Training (iteration {step}):",
+                "train_loss=2.125, train_nll=2.125, train_num_tokens=4,000, learning_rate=1e-05",
+                f"iterations_per_second=0.1, tokens_per_second=400, trained_tokens={400 * step:,}, peak_memory=8.5",
+                "processed_tokens_per_second=900",
+            )),
+        ], 400, used=5,
+    ),
     "diffusers, a bar that micro-batches draw again": Dialect(
         "frameworks.diffusers",
         [*DIFFUSERS_HEAD, *redrawn("Steps", "lr=1e-5, step_loss=0.0625", range(1, 13), 600, 4)], 16, used=11,
@@ -1750,6 +1771,13 @@ def test_mmengine_counts_the_slow_first_iteration_once(window: int, every: int, 
 def test_mmengine_batch_size_of_the_training(config: str, size: int | None, tmp_path: Path) -> None:
     facts = facts_of(session_of([config, *MMENGINE], tmp_path, "frameworks.mmseg"))
     assert facts.get("batch_size") == size
+
+
+def test_panel_of_mlx_states_its_run(tmp_path: Path) -> None:
+    session = session_of(list(DIALECTS["mlx, the table of late 2026"].lines), tmp_path, "frameworks.mlx_lm")
+    facts = facts_of(session)
+    assert (facts["model"], facts["batch_size_of_job"], facts["total_steps"]) == ("tiny-lm", 4, 1000)
+    assert session.ending.outcome == "completed"
 
 
 @pytest.mark.parametrize(

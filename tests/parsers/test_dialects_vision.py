@@ -420,6 +420,44 @@ def test_a_run_of_yolo_with_bars_of_its_own_that_ended_within_its_first_epoch(be
 
 
 @pytest.mark.parametrize(
+    ("release", "bar", "gib"),
+    [
+        ("8.3.75", "5/5 [00:40<00:00,  8.00s/it]", False),
+        ("8.3.76", "5/5 [00:40<00:00,  8.00s/it]", True),
+        ("8.3.100", "5/5 [00:40<00:00,  8.00s/it]", True),
+        ("YOLOv8.0.76", "5/5 [00:40<00:00,  8.00s/it]", False),
+        ("8.4.1", "5/5 8.0s/it 40.0s", True),
+    ],
+)
+def test_memory_of_ultralytics_is_in_the_unit_of_its_release(release: str, bar: str, gib: bool, tmp_path: Path) -> None:
+    head = [f"Ultralytics {release} Python-3.12.3 torch-2.6.0+cu126 CUDA:0 (Tesla T4, 15102MiB)", *YOLOV8[1:]]
+    states = [
+        f"      {each}/3      4.5G     1.0429     1.5621         90        640: 100% ━ {bar}" for each in (1, 2, 3)
+    ]
+    session = session_of([*head, *states], tmp_path, "frameworks.ultralytics")
+    assert max(session.records, key=len)["memory"].max() == pytest.approx(4.5 * (1024 if gib else 1e9 / 2**20))
+
+
+@pytest.mark.parametrize(
+    ("bar", "seconds"),
+    [
+        # 8 batches in 22.9 s are 0.349 of them in a second; 30 in 500 s are 0.06.
+        ("8/8 0.3it/s 22.9s", 22.9),
+        ("30/30 0.1it/s 8:20", 500.0),
+        ("30/30 0.0it/s 20:00", 1200.0),
+        ("99/99 9.9it/s 10.0s", 10.0),
+    ],
+)
+def test_bars_of_ultralytics_round_their_seconds_and_slow_rates(bar: str, seconds: float, tmp_path: Path) -> None:
+    states = [
+        f"      {each}/4      4.5G     1.0429     1.5621         90        640: 100% ━ {bar}" for each in range(1, 5)
+    ]
+    session = session_of([*YOLOV5, *states], tmp_path, "frameworks.ultralytics")
+    assert value(session) == pytest.approx(16 * int(bar.partition("/")[0]) / seconds, rel=0.004)
+    assert isinstance(measured(session, facts_of(session)).headline, Figure)
+
+
+@pytest.mark.parametrize(
     "head",
     [
         [*YOLOV5[:3], "WARNING: DP not recommended, use torch.distributed.run for best DDP Multi-GPU results."],

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ingest.compute.frame import StepRows, begun_anew, interleaved, missing, one_row_per_step
+from ingest.compute.frame import TIMED, StepRows, begun_anew, interleaved, missing, one_row_per_step
 from ingest.compute.series import rounding
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
+from parsers.engine.table import ReadingTable, SessionRecords
 from schema.records import Reason
 
 if TYPE_CHECKING:
@@ -37,15 +37,21 @@ _LONE = 0.1
 _SAME_BATCH = 0.05
 #: Share of the lines that tell of a lower step than the line before them, where the newest line stands first.
 _MOSTLY = 0.8
+#: How words begin of which programs make headings themselves.
+_OWN = rb"(?i:epoch|eval|iter|step|stage|test|train|val)"
 #: Lines that people put between parts of a log, and no program between its steps: fences, headings, dots for what is
 #: left out, and what `head`, `tail`, `grep` and `diff` print.
 _MARK = re.compile(
     rb"(?m)^[ \t>]*+(?:(?:```|~~~)[ \t\w]*+|\W?(?:\.{2,}|\xe2\x80\xa6|snip)\W?"
-    rb"|#{1,6} [^\n]++|</?(?:details|summary|pre|code)>[^\n]*+"
+    rb"|#{1,6} (?!(?:[^\n]*?[^\na-z])?" + _OWN + rb")[^\n]++|</?(?:details|summary|pre|code)>[^\n]*+"
     rb"|==> [^\n<]++<==|-{2,3}|@@ -\d[^\n]*+ @@[^\n]*+|\d++(?:,\d++)?+[acd]\d++(?:,\d++)?+"
-    rb"|(?i:after|afterwards|and|before|now|on|same|then|using|with|without)\b[^\n:=|{}\[\]]{0,60}+:"
+    rb"|(?i:after|afterwards|and|before|now|on|same|then|using|with|without)\b(?! [^\n]*?"
+    + _OWN
+    + rb")[^\n:=|{}\[\]]{0,60}+:"
     rb"|(?:with |on )?+\d++ ?x? ?(?:GPU|gpu|node|card|machine|process)(?:e?s)?+\b[^\n]{0,40}+)[ \t]*+$"
 )
+#: What stands in lines of programs, and not in names of files or signs of `diff`.
+_PRINTED = re.compile(rb"[{}|%=]")
 #: Beyond a mark, or where lines are missing, the steps are of another run if all of so many around it take longer, or
 #: all less long, by this as their medians tell. So few are needed where lines are missing, and where there is a mark.
 _BESIDE, _OTHER_PACE, _LEAST, _SHOWN = 5, 1.2, 3, 2
@@ -76,8 +82,7 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
         ):
             if row is not None:
                 yield records.lines([row])[0], Reason(code)
-        if line := _marked_back(records):
-            yield line, Reason("marked_and_back")
+        yield from _beside(records)
     of_steps = [each for each in trained if each.reading.span in ("step", "interval") and not each.reading.weak]
     spans = [(each.lines([0])[0], each.lines([len(each) - 1])[0], each) for each in of_steps]
     # Of ranks that print side by side, one may end before the others.
@@ -152,8 +157,8 @@ def _joined(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
         yield code, next((int(rows[at + 1]) for at in found), None)
 
 
-def _marked_back(records: SessionRecords) -> int:
-    """Return the line, behind a mark, whose step is not above that of the line before it; 0 where there is none.
+def _beside(records: SessionRecords) -> Iterator[tuple[int, Reason]]:
+    """Yield a line whose step is not above that of the line before it, behind a mark or where lines begin otherwise.
 
     Lines count as they are printed: what a reading makes of them may merge those of two runs, as it does with ranks.
     """
@@ -161,16 +166,34 @@ def _marked_back(records: SessionRecords) -> int:
 
     table, rows = records.table, slice(records.first, records.last)
     if "step" not in table.parts or len(table.stretches) > _CHUNKS:
-        return 0
+        return
     steps = table.column("step", rows)
     epochs = table.column("epoch", rows) if "epoch" in table.parts else np.zeros(len(steps))
     forward = np.diff(epochs)
     back = np.flatnonzero((forward < 0) | (forward == 0) & (np.diff(steps) <= 0))
     if len(back) > _LOOKED_FOR:
         back = np.concatenate([back[: _LOOKED_FOR // 2], back[-_LOOKED_FOR // 2 :]])
-    places = (records.first + int(each) for each in back)
-    row = next((each + 1 for each in places if _MARK.search(table.text(each, each + 1))), None)
-    return 0 if row is None else table.lines([row])[0]
+    places = [records.first + int(each) for each in back]
+    for code, tells in (("marked_and_back", _is_marked), ("fronts_differ", _begins_otherwise)):
+        if row := next((each + 1 for each in places if tells(table, each)), None):
+            yield table.lines([row])[0], Reason(code)
+
+
+def _is_marked(table: ReadingTable, row: int) -> bool:
+    return _MARK.search(table.text(row, row + 1)) is not None
+
+
+def _begins_otherwise(table: ReadingTable, row: int) -> bool:
+    """Return whether a line tells another pace than the one before it, and begins otherwise, whatever its numbers.
+
+    So do lines of two files that `grep` or `diff` shows. Two handlers of a logger begin otherwise as well, and tell the
+    same; before the state of a bar may stand what the program printed.
+    """
+    told = [table.column(each, slice(row, row + 2)) for each in ("throughput", *TIMED) if each in table.parts]
+    fronts = {table.front(each).translate(None, b"0123456789") for each in (row, row + 1)}
+    if len(fronts) < 2 or any(_PRINTED.search(each) for each in fronts):
+        return False
+    return any(abs(each[1] - each[0]) > _SAME_SPEED * abs(each[0]) for each in told)
 
 
 def _marked(records: SessionRecords, row: int, end: int) -> bool:

@@ -156,6 +156,13 @@ class ReadingTable:
             return b""
         return self.source.chunk(stretch).text[places[row - first] : places[end - first]]
 
+    def front(self, row: int) -> bytes:
+        """Return what stands before a row on its line."""
+        number = self._stretch_of(row)
+        first, stretch = self.stretches[number]
+        text, place = self.source.chunk(stretch).text, int(self.places[number][row - first])
+        return text[max(text.rfind(b"\n", 0, place), text.rfind(b"\r", 0, place)) + 1 : place]
+
     def _stretch_of(self, row: int) -> int:
         """Return the number of the stretch that holds a row."""
         return bisect_right(self.stretches, row, key=lambda each: each[0]) - 1

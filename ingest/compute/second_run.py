@@ -52,8 +52,9 @@ _MARK = re.compile(
 )
 #: What stands in lines of programs, and not in names of files or signs of `diff`.
 _PRINTED = re.compile(rb"[{}|%=]")
-#: Beyond a mark, or where lines are missing, the steps are of another run if all of so many around it take longer, or
-#: all less long, by this as their medians tell. So few are needed where lines are missing, and where there is a mark.
+#: The steps are of another run if all of so many beyond a mark, or beyond missing lines, take longer than all of those
+#: before, or all less long, as `_differ` tells: beyond a mark by this. So few are needed where lines are missing, and
+#: where there is a mark.
 _BESIDE, _OTHER_PACE, _LEAST, _SHOWN = 5, 1.2, 3, 2
 #: So many places are searched for marks, as a log may have many where a step takes longer than another, and so many
 #: chunks, which are kept: what somebody copied is short.
@@ -152,8 +153,11 @@ def _joined(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
     jumps = np.flatnonzero(np.abs(np.diff(paces)) > np.log(_OTHER_PACE) / 2)
     marks = np.zeros(len(gaps), dtype=np.bool_)
     marks[jumps[:_LOOKED_FOR]] = [_marked(records, rows[at], rows[at + 1]) for at in jumps[:_LOOKED_FOR]]
-    for code, least, apart in (("pace_of_another", _LEAST, gaps), ("marked_and_other", _SHOWN, marks)):
-        found = (at for at in np.flatnonzero(apart).tolist() if _differ(paces, gaps | marks, at, least))
+    for code, least, most, apart in (
+        ("pace_of_another", _LEAST, _OTHERWISE, gaps),
+        ("marked_and_other", _SHOWN, _OTHER_PACE, marks),
+    ):
+        found = (at for at in np.flatnonzero(apart).tolist() if _differ(paces, gaps | marks, at, least, most))
         yield code, next((int(rows[at + 1]) for at in found), None)
 
 
@@ -210,7 +214,7 @@ def _paces(frame: StepRows, pauses: NDArray[np.uint8]) -> Column | None:
     return None if seconds is None else np.log(np.where((pauses == 0) & (seconds > 0), seconds, np.nan))
 
 
-def _differ(paces: Column, apart: NDArray[np.bool_], at: int, least: int) -> bool:
+def _differ(paces: Column, apart: NDArray[np.bool_], at: int, least: int, most: float) -> bool:
     """Return whether all rows just behind one take longer than all up to it, or all less long.
 
     Args:
@@ -218,6 +222,7 @@ def _differ(paces: Column, apart: NDArray[np.bool_], at: int, least: int) -> boo
         apart: behind which of the first n - 1 of them begins another part, which tells nothing of the one before.
         at: the last row before.
         least: rows that are needed on both sides.
+        most: how many times as long as on the other side they may take, by the medians.
     """
     import numpy as np
 
@@ -228,7 +233,7 @@ def _differ(paces: Column, apart: NDArray[np.bool_], at: int, least: int) -> boo
     )
     ratio = float(np.median(behind) - np.median(before))
     split = behind.min() > before.max() if ratio > 0 else behind.max() < before.min()
-    return min(len(before), len(behind)) >= least and bool(split) and abs(ratio) > float(np.log(_OTHER_PACE))
+    return min(len(before), len(behind)) >= least and bool(split) and abs(ratio) > float(np.log(most))
 
 
 def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:

@@ -116,7 +116,7 @@ _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\
 _AT_START = rb"(?m)^"
 #: What `grep` puts before the lines of a file, and those around them, and `diff` before those of one log or of two.
 _GREP = re.compile(rb"(?m)^[^\s:]{1,200}?\.(?:err|log|out|txt)[:-](?:\d++[:-])?+()")
-_DIFF = tuple(re.compile(rb"(?m)^%s()" % each) for each in (rb"\+", rb"-"))
+_DIFF = tuple(re.compile(rb"(?m)^%s()" % each) for each in (rb"\+", rb"-(?!->)"))
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
 # printer's own. A group is the rank, or the number of the host, if any; of two, the first that is not empty.
 _LABELS = (

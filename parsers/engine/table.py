@@ -420,7 +420,7 @@ def _printed_again(
     ]
     copies = Counter(at - nth for nth, at in enumerate(again))  # repeats that follow each other are of one line
     often = max(copies.values(), default=0)
-    alike = often == 1 or sum(each == often for each in copies.values()) > len(copies) / 2
+    alike = often == 1 or 1 < len(copies) < 2 * sum(each == often for each in copies.values())
     return set(again) if alike and len(again) >= _TWICE * len(found) else set()
 
 

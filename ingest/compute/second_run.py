@@ -173,8 +173,10 @@ def _beside(records: SessionRecords) -> Iterator[tuple[int, Reason]]:
         return
     steps = table.column("step", rows)
     epochs = table.column("epoch", rows) if "epoch" in table.parts else np.zeros(len(steps))
-    forward = np.diff(epochs)
-    back = np.flatnonzero((forward < 0) | (forward == 0) & (np.diff(steps) <= 0))
+    by_rank = np.argsort(table.rank(rows), kind="stable")
+    forward, onward = np.diff(epochs[by_rank]), np.diff(steps[by_rank])
+    same = np.diff(table.rank(rows)[by_rank]) == 0
+    back = np.sort(by_rank[1:][same & ((forward < 0) | (forward == 0) & (onward <= 0))]) - 1
     if len(back) > _LOOKED_FOR:
         back = np.concatenate([back[: _LOOKED_FOR // 2], back[-_LOOKED_FOR // 2 :]])
     places = [records.first + int(each) for each in back]
@@ -184,7 +186,17 @@ def _beside(records: SessionRecords) -> Iterator[tuple[int, Reason]]:
 
 
 def _is_marked(table: ReadingTable, row: int) -> bool:
-    return _MARK.search(table.text(row, row + 1)) is not None
+    """Return whether a mark stands behind a line; between lines of ranks, which tell the same, somebody may comment."""
+    if _MARK.search(table.text(row, row + 1)) is None:
+        return False
+    one, other = table.column("step", slice(row, row + 2))
+    return bool(one != other) or not table.reading.repeated or _tell_otherwise(table, row)
+
+
+def _tell_otherwise(table: ReadingTable, row: int) -> bool:
+    """Return whether a line tells another speed or time than the one behind it."""
+    told = [table.column(each, slice(row, row + 2)) for each in ("throughput", *TIMED) if each in table.parts]
+    return any(abs(each[1] - each[0]) > _SAME_SPEED * abs(each[0]) for each in told)
 
 
 def _begins_otherwise(table: ReadingTable, row: int) -> bool:
@@ -193,11 +205,9 @@ def _begins_otherwise(table: ReadingTable, row: int) -> bool:
     So do lines of two files that `grep` or `diff` shows. Two handlers of a logger begin otherwise as well, and tell the
     same; before the state of a bar may stand what the program printed.
     """
-    told = [table.column(each, slice(row, row + 2)) for each in ("throughput", *TIMED) if each in table.parts]
     fronts = {table.front(each).translate(None, b"0123456789") for each in (row, row + 1)}
-    if len(fronts) < 2 or any(_PRINTED.search(each) for each in fronts):
-        return False
-    return any(abs(each[1] - each[0]) > _SAME_SPEED * abs(each[0]) for each in told)
+    begins = len(fronts) == 2 and not any(_PRINTED.search(each) for each in fronts)
+    return begins and _tell_otherwise(table, row)
 
 
 def _marked(records: SessionRecords, row: int, end: int) -> bool:

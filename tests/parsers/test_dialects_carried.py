@@ -205,6 +205,14 @@ def test_a_mark_before_lines_that_ranks_would_be_merged_with(tmp_path: Path) -> 
     assert second_run(session) == (12, Reason("marked_and_back"))
 
 
+@pytest.mark.parametrize("tags", [("", ""), ("[1,0]<stdout>:", "[1,1]<stdout>:")])
+def test_a_comment_between_the_lines_of_two_ranks(tags: tuple[str, str], tmp_path: Path) -> None:
+    line = "{2}Epoch: [0][{0:4}/500]\tTime {1:6.3f} ({1:6.3f})\tData  0.005 ( 0.010)\tLoss 7.000e+00 (7.1000e+00)"
+    lines = [line.format(step, 0.5, tag) for step in range(100, 200, 10) for tag in tags]
+    session = session_of([*lines[:9], "# that is what we see", *lines[9:]], tmp_path, "dlperf.pytorch_examples")
+    assert second_run(session) is None
+
+
 @pytest.mark.parametrize(("fronts", "other", "found"), [
     (("a.log:", "b.log:"), 0.8, True), (("-", "+"), 0.8, True),
     (("", "INFO:root:"), 0.5, False), (("w0 ", "w1 "), 0.8, False), (("", "lr = 0.1 "), 0.8, False),

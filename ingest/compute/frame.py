@@ -51,6 +51,10 @@ _OUTSIDE = 0.02
 _SKIPPED = 0.5
 #: Two programs write into one file where steps go back so often, and in this share of the lines.
 _OFTEN, _SHARE = 3, 0.1
+#: They do so in turn, and at different speeds, where this share of the lines tells the step of the line before.
+_IN_TURN = 0.3
+#: A gap is that of one interval of the printer where at least this share of the lines follows after it.
+_ALONE = 0.3
 #: Lines are missing where a row is so many of the usual intervals behind the one before, and those around it at most so
 #: many, in as many places at most as people leave something out of a log.
 _LEFT_OUT, _AS_USUAL, _PLACES = 3.0, 1.5, 3
@@ -131,7 +135,7 @@ class StepRows:
         room = _room(self.steps, seconds)
         if "steps" not in self:
             covered = _not_beyond(covered, self.steps, room)
-        anew = self._restarted(seconds) | self._clock_set() | _missing(self.steps)[1:]
+        anew = self._restarted(seconds) | self._clock_set() | missing(self.steps)[1:]
         if self.records.reading.counts == "update":
             # Where the number of updates does not advance, nothing else tells of lines that are missing.
             anew |= (np.diff(self.steps) <= 0) & (room >= covered / _SKIPPED)
@@ -344,10 +348,10 @@ def _without_missing(frame: StepRows) -> StepRows:
     """
     import numpy as np
 
-    missing = _missing(frame.steps)
-    if not missing.any() or {"steps", "consumed"} & frame.columns.keys():
+    behind = missing(frame.steps)
+    if not behind.any() or {"steps", "consumed"} & frame.columns.keys():
         return frame
-    return _at(frame, ~missing, frame.apart | np.concatenate([[False], missing[:-1]]))
+    return _at(frame, ~behind, frame.apart | np.concatenate([[False], behind[:-1]]))
 
 
 def _at(frame: StepRows, kept: NDArray[np.bool_], apart: NDArray[np.bool_]) -> StepRows:
@@ -359,7 +363,7 @@ def _at(frame: StepRows, kept: NDArray[np.bool_], apart: NDArray[np.bool_]) -> S
     )  # fmt: skip
 
 
-def _missing(steps: Column) -> NDArray[np.bool_]:
+def missing(steps: Column) -> NDArray[np.bool_]:
     """Return before which of n rows lines are missing, as where somebody shows the beginning and the end of a log.
 
     A printer whose interval changes goes on with the new one.
@@ -540,7 +544,27 @@ def _covered(records: SessionRecords, columns: Mapping[str, Column], steps: Colu
     # Where the steps begin anew, the first step printed by itself is one, and its stall must not count for ten; another
     # record covers as many as usual, some of them of the epoch before it.
     alone = (steps == 0) | ((steps == 1) & (usual > 2))
-    return np.where(inside, gaps, np.where(alone, 1.0, usual))
+    covered = np.where(inside, gaps, np.where(alone, 1.0, usual))
+    lost = _lines_lost(gaps, columns["duration"]) if "duration" in columns else np.zeros(len(steps), dtype=np.bool_)
+    return np.where(lost, gaps[inside].min(initial=np.inf), covered)
+
+
+def _lines_lost(gaps: Column, duration: Column) -> NDArray[np.bool_]:
+    """Return before which of n rows lines are lost, so that a row tells of one of the intervals alone.
+
+    Args:
+        gaps: steps since the row before; of one interval or of several.
+        duration: what each row tells, in seconds; that of one interval is nearer to it than that of several.
+    """
+    import numpy as np
+
+    inside = gaps > 0
+    several = gaps / gaps[inside].min(initial=np.inf)
+    if not (several[inside] % 1 == 0).all() or (several == 1).sum() < max(1, _ALONE * inside.sum()):
+        return np.zeros(len(gaps), dtype=np.bool_)
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        lost: NDArray[np.bool_] = (several > 1) & (duration < median(duration[several == 1]) * np.sqrt(several))
+    return lost
 
 
 def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> PauseFlags:
@@ -775,8 +799,25 @@ def interleaved(records: SessionRecords) -> int | None:
     stamped = value == "clock" and "elapsed" not in records.reading.columns
     lag = _LAG if stamped else _most_lag(records)[0]
     again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
+    if lag and value != "clock":
+        again |= _in_turn(forward, records[value])
     found = np.flatnonzero(again)
     return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None
+
+
+def _in_turn(forward: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
+    """Return which steps two programs tell in turn, of which always the same one is slower; none, unless many are.
+
+    An update that the loss scaler skips has the step of another as well, but not so many are skipped.
+    """
+    import numpy as np
+
+    again = forward == 0
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        ratio = np.log(values[1:] / values[:-1])[again]
+    slower, faster = (ratio > _DIFFERS).sum(), (ratio < -_DIFFERS).sum()
+    several = max(slower, faster) >= max(_OFTEN, _IN_TURN * len(values)) and not min(slower, faster)
+    return again if several else np.zeros_like(again)
 
 
 def _drifting(records: SessionRecords) -> int | None:

@@ -6,15 +6,16 @@ figure is published.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ingest.compute.frame import begun_anew, interleaved
+from ingest.compute.frame import TIMED, StepRows, begun_anew, interleaved, missing, one_row_per_step
 from ingest.compute.series import rounding
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
+from parsers.engine.table import ReadingTable, SessionRecords
 from schema.records import Reason
 
 if TYPE_CHECKING:
@@ -36,6 +37,30 @@ _EPOCHS, _SAME_LENGTH = 2, 0.1
 _LONE = 0.1
 #: Share by which speed times seconds may differ where all batches are of one size, by the digits that are printed.
 _SAME_BATCH = 0.05
+#: Share of the lines that tell of a lower step than the line before them, where the newest line stands first.
+_MOSTLY = 0.8
+#: How words begin of which programs make headings themselves.
+_OWN = rb"(?i:epoch|eval|iter|step|stage|test|train|val)"
+#: Lines that people put between parts of a log, and no program between its steps: fences, headings, dots for what is
+#: left out, and what `head`, `tail`, `grep` and `diff` print.
+_MARK = re.compile(
+    rb"(?m)^[ \t>]*+(?:(?:```|~~~)[ \t\w]*+|\W?(?:\.{2,}|\xe2\x80\xa6|snip)\W?"
+    rb"|#{1,6} (?!(?:[^\n]*?[^\na-z])?" + _OWN + rb")[^\n]++|</?(?:details|summary|pre|code)>[^\n]*+"
+    rb"|==> [^\n<]++<==|-{2,3}|@@ -\d[^\n]*+ @@[^\n]*+|\d++(?:,\d++)?+[acd]\d++(?:,\d++)?+"
+    rb"|(?i:after|afterwards|and|before|now|on|same|then|using|with|without)\b(?! [^\n]*?"
+    + _OWN
+    + rb")[^\n:=|{}\[\]]{0,60}+:"
+    rb"|(?:with |on )?+\d++ ?x? ?(?:GPU|gpu|node|card|machine|process)(?:e?s)?+\b[^\n]{0,40}+)[ \t]*+$"
+)
+#: What stands in lines of programs, and not in names of files or signs of `diff`.
+_PRINTED = re.compile(rb"[{}|%=]")
+#: The steps are of another run if all of so many beyond a mark, or beyond missing lines, take longer than all of those
+#: before, or all less long, as `_differ` tells: beyond a mark by this. So few are needed where lines are missing, and
+#: where there is a mark.
+_BESIDE, _OTHER_PACE, _LEAST, _SHOWN = 5, 1.2, 3, 2
+#: So many places are searched for marks, as a log may have many where a step takes longer than another, and so many
+#: chunks, which are kept: what somebody copied is short.
+_LOOKED_FOR, _CHUNKS = 50, 2
 #: The time since the start, which a mean and its steps tell, falls by less where the mean was rounded.
 _FALLS = 0.9
 
@@ -52,12 +77,15 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
     trained = [each for each in session.records if len(each) and each.reading.span != "run"]
     for records in trained:
         for code, row in (
+            ("newest_first", _turned(records)),
             _restart(records),
             ("steps_go_back", interleaved(records)),
+            *_joined(records),
             *_changes(records),
         ):
             if row is not None:
                 yield records.lines([row])[0], Reason(code)
+        yield from _beside(records)
     of_steps = [each for each in trained if each.reading.span in ("step", "interval") and not each.reading.weak]
     spans = [(each.lines([0])[0], each.lines([len(each) - 1])[0], each) for each in of_steps]
     # Of ranks that print side by side, one may end before the others.
@@ -72,6 +100,17 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
         for (first, last), (begun, end) in pairwise(counted)
         if begun > last and (last > first or end > begun)
     )
+
+
+def _turned(records: SessionRecords) -> int | None:
+    """Return the second row where steps fall from almost every line to the next: exports show the newest line first."""
+    import numpy as np
+
+    if "step" not in records or len(records) <= _FEWEST:
+        return None
+    steps, epochs = (records[each] if each in records else np.zeros(len(records)) for each in ("step", "epoch"))
+    forward = np.where(np.diff(epochs) == 0, np.diff(steps), np.diff(epochs))
+    return 1 if (forward < 0).sum() > _MOSTLY * (forward != 0).sum() else None
 
 
 def _restart(records: SessionRecords) -> tuple[str, int | None]:
@@ -100,6 +139,113 @@ def _ends_again(session: Session) -> int:
             if row is not None and records.lines([0])[0] == session.stated.end_line:
                 return records.lines([row])[0]
     return 0
+
+
+def _joined(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
+    """Yield the rows where somebody joined two runs: the pace changes where lines are missing, or beyond a mark."""
+    import numpy as np
+
+    if not {"step", "epoch"} & {*records.columns} or len(records) < 2 * _SHOWN:
+        return
+    frame = one_row_per_step(records)
+    if (paces := _paces(frame, frame.pauses)) is None:
+        return
+    known = np.flatnonzero(np.isfinite(paces))
+    paces, gaps, rows = paces[known], np.diff(np.cumsum(missing(frame.steps))[known]) > 0, frame.rows[known]
+    jumps = np.flatnonzero(np.abs(np.diff(paces)) > np.log(_OTHER_PACE) / 2)
+    marks = np.zeros(len(gaps), dtype=np.bool_)
+    marks[jumps[:_LOOKED_FOR]] = [_marked(records, rows[at], rows[at + 1]) for at in jumps[:_LOOKED_FOR]]
+    for code, least, most, apart in (
+        ("pace_of_another", _LEAST, _OTHERWISE, gaps),
+        ("marked_and_other", _SHOWN, _OTHER_PACE, marks),
+    ):
+        found = (at for at in np.flatnonzero(apart).tolist() if _differ(paces, gaps | marks, at, least, most))
+        yield code, next((int(rows[at + 1]) for at in found), None)
+
+
+def _beside(records: SessionRecords) -> Iterator[tuple[int, Reason]]:
+    """Yield a line whose step is not above that of the line before it, behind a mark or where lines begin otherwise.
+
+    Lines count as they are printed: what a reading makes of them may merge those of two runs, as it does with ranks.
+    """
+    import numpy as np
+
+    table, rows = records.table, slice(records.first, records.last)
+    if "step" not in table.parts or len(table.stretches) > _CHUNKS:
+        return
+    steps = table.column("step", rows)
+    epochs = table.column("epoch", rows) if "epoch" in table.parts else np.zeros(len(steps))
+    by_rank = np.argsort(table.rank(rows), kind="stable")
+    forward, onward = np.diff(epochs[by_rank]), np.diff(steps[by_rank])
+    same = np.diff(table.rank(rows)[by_rank]) == 0
+    back = np.sort(by_rank[1:][same & ((forward < 0) | (forward == 0) & (onward <= 0))]) - 1
+    if len(back) > _LOOKED_FOR:
+        back = np.concatenate([back[: _LOOKED_FOR // 2], back[-_LOOKED_FOR // 2 :]])
+    places = [records.first + int(each) for each in back]
+    for code, tells in (("marked_and_back", _is_marked), ("fronts_differ", _begins_otherwise)):
+        if row := next((each + 1 for each in places if tells(table, each)), None):
+            yield table.lines([row])[0], Reason(code)
+
+
+def _is_marked(table: ReadingTable, row: int) -> bool:
+    """Return whether a mark stands behind a line; between lines of ranks, which tell the same, somebody may comment."""
+    if _MARK.search(table.text(row, row + 1)) is None:
+        return False
+    one, other = table.column("step", slice(row, row + 2))
+    return bool(one != other) or not table.reading.repeated or _tell_otherwise(table, row)
+
+
+def _tell_otherwise(table: ReadingTable, row: int) -> bool:
+    """Return whether a line tells another speed or time than the one behind it."""
+    told = [table.column(each, slice(row, row + 2)) for each in ("throughput", *TIMED) if each in table.parts]
+    return any(abs(each[1] - each[0]) > _SAME_SPEED * abs(each[0]) for each in told)
+
+
+def _begins_otherwise(table: ReadingTable, row: int) -> bool:
+    """Return whether a line tells another pace than the one before it, and begins otherwise, whatever its numbers.
+
+    So do lines of two files that `grep` or `diff` shows. Two handlers of a logger begin otherwise as well, and tell the
+    same; before the state of a bar may stand what the program printed.
+    """
+    fronts = {table.front(each).translate(None, b"0123456789") for each in (row, row + 1)}
+    begins = len(fronts) == 2 and not any(_PRINTED.search(each) for each in fronts)
+    return begins and _tell_otherwise(table, row)
+
+
+def _marked(records: SessionRecords, row: int, end: int) -> bool:
+    """Return whether somebody put a mark between two rows."""
+    is_short = len(records.table.stretches) <= _CHUNKS
+    return is_short and _MARK.search(records.text(int(row), int(end))) is not None
+
+
+def _paces(frame: StepRows, pauses: NDArray[np.uint8]) -> Column | None:
+    """Return the logarithm of the time that a sample or a step takes in each row; NaN where a pause is in it."""
+    import numpy as np
+
+    seconds = 1 / frame["throughput"] if "throughput" in frame else frame.step_seconds
+    return None if seconds is None else np.log(np.where((pauses == 0) & (seconds > 0), seconds, np.nan))
+
+
+def _differ(paces: Column, apart: NDArray[np.bool_], at: int, least: int, most: float) -> bool:
+    """Return whether all rows just behind one take longer than all up to it, or all less long.
+
+    Args:
+        paces: of n rows.
+        apart: behind which of the first n - 1 of them begins another part, which tells nothing of the one before.
+        at: the last row before.
+        least: rows that are needed on both sides.
+        most: how many times as long as on the other side they may take, by the medians.
+    """
+    import numpy as np
+
+    part = np.append(0, np.cumsum(apart))
+    before, behind = (
+        paces[rows][part[rows] == part[row]]
+        for rows, row in ((slice(max(0, at + 1 - _BESIDE), at + 1), at), (slice(at + 1, at + 1 + _BESIDE), at + 1))
+    )
+    ratio = float(np.median(behind) - np.median(before))
+    split = behind.min() > before.max() if ratio > 0 else behind.max() < before.min()
+    return min(len(before), len(behind)) >= least and bool(split) and abs(ratio) > float(np.log(most))
 
 
 def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:

@@ -533,12 +533,16 @@ _OF_ITSELF = frozenset({"lines_contradict", "clock_runs_back", "count_runs_back"
 _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 
+#: Signs of a second run of which another sentence is true.
+_OF_SEVERAL = {"told_at_once": "told_at_once", "newest_first": "contradicts_itself"}
+
+
 def of_second_run(name: str, session: Session) -> list[Problem]:
     """Return a problem if one session holds a second run, or rank, of a printer that does not say when it starts."""
     found = second_run(session) if _observations(session) else None
     if found:
         line, reason = found
-        code = "told_at_once" if reason.code == "told_at_once" else "begun_anew"
+        code = _OF_SEVERAL.get(reason.code, "begun_anew")
         return [Problem(code, name, line, {"reason": to_json(reason)})]
     return []
 

@@ -53,6 +53,13 @@ _WRITTEN = (
     ),
     (b"^", re.compile(rb"\^[\[MH]"), _CARET, ((b"^[", b"\x1b"), (b"^M", b"\r"), (b"^H", b"\x08"))),
 )
+#: How pages write characters that mean something to them.
+_ESCAPED = ((b"&lt;", b"<"), (b"&gt;", b">"), (b"&quot;", b'"'), (b"&#34;", b'"'), (b"&#39;", b"'"), (b"&nbsp;", b" "))
+#: What pages put at the ends of lines, and around text that is shown as it is.
+_BREAK = re.compile(
+    rb"(?m)<(?:br ?/?|/(?:code|p|pre|samp))>(?:<(?:br ?/?|/(?:code|p|pre|samp))>){0,9}+(?=\r?$)"
+    rb"|<(?<![^\n]<)(?:code|p|pre|samp)(?: [^<>\n]{0,200}+)?+>(?:<(?:code|samp)(?: [^<>\n]{0,200}+)?+>)?+"
+)
 #: What soon tells that no `ESC` got lost: a pattern is looked for several times as fast as several words.
 _LOST = re.compile(rb"\[(?:0m|[0-2]?+[AK])")
 #: What soon tells that there is a bar of tqdm.
@@ -71,16 +78,17 @@ _MARK_WITHIN = re.compile(rb"(?m)^(?:" + b"|".join(_MARKS) + rb")")
 _JSON_TEXT = rb'("(?:[^"\\\n]++|\\.)*+")'
 #: What those who ship logs keep beside a line, and when and where it was printed: with anything else it is a record.
 _BESIDE = (
-    rb'"(?:stream|stream_name|logtag|_p|attrs|@?+timestamp|time|date|ts|ingestionTime|logStreamName|eventId|insertId)": ?+'
-    rb'(?:"[^"\\\n]*+"|[\d.eE+-]++|\{[^{}\n]*+\})'
+    rb'"(?:stream|stream_name|logtag|_p|attrs|@?+timestamp|receiveTimestamp|time|date|ts|ingestionTime|logStreamName|'
+    rb'logName|eventId|insertId|labels|fields|resource|severity)": ?+'
+    rb'(?:"[^"\\\n]*+"|[\d.eE+-]++|\{(?:[^{}\n]|\{[^{}\n]*+\})*+\})'
 )
 #: A line of the files in which Docker, Kaggle and others keep what was printed. Source of Kaggle's: `kaggle kernels output`.
 _KEPT = re.compile(
-    rb"(?m)^[\[,]?+\{(?=\"(?:log|message|data)\": ?+\"|"
+    rb"(?m)^[\[,]?+\{(?=\"(?:log|line|message|data|textPayload)\": ?+\"|"
     + _BESIDE
     + rb", ?+)(?:"
     + _BESIDE
-    + rb', ?+)*+"(?:log|message|data)": ?+'
+    + rb', ?+)*+"(?:log|line|message|data|textPayload)": ?+'
     + _JSON_TEXT
     + rb"(?:, ?+"
     + _BESIDE
@@ -106,6 +114,9 @@ _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)"
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
 #: How the patterns begin of what stands at the front of a line.
 _AT_START = rb"(?m)^"
+#: What `grep` puts before the lines of a file, and those around them, and `diff` before those of one log or of two.
+_GREP = re.compile(rb"(?m)^[^\s:]{1,200}?\.(?:err|log|out|txt)[:-](?:\d++[:-])?+()")
+_DIFF = tuple(re.compile(rb"(?m)^%s()" % each) for each in (rb"\+", rb"-(?!->)"))
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
 # printer's own. A group is the rank, or the number of the host, if any; of two, the first that is not empty.
 _LABELS = (
@@ -122,6 +133,9 @@ _LABELS = (
         rb"(?m)^[A-Z]{4,8}(?:\t| ++)" + _DAY + rb" [+-]\d{4}(?:\t| ++)(?:workerpool(\d{1,3}+)-\d++|service)(?:\t| ++|$)"
     ),
     re.compile(rb"(?m)^\d++\.\ds\t\d++(?:\t|$)()"),  # what Kaggle shows of a notebook
+    re.compile(rb"(?m)^(?:> ?)++()"),  # a quotation in a message or in Markdown, and one within it
+    _GREP,
+    *_DIFF,
     *(
         re.compile(rb"(?m)^" + each + rb"(?: |$)")
         for each in (
@@ -141,7 +155,6 @@ _LABELS = (
             rb"(?:" + _STAMP + rb"(?:\.\d++)?+|[A-Z][a-z]{2} " + _DAY + rb" [A-Z]{3,5}) [\w.-]++ [\w.@/-]++\[\d++\]:()",
             _STAMP + rb"()",  # ts
             rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
-            rb">()",  # a quotation in a message or in Markdown
             rb"##()",  # what R Markdown puts before the lines that a program prints
             rb"\[std(?:out|err)\]()",  # programs that start others and print what these print
             # SageMaker's local mode, which is docker compose: the number at the end is not that of the host
@@ -170,13 +183,15 @@ _UTF8 = 4
 _INDENT = re.compile(rb"(?:[ \t]*+\n)*+([ \t]++)")
 #: A line that is no part of a block of code and stands beside it, but for the fences that some put around it.
 _BESIDE_BLOCK = re.compile(rb"(?m)^(?! {4}|[ \t]*+$|```|:::)[^\n]*+\n {4}|^ {4}[^\n]*+\n(?! {4}|[ \t]*+$|```|:::)")
+#: `diff` shows lines of two logs where either sign stands before more than one of so many lines.
+_FEW_OF_ALL = 20
 #: So many labels with numbers that only rise number the lines, as `grep -n` does: ranks come back.
 _FEW = 8
 #: Of so many steps in a row a program may be started anew once.
 _MANY = 100
 #: What `cat -n` and `grep -n` put before a line; no hour of a time, and counted as numbers of lines only where they rise.
 #: The first fills six columns, so that what is narrower is a program's own step, as of tf_cnn_benchmarks.
-_NUMBERED = re.compile(rb"(?m)^(?:(?=[ \d]{6,9}\t) *+(\d{1,9}+)\t|(\d{1,9}+):(?!\d\d\b))")
+_NUMBERED = re.compile(rb"(?m)^(?:(?=[ \d]{6,9}\t) *+(\d{1,9}+)\t|(\d{1,9}+)[:-](?!\d\d\b))")
 # A date that `ts` was told to print, or loguru's front of a line. Most printers begin their lines with such a date, and it
 # is the clock of their records. It is taken off bars alone, and of these off bare ones and torchtune's `1|20|Loss: 2.5: `:
 # they have a clock of their own, and are told from other bars by standing first on a line.
@@ -301,7 +316,8 @@ def _printed(kept: re.Match[bytes]) -> bytes:
 def unstyled(text: bytes) -> bytes:
     """Remove NUL bytes, marks, colours, cursor moves and carriage returns before a line end, and apply backspaces.
 
-    So are control characters that are written out, and colours and moves whose escape character was lost.
+    So are control characters that are written out, colours and moves whose escape character was lost, and what pages
+    write instead of characters and line ends.
 
     Other carriage returns stay: a program that redraws a line begins it anew. Those that tqdm's bars lost are put back.
     """
@@ -313,6 +329,10 @@ def unstyled(text: bytes) -> bytes:
         if first in text and hint.search(text) and written.search(text):
             for each, character in characters:
                 text = text.replace(each, character)
+    if b"&" in text:
+        text = _unescaped(text)
+    if any(each in text for each in (b"<br", b"<code", b"<pre", b"</p")):
+        text = _BREAK.sub(b"", text)
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
     if _LOST.search(text):
@@ -322,6 +342,15 @@ def unstyled(text: bytes) -> bytes:
     if _BAR.search(text):
         text = _LOST_RETURN.sub(rb"\g<0>\r", text)
     return _LINE_END.sub(b"\n", text) if b"\r" in text and b"\r\n" in text else text
+
+
+def _unescaped(text: bytes) -> bytes:
+    """Replace characters as pages write them, each where it stands so more often than as itself."""
+    plain = text
+    for written, character in _ESCAPED:
+        if written in plain and plain.count(written) > text.count(character) * (character != b" "):
+            plain = plain.replace(written, character)
+    return plain.replace(b"&amp;", b"&") if plain.count(b"&amp;") == plain.count(b"&") else plain
 
 
 def _uncoloured(line: bytes) -> bytes:
@@ -427,7 +456,12 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
         # Ranks come back again and again, steps, as of Darknet, where a program is started anew.
-        if _stands_at(starts, label, text) and (found := _of_most_lines(label, text)) and not _falls_seldom(found):
+        if (
+            _stands_at(starts, label, text)
+            and (found := _of_most_lines(label, text))
+            and not _falls_seldom(found)
+            and not _of_two(label, text)
+        ):
             return _and_redrawn(found, text)
     # A text whose lines have dates seldom holds such a bar; a pattern that begins with a literal soon says so.
     if _stands_at(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
@@ -480,6 +514,13 @@ def _and_redrawn(found: list[re.Match[bytes]], text: bytes) -> list[re.Match[byt
             begins.add(begin)
             found.append(each)
     return sorted(found, key=lambda each: each.start())
+
+
+def _of_two(label: re.Pattern[bytes], text: bytes) -> bool:
+    """Return whether labels are of the lines of two logs, which `grep` names and `diff` marks: nothing joins these."""
+    if label is _GREP:
+        return len({re.split(rb"[:-](?:\d++[:-])?+$", each[0])[0] for each in label.finditer(text)}) > 1
+    return label in _DIFF and all(_FEW_OF_ALL * len(each.findall(text)) > text.count(b"\n") for each in _DIFF)
 
 
 def _only_rise(found: Sequence[re.Match[bytes]]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -146,6 +147,22 @@ class ReadingTable:
         match = self.reading.regex.match(self.source.chunk(stretch).text, int(self.places[number][row - first]))
         return match[name] or b"" if match else b""
 
+    def text(self, row: int, end: int) -> bytes:
+        """Return the text from the beginning of a row to that of another behind it; empty where a chunk ends between."""
+        number = self._stretch_of(row)
+        first, stretch = self.stretches[number]
+        places = self.places[number]
+        if end - first >= len(places):
+            return b""
+        return self.source.chunk(stretch).text[places[row - first] : places[end - first]]
+
+    def front(self, row: int) -> bytes:
+        """Return what stands before a row on its line."""
+        number = self._stretch_of(row)
+        first, stretch = self.stretches[number]
+        text, place = self.source.chunk(stretch).text, int(self.places[number][row - first])
+        return text[max(text.rfind(b"\n", 0, place), text.rfind(b"\r", 0, place)) + 1 : place]
+
     def _stretch_of(self, row: int) -> int:
         """Return the number of the stretch that holds a row."""
         return bisect_right(self.stretches, row, key=lambda each: each[0]) - 1
@@ -248,6 +265,11 @@ class SessionRecords:
         """Return what the log prints for a column of one record, empty where its line does not print it."""
         row = index if self._processed is None else int(self._processed[0][index])
         return self.table.printed(self.first + row, name)
+
+    def text(self, index: int, end: int) -> bytes:
+        """Return the text from the beginning of one record to that of a later one; empty where a chunk ends between."""
+        rows = [index, end] if self._processed is None else self._processed[0][[index, end]].tolist()
+        return self.table.text(self.first + rows[0], self.first + rows[1])
 
     def _in_order(self, clock: Column) -> Column:
         """Return clocks that run on over midnight; a length of time that falls was begun anew, not at midnight."""
@@ -380,9 +402,9 @@ def last_digit(printed: bytes) -> float:
 def _printed_again(
     reading: Reading, chunk: Chunk, found: Sequence[re.Match[bytes]], rows: Sequence[tuple[bytes, ...]]
 ) -> set[int]:
-    """Return which records repeat the line before them: two handlers of a logger print each line twice.
+    """Return which records repeat the line before them: two handlers of a logger print each line twice, ranks as often.
 
-    The first of two tells what lay between the steps. Where ranks print the same step, each has its record, and so has an
+    The first of them tells what lay between the steps. Where ranks print the same step, each has its record, and so has an
     update that the loss scaler skips, which has the step of the one before it.
     """
     if "step" not in reading.columns or reading.repeated or chunk.tags:
@@ -396,8 +418,10 @@ def _printed_again(
         for at, (one, each) in enumerate(pairwise(rows), 1)
         if one == each and each[step] and chunk.text.count(b"\n", found[at - 1].start(), found[at].start()) == 1
     ]
-    twice = len(again) >= _TWICE * len(found) and all(later - at > 1 for at, later in pairwise(again))
-    return set(again) if twice else set()
+    copies = Counter(at - nth for nth, at in enumerate(again))  # repeats that follow each other are of one line
+    often = max(copies.values(), default=0)
+    alike = often == 1 or 1 < len(copies) < 2 * sum(each == often for each in copies.values())
+    return set(again) if alike and len(again) >= _TWICE * len(found) else set()
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

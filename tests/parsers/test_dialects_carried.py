@@ -9,6 +9,8 @@ import pytest
 from test_dialects import ALL, facts_of, golden_lines, session_of, value
 
 from ingest.compute.measurement import measured
+from ingest.compute.second_run import second_run
+from schema.records import Reason
 
 # Two handlers of a logger print each line twice
 
@@ -158,6 +160,113 @@ def test_an_interval_that_changes_hides_no_line(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "dlperf.megatron")
     # Without the first line, which adds to no count, and a fifth of the others.
     assert value(session, "sustained", devices=8) == pytest.approx(64 * 194 / (4 + 190 * 0.5))
+
+
+# Somebody shows parts of two runs
+
+
+def joined(seconds: float, *, mark: str, first: int, every: int = 10) -> list[str]:
+    """Ten lines of steps of 0.5 s and, from some step on, ten of another pace."""
+    lines = [megatron(step, 0.5) for step in range(every, 11 * every, every)]
+    return [*lines, *filter(None, [mark]), *(megatron(first + each * every, seconds) for each in range(10))]
+
+
+@pytest.mark.parametrize(
+    "mark", ["```", "...", "[...]", "## On 8 GPUs", "==> other.log <==", "8 GPUs:", "with the new driver:"]
+)
+@pytest.mark.parametrize(("first", "seconds", "code"), [
+    (110, 0.8, "marked_and_other"), (110, 0.5, None), (110, 0.55, None),
+    (50, 0.5, "marked_and_back"), (100, 0.5, "marked_and_back"),
+])  # fmt: skip
+def test_a_mark_between_two_paces_tells_of_two_runs(
+    mark: str, first: int, seconds: float, code: str | None, tmp_path: Path
+) -> None:
+    session = session_of(joined(seconds, mark=mark, first=first), tmp_path, "dlperf.megatron")
+    assert second_run(session) == (code and (12, Reason(code)))
+
+
+@pytest.mark.parametrize(("mark", "first", "seconds", "code"), [
+    ("", 110, 0.8, None), ("### Epoch 2", 110, 0.8, None), ("-" * 40, 110, 0.8, None),
+    ("after training:", 110, 0.8, None), ("", 510, 0.8, "pace_of_another"), ("", 510, 0.55, None),
+])  # fmt: skip
+def test_missing_lines_between_two_paces_tell_of_two_runs(
+    mark: str, first: int, seconds: float, code: str | None, tmp_path: Path
+) -> None:
+    session = session_of(joined(seconds, mark=mark, first=first), tmp_path, "dlperf.megatron")
+    # The line just behind those that are missing counts nowhere.
+    assert second_run(session) == (code and (12, Reason(code)))
+
+
+def test_a_mark_before_lines_that_ranks_would_be_merged_with(tmp_path: Path) -> None:
+    """Scripts print the lines of all ranks, so that those of a second run look like theirs."""
+    line = "Epoch: [0][{0:4}/500]\tTime {1:6.3f} ({1:6.3f})\tData  0.005 ( 0.010)\tLoss 7.000e+00 (7.1000e+00)"
+    parts = ([line.format(step, seconds) for step in range(100, 200, 10)] for seconds in (0.5, 0.8))
+    session = session_of([*next(parts), "and with the other card:", *next(parts)], tmp_path, "dlperf.pytorch_examples")
+    assert second_run(session) == (12, Reason("marked_and_back"))
+
+
+@pytest.mark.parametrize("tags", [("", ""), ("[1,0]<stdout>:", "[1,1]<stdout>:")])
+def test_a_comment_between_the_lines_of_two_ranks(tags: tuple[str, str], tmp_path: Path) -> None:
+    line = "{2}Epoch: [0][{0:4}/500]\tTime {1:6.3f} ({1:6.3f})\tData  0.005 ( 0.010)\tLoss 7.000e+00 (7.1000e+00)"
+    lines = [line.format(step, 0.5, tag) for step in range(100, 200, 10) for tag in tags]
+    session = session_of([*lines[:9], "# that is what we see", *lines[9:]], tmp_path, "dlperf.pytorch_examples")
+    assert second_run(session) is None
+
+
+@pytest.mark.parametrize(("fronts", "other", "found"), [
+    (("a.log:", "b.log:"), 0.8, True), (("-", "+"), 0.8, True),
+    (("", "INFO:root:"), 0.5, False), (("w0 ", "w1 "), 0.8, False), (("", "lr = 0.1 "), 0.8, False),
+])  # fmt: skip
+@pytest.mark.parametrize("in_turn", [True, False])
+def test_lines_of_two_files(fronts: tuple[str, str], other: float, found: bool, in_turn: bool, tmp_path: Path) -> None:
+    line = "{2}Epoch: [0][{0:4}/500]\tTime {1:6.3f} ({1:6.3f})\tData  0.005 ( 0.010)\tLoss 7.000e+00 (7.1000e+00)"
+    told = zip((0.5, other), fronts, strict=True)
+    one, two = ([line.format(step, *each) for step in range(100, 130, 10)] for each in told)
+    lines = [each for both in zip(one, two, strict=True) for each in both] if in_turn else [*one, *two]
+    session = session_of(lines, tmp_path, "dlperf.pytorch_examples")
+    assert second_run(session) == ((2 if in_turn else 4, Reason("fronts_differ")) if found else None)
+
+
+@pytest.mark.parametrize(("other", "found"), [(0.8, True), (0.5, False)])
+def test_lines_of_two_runs_side_by_side(other: float, found: bool, tmp_path: Path) -> None:
+    """An update that the loss scaler skips has the step of another as well, so that equal steps alone tell nothing."""
+    line = (
+        "[2026-11-20 10:00:00,000] [    INFO] - loss: 7.75, learning_rate: 1e-05, global_step: {}, "
+        "interval_runtime: {}, interval_samples_per_second: {:.4f}, interval_steps_per_second: {:.4f}, epoch: 0.1"
+    )
+    lines = [line.format(step, 10 * each, 64 / each, 1 / each) for step in range(10, 110, 10) for each in (0.5, other)]
+    session = session_of(lines, tmp_path, "paddle.nlp_trainer")
+    assert second_run(session) == ((2, Reason("steps_go_back")) if found else None)
+
+
+def test_the_newest_line_first(tmp_path: Path) -> None:
+    lines = [megatron(step, 0.5) for step in range(10, 210, 10)]
+    assert second_run(session_of(lines[::-1], tmp_path, "dlperf.megatron")) == (2, Reason("newest_first"))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_a_record_that_holds_an_evaluation_is_left_out_however_many_ranks_print_it(ranks: int, tmp_path: Path) -> None:
+    lines = list[str]()
+    for step in range(10, 610, 10):
+        took = 45 if step % 200 == 10 and step > 10 else 5
+        evaluated = ["eval_loss: 6.5, eval_runtime: 40.0, eval_samples_per_second: 12.5, epoch: 1.0"] * (took > 5)
+        record = f"loss: 7.75, learning_rate: 1e-05, global_step: {step}, interval_runtime: {took}.0, "
+        record += (
+            f"interval_samples_per_second: {640 / took:.4f}, interval_steps_per_second: {10 / took:.4f}, epoch: 0.1"
+        )
+        lines += [
+            f"[2026-11-20 10:00:00,000] [    INFO] - {each}" for each in [*evaluated, record] for _ in range(ranks)
+        ]
+    session = session_of(lines, tmp_path, "paddle.nlp_trainer")
+    assert value(session, "sustained", devices=4) == pytest.approx(128)
+
+
+def test_the_seconds_of_one_interval_are_not_those_of_all_whose_lines_are_lost(tmp_path: Path) -> None:
+    """Every fourth line is cut by those of another program."""
+    lines = [f"INFO:tensorflow:loss = 4.5, step = {step} (50.000 sec)" for step in range(100, 4100, 100)]
+    lines = [each if at % 4 else each[:30] for at, each in enumerate(lines)]
+    session = session_of(lines, tmp_path, "frameworks.tf_estimator")
+    assert value(session, "sustained", devices=4, batch_size=16) == pytest.approx(128)
 
 
 # Caffe

@@ -175,6 +175,12 @@ STAMPS = {
     "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
     "a quotation": b"> ",
+    "a quotation in a quotation": b"> > ",
+    "a quotation without blanks": b">",
+    "grep": b"logs/run-1/train.log:",
+    "grep of lines around": b"train.log-12-",
+    "diff, of a log that was added": b"+",
+    "diff, of a log that was removed": b"-",
     "R Markdown": b"## ",
     "what another program printed": b"[stderr] ",
     "a block of code in Markdown": b"    ",
@@ -208,6 +214,13 @@ def test_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: by
     assert {rank for _, rank in chunk.tags} == ({3} if inner else {0})
 
 
+@pytest.mark.parametrize(("one", "other"), [(b"a.log:", b"b.log:"), (b"a0.log:7:", b"a1.log:7:"), (b"-", b"+")])
+def test_lines_of_two_logs_keep_what_tells_them_apart(tmp_path: Path, one: bytes, other: bytes) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(b"".join((one, one, one, one, other)[n % 5] + b"epoch 1 loss: %d.5\n" % n for n in range(60)))
+    assert text_of(path, 1 << 20) == path.read_bytes()
+
+
 def test_what_docker_keeps_of_a_container_is_read_as_it_was_printed(tmp_path: Path) -> None:
     printed = ["epoch 1 \x1b[32mloss\x1b[0m: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: V100\r"]
     beside = {"stream": "stdout", "time": "2026-11-20T01:02:03.5Z"}
@@ -236,6 +249,8 @@ SHIPPED: tuple[dict[str, object], ...] = (
     {"log": "%s\n", "stream": "stderr", "time": "2026-11-20T01:02:03.5Z"},
     {"date": 1795000000.5, "stream": "stdout", "_p": "F", "log": "%s"},
     {"timestamp": 1795000000000, "message": "%s", "ingestionTime": 1795000000500},
+    {"labels": {"job": "train"}, "line": "%s", "timestamp": "2026-11-20T01:02:03.5Z"},
+    {"insertId": "1a", "resource": {"labels": {"pod": "x"}, "type": "k8s"}, "severity": "INFO", "textPayload": "%s"},
 )
 
 
@@ -540,6 +555,11 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"[INFO] [1,2] <stdout>: stays", b"[INFO] [1,2] <stdout>: stays"),
         (b"plain \xe4\xbd\xa0 text", b"plain \xe4\xbd\xa0 text"),
         (b"\x1b alone", b"\x1b alone"),
+        # What pages make of characters and lines, each where it is not itself.
+        (b"1% [00:01&lt;00:09] &quot;a&quot; -&gt; b &amp;", b'1% [00:01<00:09] "a" -> b &'),
+        (b'"a": "&quot;" &amp; b & c', b'"a": "&quot;" &amp; b & c'),
+        (b"<pre><code>loss:&nbsp;2.5<br/>\n2.4<br>\n<i>2.3</i></code></pre>", b"loss: 2.5\n2.4\n<i>2.3</i>"),
+        (b"x <br> y <pre>", b"x <br> y <pre>"),
         # Carriage returns that were lost between the states of a bar.
         (
             b"1%|#  | 1/90 [00:01<01:29,  1.00s/it] 2%|#  | 2/90",

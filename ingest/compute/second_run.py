@@ -7,7 +7,8 @@ figure is published.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ _OWN = rb"(?i:epoch|eval|iter|step|stage|test|train|val)"
 #: Lines that people put between parts of a log, and no program between its steps: fences, headings, dots for what is
 #: left out, and what `head`, `tail`, `grep` and `diff` print.
 _MARK = re.compile(
-    rb"(?m)^[ \t>]*+(?:(?:```|~~~)[ \t\w]*+|\W?(?:\.{2,}|\xe2\x80\xa6|snip)\W?"
+    rb"(?m)^[ \t>]*+(?:(?:```|~~~)[ \t\w]*+|[^\w\n]?(?:\.{2,}|\xe2\x80\xa6|snip)[^\w\n]?"
     rb"|#{1,6} (?!(?:[^\n]*?[^\na-z])?" + _OWN + rb")[^\n]++|</?(?:details|summary|pre|code)>[^\n]*+"
     rb"|==> [^\n<]++<==|-{2,3}|@@ -\d[^\n]*+ @@[^\n]*+|\d++(?:,\d++)?+[acd]\d++(?:,\d++)?+"
     rb"|(?i:after|afterwards|and|before|now|on|same|then|using|with|without)\b(?! [^\n]*?"
@@ -52,6 +53,7 @@ _MARK = re.compile(
     + rb")[^\n:=|{}\[\]]{0,60}+:"
     rb"|(?:with |on )?+\d++ ?x? ?(?:GPU|gpu|node|card|machine|process)(?:e?s)?+\b[^\n]{0,40}+)[ \t]*+$"
 )
+_DIGITS = re.compile(rb"[0-9]++")
 #: What stands in lines of programs, and not in names of files or signs of `diff`.
 _PRINTED = re.compile(rb"[{}|%=]")
 #: The steps are of another run if all of so many beyond a mark, or beyond missing lines, take longer than all of those
@@ -152,9 +154,9 @@ def _joined(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
         return
     known = np.flatnonzero(np.isfinite(paces))
     paces, gaps, rows = paces[known], np.diff(np.cumsum(missing(frame.steps))[known]) > 0, frame.rows[known]
-    jumps = np.flatnonzero(np.abs(np.diff(paces)) > np.log(_OTHER_PACE) / 2)
+    jumps = np.flatnonzero(np.abs(np.diff(paces)) > np.log(_OTHER_PACE) / 2)[:_LOOKED_FOR]
     marks = np.zeros(len(gaps), dtype=np.bool_)
-    marks[jumps[:_LOOKED_FOR]] = [_marked(records, rows[at], rows[at + 1]) for at in jumps[:_LOOKED_FOR]]
+    marks[jumps] = _marked(records, [(int(rows[at]), int(rows[at + 1])) for at in jumps])
     for code, least, most, apart in (
         ("pace_of_another", _LEAST, _OTHERWISE, gaps),
         ("marked_and_other", _SHOWN, _OTHER_PACE, marks),
@@ -212,10 +214,20 @@ def _begins_otherwise(table: ReadingTable, row: int) -> bool:
     return begins and _tell_otherwise(table, row)
 
 
-def _marked(records: SessionRecords, row: int, end: int) -> bool:
-    """Return whether somebody put a mark between two rows."""
-    is_short = len(records.table.stretches) <= _CHUNKS
-    return is_short and _MARK.search(records.text(int(row), int(end))) is not None
+def _marked(records: SessionRecords, places: Sequence[tuple[int, int]]) -> list[bool]:
+    """Return between which pairs of rows somebody put a mark; what stands elsewhere as well, a program prints."""
+    if not places or len(records.table.stretches) > 1:
+        return [False] * len(places)
+    found = [_marks_in(records.text(*each)) for each in places]
+    if any(found):
+        here, all_over = sum(found, Counter()), _marks_in(records.text(0, len(records) - 1))
+        found = [Counter({mark: 1 for mark in each if here[mark] == all_over[mark]}) for each in found]
+    return [bool(each) for each in found]
+
+
+def _marks_in(text: bytes) -> Counter[bytes]:
+    """Count the marks in a text, whatever their numbers."""
+    return Counter(_DIGITS.sub(b"0", each[0]) for each in _MARK.finditer(text))
 
 
 def _paces(frame: StepRows, pauses: NDArray[np.uint8]) -> Column | None:

@@ -60,6 +60,8 @@ _BREAK = re.compile(
     rb"(?m)<(?:br ?/?|/(?:code|p|pre|samp))>(?:<(?:br ?/?|/(?:code|p|pre|samp))>){0,9}+(?=\r?$)"
     rb"|<(?<![^\n]<)(?:code|p|pre|samp)(?: [^<>\n]{0,200}+)?+>(?:<(?:code|samp)(?: [^<>\n]{0,200}+)?+>)?+"
 )
+#: What soon tells that there is none.
+_MARKUP = re.compile(rb"<(?:br|code|pre|/p)")
 #: What soon tells that no `ESC` got lost: a pattern is looked for several times as fast as several words.
 _LOST = re.compile(rb"\[(?:0m|[0-2]?+[AK])")
 #: What soon tells that there is a bar of tqdm.
@@ -331,7 +333,7 @@ def unstyled(text: bytes) -> bytes:
                 text = text.replace(each, character)
     if b"&" in text:
         text = _unescaped(text)
-    if any(each in text for each in (b"<br", b"<code", b"<pre", b"</p")):
+    if b"<" in text and _MARKUP.search(text):
         text = _BREAK.sub(b"", text)
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)

@@ -197,10 +197,18 @@ def test_missing_lines_between_two_paces_tell_of_two_runs(
     assert second_run(session) == (code and (12, Reason(code)))
 
 
+@pytest.mark.parametrize("mark", ["```", "...", "## Results"])
+def test_a_mark_that_stands_elsewhere_as_well_is_the_programs_own(mark: str, tmp_path: Path) -> None:
+    """The first epoch is slow, as it often is, and the program prints a line behind each."""
+    epochs = [[megatron(10 * (4 * epoch + each), 0.5 if epoch else 0.8) for each in range(1, 5)] for epoch in range(5)]
+    lines = [line for each in epochs for line in (*each, mark)]
+    assert second_run(session_of(lines, tmp_path, "dlperf.megatron")) is None
+
+
 def test_a_mark_before_lines_that_ranks_would_be_merged_with(tmp_path: Path) -> None:
     """Scripts print the lines of all ranks, so that those of a second run look like theirs."""
     line = "Epoch: [0][{0:4}/500]\tTime {1:6.3f} ({1:6.3f})\tData  0.005 ( 0.010)\tLoss 7.000e+00 (7.1000e+00)"
-    parts = ([line.format(step, seconds) for step in range(100, 200, 10)] for seconds in (0.5, 0.8))
+    parts = ([line.format(step, seconds) for step in range(100, 200, 10)] for seconds in (0.5, 0.53))
     session = session_of([*next(parts), "and with the other card:", *next(parts)], tmp_path, "dlperf.pytorch_examples")
     assert second_run(session) == (12, Reason("marked_and_back"))
 

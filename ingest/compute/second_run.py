@@ -190,11 +190,12 @@ def _beside(records: SessionRecords) -> Iterator[tuple[int, Reason]]:
 
 
 def _is_marked(table: ReadingTable, row: int) -> bool:
-    """Return whether a mark stands behind a line; between lines of ranks, which tell the same, somebody may comment."""
-    if _MARK.search(table.text(row, row + 1)) is None:
-        return False
-    one, other = table.column("step", slice(row, row + 2))
-    return bool(one != other) or not table.reading.repeated or _tell_otherwise(table, row)
+    """Return whether a mark stands behind a line, and the next one tells another pace.
+
+    Somebody may comment between the lines of ranks, or show a line again that stands above: where both tell the same,
+    no figure is wrong.
+    """
+    return _tell_otherwise(table, row) and _MARK.search(table.text(row, row + 1)) is not None
 
 
 def _tell_otherwise(table: ReadingTable, row: int) -> bool:

@@ -2,11 +2,12 @@
 
 What the tokens are divided by depends on the version. The first ones and the fine-tuning print a mean over the last ten
 steps, with all that took time: a slow step or a checkpoint shows for ten, and the first step prints 0, since nothing is
-measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds tell. Later reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward
-pass and update alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The
-seconds of the line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour
-on to whole minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: where such is
-stated the lines are not read.
+measured yet. The fine-tuning of late 2026 prints the speed of the step alone, which its seconds tell. Later
+reinforcement learning, whose lines hold `Entropy`, divides by the seconds of forward pass, backward pass and update
+alone, without the wait for rollouts: that is not read, and the figure needs the tokens of a step. The seconds of the
+line are those of the step, with that wait; from a minute on they are cut to whole seconds, from an hour on to whole
+minutes. With context parallelism the fine-tuning printed a part of its tokens until May 2026: where such is stated the
+lines are not read.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def joined(seconds: float, *, mark: str, first: int, every: int = 10) -> list[st
 )
 @pytest.mark.parametrize(("first", "seconds", "code"), [
     (110, 0.8, "marked_and_other"), (110, 0.5, None), (110, 0.55, None),
-    (50, 0.5, "marked_and_back"), (100, 0.5, "marked_and_back"),
+    (50, 0.55, "marked_and_back"), (100, 0.55, "marked_and_back"), (50, 0.5, None), (100, 0.5, None),
 ])  # fmt: skip
 def test_a_mark_between_two_paces_tells_of_two_runs(
     mark: str, first: int, seconds: float, code: str | None, tmp_path: Path

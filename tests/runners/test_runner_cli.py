@@ -141,7 +141,7 @@ def test_an_unknown_recipe_is_answered_with_the_nearest(capfd):
     message = refusal(capfd, "run", recipe.names()[0] + "x")
     assert "there is no such recipe" in message
     assert recipe.names()[0] in message
-    assert "there is no such recipe" in refusal(capfd, "show", "absent/x.toml")
+    assert "there is no such file" in refusal(capfd, "show", "absent/x.toml")
 
 
 def test_an_unknown_key_of_a_case(capfd, write_recipe):

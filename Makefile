@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve properdocs test faults corpus check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
+.PHONY: help site serve properdocs test faults corpus reference check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -47,6 +47,10 @@ faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of time
 
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus
+
+# ACCEPT=1 writes what was computed to tests/reference/figures.csv.
+reference: $(VENV)/test.stamp ## recompute the figures of all real logs, and print what moved
+	@$(BIN)/python -m tests.reference $(if $(ACCEPT),--accept)
 
 check: $(VENV)/test.stamp ## lint, formatting, types, and whether docs/data/ is fresh
 	@$(BIN)/ruff check

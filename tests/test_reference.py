@@ -1,0 +1,58 @@
+"""The reference of real logs: what it says of a run that moved, and that nothing has moved unnoticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests import reference
+
+ROW = dict.fromkeys(reference.COLUMNS, "") | {
+    "path": "raw_logs/a/train.log", "session": "1", "outcome": "completed", "rule": "sustained", "value": "1.43",
+    "unit": "images/s", "scope": "job",
+}  # fmt: skip
+KEY = reference.key_of(ROW)
+
+
+def moved(before: dict[str, str] | None, now: dict[str, str] | None) -> list[str]:
+    return list(reference.moved({KEY: before} if before else {}, {KEY: now} if now else {}))
+
+
+def test_a_run_that_did_not_move_is_not_named() -> None:
+    assert moved(ROW, dict(ROW)) == []
+
+
+def test_another_figure_is_named_with_its_ratio() -> None:
+    (found,) = moved(ROW, ROW | {"value": "5.72"})
+    assert found == (
+        "raw_logs/a/train.log: 1.43 images/s (sustained, per job) -> 5.72 images/s (sustained, per job), 4 times"
+    )
+
+
+def test_a_lost_figure_is_named_with_its_reason() -> None:
+    (found,) = moved(ROW, ROW | {"value": "", "unit": "", "scope": "", "reason": "too_short", "problems": "too_few"})
+    assert found.endswith("-> no figure (too_short); problems none -> too_few")
+
+
+def test_new_and_lost_runs_are_named() -> None:
+    assert moved(None, ROW) == ["raw_logs/a/train.log: is new, and gives 1.43 images/s (sustained, per job)"]
+    assert "is not read any more" in moved(ROW, None)[0]
+
+
+def test_rows_are_written_and_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "figures.csv"
+    reference.write([ROW | {"session": "10"}, ROW | {"session": "2"}], path)
+    assert [key[1] for key in reference.accepted(path)] == ["2", "10"]
+
+
+def test_a_log_that_is_not_here_is_skipped_and_a_removed_one_of_ours_is_not(tmp_path: Path) -> None:
+    elsewhere = ROW | {"path": "corpus/public/train.log"}
+    before = {reference.key_of(row): row for row in (ROW, elsewhere)}
+    trees = [reference.Tree("raw_logs", reference.ROOT / "raw_logs"), reference.Tree("corpus/public", tmp_path)]
+    assert reference.absent(before, {}, trees) == {reference.key_of(elsewhere)}
+
+
+def test_no_figure_of_a_real_log_has_moved() -> None:
+    before, trees = reference.accepted(), reference.trees()
+    now = reference.computed(trees)
+    skipped = reference.absent(before, now, trees)
+    assert list(reference.moved({key: row for key, row in before.items() if key not in skipped}, now)) == []

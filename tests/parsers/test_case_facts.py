@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from golden import log_of
 
 from parsers.engine.read import read
-
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 #: Format, what is printed, and what it states.
 PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
@@ -266,7 +265,7 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
 @pytest.mark.parametrize(("format_id", "printed", "facts"), PRINTED)
 def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, facts: dict[str, object]) -> None:
     path = tmp_path / "train.log"
-    path.write_text(f"{printed}\n{next((GOLDEN / format_id).glob('*.log')).read_text('utf-8')}")
+    path.write_text(f"{printed}\n{log_of(format_id).read_text('utf-8')}")
     session = read(path).sessions[0]
     assert session.format.id == format_id
     assert {name: session.facts[name].value for name in facts if name in session.facts} == facts
@@ -276,9 +275,8 @@ def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, f
 def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulation(
     tmp_path: Path, own: bytes, steps: int
 ) -> None:
-    (golden,) = (GOLDEN / "ngc.tensorflow_bert").glob("*.log")
     path, traced = tmp_path / "train.log", b"+ num_accumulation_steps_phase1=704\n"
-    path.write_bytes(traced + golden.read_bytes().replace(b"  num_accumulation_steps: 16", own))
+    path.write_bytes(traced + log_of("ngc.tensorflow_bert").read_bytes().replace(b"  num_accumulation_steps: 16", own))
     assert read(path).sessions[0].facts["accumulation"].value == steps
 
 
@@ -301,8 +299,7 @@ def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulatio
     ],
 )
 def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, found: dict[str, int]) -> None:
-    (log,) = (GOLDEN / "frameworks.internlm").glob("*.log")
-    text = log.read_text("utf-8")
+    text = log_of("frameworks.internlm").read_text("utf-8")
     assert text.count("data parallel size: ") == 1
     head, rest = text.split("data parallel size: ")
     path = tmp_path / "train.log"
@@ -322,8 +319,7 @@ def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, fou
     ],
 )
 def test_nanotron_devices_follow_from_the_layout(tmp_path: Path, layout: str, devices: int | None) -> None:
-    (log,) = (GOLDEN / "frameworks.nanotron").glob("*.log")
-    text = log.read_text("utf-8")
+    text = log_of("frameworks.nanotron").read_text("utf-8")
     head, rest = text.split("ParallelismArgs(", 1)
     path = tmp_path / "train.log"
     path.write_text(f"{head}ParallelismArgs({layout}){rest.partition(')')[2]}")

@@ -146,7 +146,7 @@ def rules_of(session: Session) -> Sequence[str]:
 def draft(session: Session, folder: Path, case: Mapping[str, int]) -> dict[str, str]:
     """Return the three tables of a session as text by file name; cells that stay the same keep the text they have.
 
-    Figures are those of the table that the folder has, or of the case where one is given.
+    Figures are those of the table that the folder has, or those of the case if it states numbers.
     """
     facts = dict(session.facts)
     quoted = [(name, each.value, each.line) for name, each in facts.items()]

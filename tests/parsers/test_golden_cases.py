@@ -1,4 +1,4 @@
-"""Cases: small logs beside the golden log of their format, and what each must give; see tests/golden/README.md.
+"""Cases: small logs next to the golden log of their format, and their expected readings; see tests/golden/README.md.
 
 `pytest tests/parsers/test_golden_cases.py -k paddle.clas_dygraph` runs one format.
 """
@@ -37,7 +37,7 @@ CASES = [
 ]
 #: How much a value may differ from the one that was computed by hand, unless the case says more.
 WITHIN = 1e-6
-#: What a figure says besides its value.
+#: Fields of a figure that a case may state in addition to its value.
 OF_FIGURES = ("used", "skipped", "first_line", "last_line", "unit", "scope")
 
 
@@ -77,7 +77,7 @@ def test_line_ends_of_windows_change_nothing(format_id: str, tmp_path: Path) -> 
 
 
 def case_of(facts: Facts, *tables: Table) -> Facts:
-    """Return the facts of the log and those that the innermost table states beside them."""
+    """Return the facts of the log and the further ones that the innermost table states."""
     added = next((each["case"] for each in tables if "case" in each), {})
     left_out = next((each["without"] for each in tables if "without" in each), ())
     return {name: value for name, value in facts.items() if name not in left_out} | added

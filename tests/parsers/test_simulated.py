@@ -37,7 +37,7 @@ def elapsed(seconds: float) -> str:
 
 @pytest.mark.parametrize("more", [", iteration_time=1.20", ", val_loss=7.050", ""])
 def test_bars_of_nemo_without_a_timing(more: str, tmp_path: Path) -> None:
-    # A step takes a second and a quarter, a validation behind every hundredth ten seconds.
+    # A step takes 1.25 s, and a validation after every hundredth step 10 s.
     now, drawn = 0.0, ["global_batch_size: 256\n"]
     for n in range(1, 601):
         now += 1.25
@@ -142,7 +142,7 @@ def head_of(
     ]
 
 
-#: 16 samples an update, of which two batches are accumulated.
+#: 16 samples per update of two batches.
 HEAD = head_of()
 STAMP = "11/20/2026 10:00:00 - INFO - __main__ -"
 OLD_HEAD = [f"{STAMP}   {each.replace('per device', 'per GPU')}" for each in HEAD]
@@ -160,7 +160,7 @@ def bar_of_updates(
     paused: tuple[int, float] = (0, 0),
     said: Sequence[str] = (),
 ) -> list[str]:
-    """Return a bar whose steps take `pace` seconds each, with a pause behind one, and what tells of it."""
+    """Return a bar whose steps take `pace` seconds each, with a pause after one and the lines that announce it."""
     lines, took = [f"{name}  0%|          | 0/{total} [00:00<?, ?it/s]"], 0.0
     for step in range(1, total + 1):
         took += pace
@@ -176,14 +176,14 @@ def bar_of_updates(
 
 
 def test_short_epochs_of_fast_steps_lose_no_part_of_a_second(tmp_path: Path) -> None:
-    """170 batches of 8 samples in 9.35 s. What lies behind the last change of a bar's clock has no time of its own."""
+    """170 batches of 8 samples in 9.35 s. Steps after the last change of a bar's clock have no time of their own."""
     epochs = [each for _ in range(30) for each in bar_of_updates(170, 0.055, "Iteration: ")]
     session = session_of([*OLD_HEAD, *epochs], tmp_path, "frameworks.hf_iteration")
     assert value(session) == pytest.approx(8 / 0.055, rel=0.01)
 
 
 def resumed(step: int, total: int, pace: float) -> list[str]:
-    """Return the lines of a bar behind a step, up to which it took no time."""
+    """Return the lines of a bar after a step up to which it took no time."""
     return [
         f"Iteration: {100 * n // total:3}%|█████     | {n}/{total} "
         f"[{minutes((n - step) * pace)}<01:00, {pace:5.2f}s/it]"
@@ -234,7 +234,7 @@ def test_bar_before_losses_is_that_of_training(total: int, seconds: float, befor
 
 
 def test_buffered_losses_do_not_decide_which_bar_is_training(tmp_path: Path) -> None:
-    """Python prints them in blocks where its output is a file: behind an evaluation, or when the program ends."""
+    """Python prints them in blocks if its output is a file: after an evaluation, or when the program ends."""
     lines: list[str] = []
     for step in range(1, 401):
         at = step // 2 + 20 * ((step - 1) // 100)
@@ -274,7 +274,7 @@ def llamafactory(
 
 
 def saved(step: int) -> float:
-    """Return the seconds at the end of a step of 2 s, with a checkpoint of 40 s behind each 80th."""
+    """Return the seconds at the end of a step of 2 s, with a checkpoint of 40 s after each 80th."""
     return 2.0 * step + 40 * ((step - 1) // 80)
 
 
@@ -290,9 +290,9 @@ def smoothed(
     Args:
         total: steps.
         pace: seconds of one.
-        evaluated: after how many steps an evaluation follows, and its seconds; the bar is drawn again behind it.
-        saved: after how many steps a checkpoint follows, of which no line tells, and its seconds.
-        said: what is printed behind each checkpoint.
+        evaluated: after how many steps an evaluation follows, and its seconds; the bar is drawn again after it.
+        saved: after how many steps a checkpoint without a line follows, and its seconds.
+        said: the line that is printed after each checkpoint.
         first: seconds that the first step takes beyond the others.
     """
     took, mean, weight, drawn = first, 0.0, 0.0, 0.0
@@ -313,7 +313,7 @@ def trainer(
     seconds: Callable[[int], float] = lambda step: 2.0 * step,
     before: int = 0,
 ) -> list[str]:
-    """Return the same of the Trainer; so many tokens were seen before a resumption."""
+    """Return the same of the Trainer, with tokens that were counted before a resumption."""
     rows = (
         f"{{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': {step / 800:.4f}, 'num_input_tokens_seen': "
         f"{int(tokens(step)) + before}, 'train_runtime': {seconds(step):.4f}, 'train_tokens_per_second': 256.0}}"
@@ -323,7 +323,7 @@ def trainer(
 
 
 def without_speed(lines: Iterable[str]) -> list[str]:
-    """Return rows without the speed since the start, which holds the checkpoints."""
+    """Return rows without the speed since the start, which includes the checkpoints."""
     return [line.replace('"throughput": 256.0, ', "") for line in lines]
 
 
@@ -485,7 +485,7 @@ def judged(session: Session) -> Measurement:
 
 
 def why_withheld(session: Session) -> str:
-    """Return why there is no figure, or the witness that contradicts it."""
+    """Return the code of the reason for a missing figure, or the witness that contradicts it."""
     found = judged(session).headline
     assert isinstance(found, NoFigure), found
     return str(found.reason.args.get("witness", found.reason.code))
@@ -494,7 +494,7 @@ def why_withheld(session: Session) -> str:
 def session_with_bar(
     printer: Printer, tmp_path: Path, lie: float = 1.0, usual: float = 3.0, first: float = 3.0
 ) -> Session:
-    """Return the log of steps of about three seconds whose time is told so many times too long."""
+    """Return the log of steps of about three seconds; the printed time is `lie` times too long."""
     noise, since, mean, text = random.Random(1), 0.0, 0.0, printer.head
     for n in range(1, STEPS + 1):
         took = first if n == 1 else usual * noise.uniform(0.9, 1.1)
@@ -585,7 +585,7 @@ def test_mmengine_counts_the_slow_first_iteration_once(window: int, every: int, 
     ("lines", "pace"),
     [
         (["python train.py --save_steps 50 --bf16", *HF_HEAD[:2], *smoothed(301, 2.0, saved=(50, 60))], 2),
-        # 500 if nothing else is stated.
+        # The usual interval is 500 steps.
         ([*HF_HEAD[:2], *smoothed(2001, 2.0, saved=(500, 300))], 2),
         (
             [
@@ -629,7 +629,7 @@ def olmo_core(step: int, seconds: float, before: str = "", clock: str = "10:00:0
 
 @pytest.mark.parametrize("collected", [1, 5])
 def test_olmo_core_leaves_out_evaluated_steps_in_collected_blocks(tmp_path: Path, collected: int) -> None:
-    """Step 50 is evaluated; where the blocks of five steps are kept, that of step 46 follows the line of it."""
+    """Step 50 is evaluated. In a block of five steps, that of step 46 follows the line of the evaluation."""
     lines, now, kept = ["world_size: 8"], 0.0, []
     for step in range(1, 201):
         evaluated = step % 50 == 0
@@ -693,7 +693,7 @@ OCR = "[2026/11/20 10:00:00] {logger} INFO: epoch: [{epoch}/{epochs}], {step}: {
 
 
 def ocr(dialect: str, length: int, epochs: int, last: int = 16, every: int = 10, first: int = 0) -> list[str]:
-    """PaddleOCR: steps of 0.2 s and 16 samples, but for the last of an epoch; sums are always divided by `every`."""
+    """PaddleOCR: steps of 0.2 s and 16 samples, except the last of an epoch; sums are always divided by `every`."""
     lines = [
         "[2026/11/20 10:00:00] ppocr INFO: Train : ",
         "[2026/11/20 10:00:00] ppocr INFO:         batch_size_per_card : 16",
@@ -766,7 +766,7 @@ def bars(total: int, rate: str, every: int = 1) -> list[str]:
 
 
 def paddlenlp(samples: float, *, updates: int = 10, rate: str = "3e-05", head: bool = True) -> list[str]:
-    """PaddleNLP's Trainer: two devices with 2 x 8 samples an update each, 4 s a line, which counts so many samples."""
+    """PaddleNLP's Trainer: two devices with 2 x 8 samples per update each, and 4 s per line, which counts `samples`."""
     at, per_second = "[2026-11-20 10:{:02}:{:02},123] [    INFO] - ", "interval_{}_per_second: {:.3f}, "
     told = per_second.format("samples", samples / 4) + per_second.format("steps", updates / 4)
     stated = (
@@ -847,8 +847,8 @@ def test_mean_that_begins_within_an_epoch_gives_no_seconds(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("second", "reason"), [(0.5, None), (2.0, "withheld")])
 def test_clock_judges_the_time_per_step_without_a_batch_size(second: float, reason: str | None, tmp_path: Path) -> None:
-    """MMEngine prints the last ten of fifty iterations; in the others the loader stalls. How many epochs are planned is
-    unknown, so that `eta` does not tell.
+    """MMEngine prints the last ten of fifty iterations; in the others the loader stalls. The number of planned epochs
+    is unknown, so `eta` does not count.
     """
     lines = [
         f"2026/11/20 12:{int(50 * second * i) // 60:02}:{int(50 * second * i) % 60:02} - mmengine - INFO - "
@@ -938,7 +938,7 @@ def test_clock_contradicts_lines_that_are_printed_together(seconds: float, agree
 
 
 def test_electra_counts_seconds_since_the_start(tmp_path: Path) -> None:
-    """Ten updates of 1.5 s per line of two ranks; a checkpoint of 25 s behind each tenth; `Perf` is of dispatch."""
+    """Ten updates of 1.5 s per line of two ranks; a checkpoint of 25 s after each tenth; `Perf` is of dispatch."""
     lines, at = ["gradient_accumulation_steps 3", "train_batch_size 176", "=" * 80, "Running training", "=" * 80], 0
     for step in range(10, 1001, 10):
         at += 15
@@ -990,7 +990,7 @@ def test_paddlex_evaluates_outside_its_timer(every: int, window: int, tmp_path: 
 
 
 def test_paddlex_with_coarse_seconds_is_read_by_its_clock(tmp_path: Path) -> None:
-    # A step of 47 ms is printed as 0.05 s; an epoch begins with a second of waiting, which is no step.
+    # A step of 47 ms is printed as 0.05 s; an epoch begins with a second of waiting, which is not a step.
     lines = paddlex(0.047, first=1, every=10, window=10)
     session = session_of(lines, tmp_path, "paddle.paddlex")
     assert value(session, "sustained", **PAIR) == pytest.approx(2 * 4 / 0.047, rel=0.01)
@@ -1055,7 +1055,7 @@ def test_paddlespeech_begins_with_its_arguments(tmp_path: Path) -> None:
 def test_paddleocr_for_documents_times_the_forward_pass_alone(
     samples: float, found: float | str, tmp_path: Path
 ) -> None:
-    # Steps of 0.4 s on two devices, of which `batch_cost` tells 0.05; evaluations and checkpoints of 20 s and 5 s.
+    # Steps of 0.4 s on two devices, of which `batch_cost` has 0.05 s; evaluations and checkpoints of 20 s and 5 s.
     at, lines = (
         EIGHT_O_CLOCK,
         ["Instantaneous batch size per GPU = 8", "Total train batch size (w. parallel, distributed) = 16"],
@@ -1095,7 +1095,7 @@ def mllog(at: float, key: str, told: object = None, **metadata: object) -> str:
 
 
 def run_of(benchmark: str, batch: int, lines: Sequence[str], end: float, **more: object) -> list[str]:
-    """Return a log: its head, with what else is stated, and a run that meets its target at the end."""
+    """Return a log: its head with further settings, and a run that meets its target at the end."""
     stated = {"submission_benchmark": benchmark, "global_batch_size": batch} | more
     head = [mllog(-9, key, each) for key, each in stated.items()]
     return [*head, mllog(0, "run_start"), *lines, mllog(end, "run_stop", status="success")]
@@ -1104,7 +1104,7 @@ def run_of(benchmark: str, batch: int, lines: Sequence[str], end: float, **more:
 def marked(every: int, evaluated: int, factor: float = 1.0) -> list[str]:
     """TorchTitan's logger: 120 steps of 64 in 1 s, and evaluations of 20 s; a block is the first of some steps.
 
-    It tells at its end what it told at its beginning, and the speed of all steps since the last one. The timer begins
+    Its end repeats the numbers of its beginning, with the speed of all steps since the last one. The timer begins
     with the run, so that the first of these speeds counts steps that are not done.
     """
     lines, at, before = [], 0.0, 0.0
@@ -1146,7 +1146,7 @@ def test_blocks_may_mark_only_some_steps(every: int, evaluated: int, tmp_path: P
 
 
 def test_means_since_the_start_contain_slow_steps(tmp_path: Path) -> None:
-    # Mask R-CNN: a hundred steps of 64 in each epoch, 1 s each but for the first ten, and the mean every tenth.
+    # Mask R-CNN: a hundred steps of 64 in each epoch, 1 s each except the first ten, and the mean every tenth.
     lines, at, trained = [], 0.0, 0.0
     for step in range(1, 1001):
         if step % 100 == 1:
@@ -1194,7 +1194,7 @@ def dllogger(unix: float, step: object, data: dict[str, object]) -> str:
 
 @pytest.mark.parametrize(("every", "expected"), [(1, None), (10, 32)])
 def test_dllogger_may_print_planned_steps_after_the_step(every: int, expected: float | None, tmp_path: Path) -> None:
-    """Of steps one by one nothing tells that they are no epochs."""
+    """Steps one by one might be epochs."""
     lines = [dllogger(0.25 * step, [step, 640], {"loss": "5.5000"}) for step in range(0, 640, every)]
     session, case = (
         session_of(lines, tmp_path, "frameworks.dllogger"),
@@ -1244,7 +1244,7 @@ def test_console_of_convnets_hides_waits_of_several_iterations(tmp_path: Path) -
     found = measured(session, facts_of(session)).headline
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(2560 / 5.49, rel=1e-4)
-    # The mean speed of the run contradicts nothing, though a warning stands before its mean times.
+    # The mean speed of the run contradicts nothing, though a warning comes before its mean times.
     lines = console_of_convnets(epochs)
     session = session_of([*lines[:-1], "Warning: loss scale", lines[-1]], tmp_path, "ngc.pytorch_resnet50")
     assert value(session, "reported") == pytest.approx(930.9, rel=0.01)
@@ -1253,7 +1253,7 @@ def test_console_of_convnets_hides_waits_of_several_iterations(tmp_path: Path) -
     # Where the devices are unknown, so is the batch: this mean fits one of 510 images as well.
     session = session_of(console_of_convnets(epochs, devices=None), tmp_path, "ngc.pytorch_resnet50")
     assert reason(session) == "no_devices"
-    # Each epoch begins with a wait of 10 s: 25600 images in 34.99 s, of which the first ten iterations take 12.49 s.
+    # Each epoch begins with a wait of 10 s: 25600 images in 34.99 s; the first ten iterations take 12.49 s.
     session = session_of(console_of_convnets([[10.0] + [0.01] * 99] * 10), tmp_path, "ngc.pytorch_resnet50")
     assert value(session) == pytest.approx((10 * 25600 - 2560) / (10 * 34.99 - 12.49), rel=1e-4)
     # Lines of one iteration hide nothing, nor do waits that are all alike.
@@ -1440,7 +1440,7 @@ def test_time_between_some_lines_contradicts_nothing(tmp_path: Path) -> None:
 
 
 def test_speeds_of_epochs_contradict_those_of_iterations(tmp_path: Path) -> None:
-    # The frames of an epoch over its time are a quarter of what its iterations say.
+    # The speed of an epoch is a quarter of that of its iterations.
     assert not blamed(session_of(list(fastpitch(4)), tmp_path, "frameworks.dllogger_text"))
     lines = [each.replace("24000.00 frames/s", "6000.00 frames/s") for each in fastpitch(4)]
     assert blamed(session_of(lines, tmp_path, "frameworks.dllogger_text")) == "summary"
@@ -1453,7 +1453,7 @@ TEN_O_CLOCK = dt.datetime(2026, 11, 20, 10)
 
 @pytest.mark.parametrize(("every", "batch"), [(1, 0.375), (10, 9.375)])
 def test_line_of_chinese_clip_is_of_one_step(every: int, batch: float, tmp_path: Path) -> None:
-    # Steps of 0.375 s; where one in ten is printed, it claims 9.375 s, and the stamps of whole seconds tell the speed.
+    # Steps of 0.375 s; where one in ten is printed, it claims 9.375 s, and the stamps of whole seconds give the speed.
     lines = [
         f"{TEN_O_CLOCK + dt.timedelta(seconds=int(0.375 * i)):%Y-%m-%d,%H:%M:%S} | INFO | Rank 0 | "
         f"Global Steps: {i}/4000 | Train Epoch: 1 [{64 * i}/256000 ({i // 40}%)] | Loss: 1.500000 | "
@@ -1562,7 +1562,7 @@ def test_clock_contradicts_means_of_semseg(tmp_path: Path) -> None:
 
 
 def epoch_of_examples(epoch: int, took: Sequence[float], every: int = 10) -> list[str]:
-    """Return the lines of an epoch of which `took` are the seconds of all steps."""
+    """Return the lines of an epoch; `took` are the seconds of all its steps."""
     return [
         f"Epoch: [{epoch}][{i + 1:3d}/{len(took)}]\tTime {took[i]:6.3f} ({sum(took[: i + 1]) / (i + 1):6.3f})\t"
         "Data  0.001 ( 0.001)\tLoss 6.9e+00 (6.9e+00)\tAcc@1   1.56 (  1.56)"
@@ -1587,7 +1587,7 @@ EIGHT_IMAGES = {"devices": 1, "batch_size": 8}
 
 
 def test_row_after_a_pause_begins_anywhere_in_a_second(tmp_path: Path) -> None:
-    # Steps of 0.3 s; each twentieth is followed by a validation of 10.1 s, behind which a second of the bar is cut off.
+    # Steps of 0.3 s; a validation of 10.1 s follows each twentieth, and a second of the bar is cut off after it.
     lines = ["11/20/2026 10:00:00 - INFO - __main__ - ***** Running training *****"]
     at = 0.0
     for step in range(1, 400):
@@ -1607,7 +1607,7 @@ JOB = {"devices": 8, "batch_size": 64}
 def epochs_of_examples(
     own: Sequence[float], means: Sequence[float], every: int, start: dt.datetime | None = None
 ) -> list[str]:
-    """Return the lines of two epochs; each line tells the next of some seconds of its batch, and of some means."""
+    """Return the lines of two epochs; each line prints the next of the own seconds and of the means."""
     lines = []
     for at, (epoch, step) in enumerate((epoch, step) for epoch in range(2) for step in range(1, 201, every)):
         stamp = f"{start + dt.timedelta(seconds=0.5 * (200 * epoch + step)):%Y-%m-%d %H:%M:%S.%f} " if start else ""
@@ -1665,7 +1665,7 @@ def test_smaller_update_of_timm_is_found_by_its_seconds(tmp_path: Path) -> None:
 
 
 def openrlhf(words: str, command: str = "") -> Iterator[str]:
-    """Yield two epochs of 60 batches of 2 on 4 devices in 5 s, and an evaluation of 45 s behind every 20th."""
+    """Yield two epochs of 60 batches of 2 on 4 devices in 5 s, and an evaluation of 45 s after every 20th."""
     yield f"deepspeed --module openrlhf.cli.train --train_batch_size 64 --micro_train_batch_size 2 {command}"
     for epoch in (0, 1):
         seconds, states = 0, list[str]()
@@ -1688,7 +1688,7 @@ def test_openrlhf_draws_a_batch_before_it_counts(words: str, tmp_path: Path) -> 
 
 
 def easyr1(ray: str, validated: int = 0, lie: float = 1.0) -> list[str]:
-    """Return blocks of steps of 80,000 tokens in 50 s on eight devices, of which some hold a validation of 100 s."""
+    """Return blocks of steps of 80,000 tokens in 50 s on eight devices; some include a validation of 100 s."""
     lines = [
         "Config",
         "algorithm:",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tests.parsers.golden import GOLDEN, cases_of
+from tests.parsers import golden
 
 #: A line of pytest's summary that names a case.
 _FAILED = re.compile(r"(?m)^FAILED \S+::test_case\[([^/\]]+)/([^\]]+)\]")
@@ -22,9 +22,9 @@ _FAILED = re.compile(r"(?m)^FAILED \S+::test_case\[([^/\]]+)/([^\]]+)\]")
 def main(delete: bool) -> None:
     """Print the failed cases that pytest's output on stdin names, with what they say."""
     for format_id, name in _FAILED.findall(sys.stdin.read()):
-        click.echo(f"{format_id}/{name}: {cases_of(format_id)[name]['says']}")
+        click.echo(f"{format_id}/{name}: {golden.cases_of(format_id)[name]['says']}")
         if delete:
-            _delete(GOLDEN / format_id, name)
+            _delete(golden.GOLDEN / format_id, name)
 
 
 def _delete(folder: Path, name: str) -> None:

@@ -16,7 +16,7 @@ from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import Layout
 from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input
-from ingest.record.run import facts_of, of_second_run, outcome_of
+from ingest.record.run import facts_of, of_several_runs, outcome_of
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
@@ -56,7 +56,7 @@ def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, told
     span = f"lines {session.first_line}-{session.last_line}"
     came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""
     yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}{came}"
-    yield from (f"problem    {message(each)}" for each in of_second_run(given.name, session))
+    yield from (f"problem    {message(each)}" for each in of_several_runs(given.name, session))
     yield from (f"no result  {each}" for each in _left_out(outcome_of(session, log, stated), stated.document))
     for name, fact in sorted(merged.stated.items()):
         yield f"fact       {name} = {fact.value}   ({fact.where})"

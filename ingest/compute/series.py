@@ -15,10 +15,8 @@ from ingest.compute.frame import (
     TIMED,
     StepRows,
     confirmed,
-    contradicting,
     increments,
     one_row_per_step,
-    runs_back,
     usual_gap,
 )
 from ingest.read.facts import CUTS
@@ -132,33 +130,10 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
         for columns, made in ((("throughput",), _printed), (TIMED, _timed), (("clock",), _clocked)):
             if any(each in records for each in columns):
                 with np.errstate(all="ignore"):  # Overflows are detected afterwards.
-                    return made(_consistent(one_row_per_step(records)), session, case)
+                    return made(one_row_per_step(records), session, case)
     if any("training_seconds" in each and len(each) for each in session.records):
         raise no_figure("part_of_step")
     raise no_figure("no_records")
-
-
-def _consistent(frame: StepRows) -> StepRows:
-    """Return the rows; raise NoFigureError for the first of those that contradict themselves, or count backwards."""
-    if "agreement" in frame:
-        refuse_contradicting(frame["agreement"], frame.records, frame.rows)
-    _refuse_running_back(frame, "consumed", "count_runs_back")
-    return frame
-
-
-def _refuse_running_back(frame: StepRows, name: str, code: str) -> None:
-    """Raise NoFigureError for the first row of which a number that counts up is out of order."""
-    if (row := runs_back(frame, name)) is not None:
-        raise no_figure(code, line=frame.records.lines([int(frame.rows[row])])[0])
-
-
-def refuse_contradicting(agreement: Column, records: SessionRecords, rows: Rows) -> None:
-    """Raise NoFigureError for the first of n records, in these rows, whose own numbers contradict their speed."""
-    import numpy as np
-
-    if len(wrong := np.flatnonzero(contradicting(agreement))):
-        line, ratio = records.lines([int(rows[wrong[0]])])[0], agreement[wrong[0]]
-        raise no_figure("lines_contradict", line=line, count=len(wrong), times=f"{ratio:.3g}")
 
 
 def computed_series(session: Session, case: Facts) -> Callable[[], ThroughputSeries]:
@@ -307,7 +282,6 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
 def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
-    _refuse_speeds_of_ranks(frame)
     multiplier, scope = scoped(reading, case)
     samples, timed = _samples(frame), True
     if samples is not None and not _all_known(samples):
@@ -318,42 +292,6 @@ def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
         per_step = _printed_samples(frame.records, session, case)
         samples, timed = frame.covered * (per_step or 1.0), per_step is not None and reading.span != "epoch"
     return _series_of(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
-
-
-def _refuse_speeds_of_ranks(frame: StepRows) -> None:
-    """Refuse a speed of the job that several processes print, each by its own clock: it may be that of each."""
-    import numpy as np
-
-    records, reading = frame.records, frame.records.reading
-    several = bool(np.ptp(records.ranks()))
-    told_apart = any(each in records for each in ("epoch", "step"))
-    if reading.scope != "job" or (told_apart and not reading.alone):
-        return
-    if _differ(records, several) if told_apart else several:
-        raise no_figure("speed_of_ranks")
-
-
-def _refuse_samples_of_ranks(frame: StepRows) -> None:
-    """Refuse samples of the job that several processes count: they may be those of each."""
-    import numpy as np
-
-    reading = frame.records.reading
-    if reading.scope == "job" and reading.alone and np.ptp(frame.records.ranks()):
-        raise no_figure("speed_of_ranks")
-
-
-#: Of lines of two processes every second one repeats a step; of a program that was started anew one may.
-_IN_TURN = 0.25
-
-
-def _differ(records: SessionRecords, tagged: bool) -> bool:
-    """Return whether processes print a step with several speeds; those without a tag print it one after the other."""
-    import numpy as np
-
-    places = [records[each] for each in ("step", "epoch") if each in records]
-    order = np.lexsort(places) if tagged else np.arange(len(records))
-    again = np.all([np.diff(each[order]) == 0 for each in places], axis=0)
-    return bool(np.sum(again & (np.diff(records["throughput"][order]) != 0)) > _IN_TURN * len(records))
 
 
 def _lasts(frame: StepRows) -> bool:
@@ -437,10 +375,12 @@ def _of_data_set(frame: StepRows, case: Facts) -> StepRows:
 
 def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     """Return one record per pair of consecutive lines; the later line is the record."""
-    _refuse_running_back(frame, "clock", "clock_runs_back")
     if _once_an_epoch(frame):
         raise no_figure("no_steps_per_epoch")
     later, seconds = frame.clock_intervals()
+    if (seconds < 0).any():
+        row = int(later.rows[int((seconds < 0).argmax())])
+        raise no_figure("clock_runs_back", line=frame.records.lines([row])[0])
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
     return replace(_over(later, seconds / later.covered, session, case), column="clock", frame=frame)
@@ -472,7 +412,6 @@ def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) 
         per_step = samples_per_step(session, frame.records.reading, case)
         return _series_of(frame, per_step / step_seconds, per_step * frame.covered, seconds, "job", 1, True)
     refuse_impossible(samples, frame.records, frame.rows)
-    _refuse_samples_of_ranks(frame)
     multiplier, scope = scoped(frame.records.reading, case)
     return _series_of(frame, samples * multiplier / seconds, samples * multiplier, seconds, scope, multiplier, True)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ingest.compute.frame import StepRows, smaller_steps
-from ingest.compute.rules import HEADLINE, used_records
 from ingest.compute.series import (
-    NoFigureError,
     ThroughputSeries,
     no_figure,
     of_short_epochs,
@@ -15,14 +13,8 @@ from ingest.compute.series import (
     scoped,
 )
 from ingest.compute.witnesses.judging import TOLERANCE, judged, states
-from parsers.contract.statistics import median
 from parsers.engine.session import Session
 from schema.records import Facts, Figure, Witness
-from schema.vocabulary import UNITS
-
-#: Batches are others that hold so many more or fewer samples as a mean: some samplers vary around the stated one. What
-#: holds so many times the stated samples is no step, but a tick of some generative models.
-_OTHER, _TICK = 0.2, 8.0
 
 
 def summary_counters(session: Session, case: Facts, summary: Figure) -> Witness:
@@ -38,8 +30,7 @@ def counters_witness(session: Session, case: Facts, given: ThroughputSeries, hea
 
     frame = given.frame
     if not states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        otherwise = _other_batches(session, case, given) or _data_set(case, session, given)
-        return otherwise or _epoch(session, case, given) or _planned(session, given)
+        return _data_set(case, session, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0) & ~smaller_steps(frame)[1:]
     if not kept.any():
@@ -65,31 +56,6 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     return samples_per_step(session, reading, case) / multiplier
 
 
-def _other_batches(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
-    """Compare the samples that the lines of the figure count with the stated batch size; None unless they disagree.
-
-    The stated one may be what a run was to grow to, or that of another part of it.
-    """
-    frame, reading = given.frame, given.records.reading
-    counts = UNITS[reading.unit].counts == "sample" and states(frame, "samples", "batch") and "step" in given.records
-    if not counts or reading.span == "epoch" or given.scope != "job":
-        return None
-    try:
-        stated = samples_per_step(session, reading, case)
-    except NoFigureError:
-        return None
-    used = used_records(HEADLINE, given)
-    samples, covered = float(given.samples[used].sum()), float(given.covered[used].sum())
-    if samples > (1 + _OTHER) * stated * covered:
-        stated *= case.get("accumulation", 1)  # Some count the batches of an update as one.
-    ratio = samples / covered / stated
-    if not (ratio < 1 / (1 + _OTHER) or 1 + _OTHER < ratio < _TICK):
-        return None
-    first, last = given.records.lines([int(given.rows[used[0]]), int(given.rows[used[-1]])])
-    told = f"{stated:.8g} × {covered:.8g}"
-    return judged("counters", samples, stated * covered, "samples", told, (first, last))
-
-
 def _planned(session: Session, given: ThroughputSeries) -> Witness:
     """Compare the last step or epoch with the number that was planned: a run that ended early says nothing."""
     counted = session.counters
@@ -102,28 +68,6 @@ def _planned(session: Session, given: ThroughputSeries) -> Witness:
     told = f"{counted.done} / {counted.total}"
     found = judged("counters", counted.total, counted.done, f"{counted.unit}s", told, (line, line))
     return replace(found, verdict="agrees")
-
-
-def _epoch(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
-    """Compare the steps of whole epochs with what one over the data set needs, which rounds; None unless they disagree.
-
-    An epoch may be told to leave something out, so that one that agrees shows no more than a run that reached its end.
-    """
-    frame, size = given.frame, case.get("data_set_size")
-    if not size or frame.records.reading.span != "epoch" or not states(frame, "steps") or states(frame, "samples"):
-        return None
-    if len(frame) < 2:
-        return None  # A single one may have been left unfinished.
-    try:
-        # The images of a data set are shared out to all devices.
-        of_job = scoped(frame.records.reading, case)[0]
-        steps, per_step = median(frame.covered), of_job * _per_step(session, case, frame)
-    except NoFigureError:
-        return None
-    line = session.facts["data_set_size"].line if "data_set_size" in session.facts else 0
-    told = f"{steps:g} × {per_step:g}"
-    found = judged("counters", size, steps * per_step, "samples", told, (line, line), 100 / steps)
-    return found if found.verdict == "disagrees" else None
 
 
 def _data_set(case: Facts, session: Session, given: ThroughputSeries | None = None) -> Witness | None:

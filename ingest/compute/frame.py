@@ -96,13 +96,13 @@ class StepRows:
     def clock_intervals(self) -> tuple[StepRows, Column]:
         """Return all rows but the first, each covering the time since the row before it, and these times in seconds.
 
-        The clock may be coarser than the lines: of several lines with one time, only the first is a row. The time until
-        a program was started again is left out.
+        The clock may be coarser than the lines, and a line may be printed twice: of several lines with one time or one
+        step, only the first is a row. The time until a program was started again is left out.
         """
         import numpy as np
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
-        covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
+        covered = self.covered[1:] if "steps" in self else between(self.records, self.epochs, self.steps)
         anew = self._restarted(seconds)
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
@@ -111,7 +111,7 @@ class StepRows:
         if "consumed" in self:
             # Counted since the start: the row after one that is left out would get the samples of both.
             columns["samples"] = np.diff(self["consumed"])
-        chosen = np.flatnonzero((seconds != 0) & ~anew)
+        chosen = np.flatnonzero((seconds != 0) & (covered != 0) & ~anew)
         covered, took = _gathered(covered, anew, chosen), _gathered(seconds, anew, chosen)
         pauses = _held(pauses, chosen) if len(chosen) else pauses[chosen]
         columns = {
@@ -202,18 +202,18 @@ def _same_mean(epochs: Column, steps: Column) -> NDArray[np.bool_]:
     return same
 
 
-def between(records: SessionRecords, steps: Column) -> Column:
-    """Return the steps from each of n records to the next, n - 1 values.
+def between(records: SessionRecords, epochs: Column, steps: Column) -> Column:
+    """Return the steps from each of n records to the next, n - 1 values; 0 where a line repeats the step before it.
 
     Printers that count updates print at a fixed interval, although the step number may advance by less: it does not
-    where the loss scaler skips an update. What is far from the interval is none: a line is missing, or an epoch ends.
+    where the loss scaler skips an update. A gap far from the interval is not one: a line is missing, or an epoch ends.
     """
     import numpy as np
 
     gaps = np.diff(steps)
-    usual, told = usual_gap(gaps), gaps > 0
+    usual, told = usual_gap(gaps), (gaps > 0) | ((gaps == 0) & (np.diff(epochs) == 0))
     if records.reading.counts == "update":
-        told &= np.abs(gaps / usual - 1) > _SKIPPED
+        told = (gaps > 0) & (np.abs(gaps / usual - 1) > _SKIPPED)
     return np.where(told, gaps, usual)
 
 

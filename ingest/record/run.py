@@ -508,7 +508,7 @@ def _problems(
 
 
 #: Why there is no figure of numbers that contradict each other: nothing is missing that anybody could state.
-_OF_ITSELF = frozenset({"clock_runs_back", "unlike_plan"})
+_OF_ITSELF = frozenset({"clock_runs_back"})
 #: Facts of the case without which there is no figure either: all that are missing are told at once.
 _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 

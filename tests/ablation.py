@@ -4,8 +4,8 @@ Without a name, each function of the named modules is watched while all real log
 anything but their neutral value are listed: to switch one off changes nothing. With names such as
 `ingest.compute.frame:clock_set` these functions return their neutral value, and what moves in the reference is printed.
 
-The neutral value follows from the annotation: False, None, an empty collection, an array of False, or the first argument
-that has the type of what is returned.
+The neutral value follows from the annotation: False, None, an empty collection, an array of False, or the first
+argument that has the type of what is returned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from functools import wraps
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
@@ -52,9 +51,9 @@ def functions(modules: tuple[str, ...]) -> Iterator[tuple[str, Any, Neutral]]:
         for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             name = ".".join(each.relative_to(reference.ROOT).with_suffix("").parts).removesuffix(".__init__")
             for key, value in vars(import_module(name)).items():
-                if inspect.isfunction(inspect.unwrap(value)) and getattr(value, "__module__", "") == name:
-                    if neutral := neutral_of(value):
-                        yield f"{name}:{key}", value, neutral
+                own = inspect.isfunction(inspect.unwrap(value)) and getattr(value, "__module__", "") == name
+                if own and (neutral := neutral_of(value)):
+                    yield f"{name}:{key}", value, neutral
 
 
 def neutral_of(function: Any) -> Neutral | None:

@@ -103,7 +103,7 @@ class StepRows:
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
         covered = self.covered[1:] if "steps" in self else between(self.records, self.epochs, self.steps)
-        anew = self._restarted(seconds)
+        anew = self._restarted(seconds) | self._of_unknown_length()
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
@@ -123,6 +123,13 @@ class StepRows:
             apart=self.apart[1:][chosen],
         )  # fmt: skip
         return later, took
+
+    def _of_unknown_length(self) -> NDArray[np.bool_]:
+        """Return the intervals across epochs of which nothing shows how many steps they cover: numbers begin again."""
+        import numpy as np
+
+        across: NDArray[np.bool_] = (np.diff(self.epochs) != 0) & (np.diff(self.steps) <= 0)
+        return across & (not {"steps", "samples", "consumed"} & self.columns.keys()) & bool((~across).any())
 
     def _restarted(self, seconds: Column) -> NDArray[np.bool_]:
         """Return which intervals end with the first line of a program that was started again."""

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ingest.compute.frame import TIMED, most_lag, numbered, one_row_per_step, places, restarts
+from ingest.compute.frame import (
+    TIMED,
+    StepRows,
+    between,
+    increments,
+    most_lag,
+    numbered,
+    one_row_per_step,
+    places,
+    restarts,
+)
 from parsers.contract.statistics import median
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
@@ -126,23 +136,47 @@ def clock_advances(session: Session) -> Iterator[Contradiction]:
 
 
 def pace_is_one(session: Session) -> Iterator[Contradiction]:
-    """Yield where lines are missing, or steps go back, and the pace is another one then: two logs were joined."""
+    """Yield where the pace changes with missing lines, with steps that go back, or with a timer that begins again."""
     import numpy as np
 
     for records in _trained(session):
         if "step" not in records or len(records) < 2 * _FEWEST_BESIDE:
             continue
         frame = one_row_per_step(records)
-        seconds = 1 / frame["throughput"] if "throughput" in frame else frame.step_seconds
-        if seconds is None:
-            continue
-        known = np.flatnonzero((frame.pauses == 0) & np.isfinite(seconds) & (seconds > 0))
-        seconds, gaps = seconds[known], np.diff(frame.steps[known])
-        usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
-        back = np.diff(numbered(frame.epochs[known], frame.steps[known])) <= 0
-        for at in np.flatnonzero((gaps > _GAP * usual) | back).tolist():
-            if _differ(seconds[max(0, at + 1 - _BESIDE_GAP) : at + 1], seconds[at + 1 : at + 1 + _BESIDE_GAP]):
-                yield records.lines([int(frame.rows[known[at + 1]])])[0], Reason("pace_of_another")
+        with np.errstate(all="ignore"):  # Numbers may be garbled.
+            paces = _paces(frame)
+        known = np.flatnonzero((frame.pauses == 0) & np.isfinite(paces) & (paces > 0))
+        apart = np.diff(np.cumsum(_begins_again(frame))[known]) > 0
+        for at in np.flatnonzero(apart).tolist():
+            before, after = known[max(0, at + 1 - _BESIDE_GAP) : at + 1], known[at + 1 : at + 1 + _BESIDE_GAP]
+            if _differ(paces[before], paces[after]):
+                yield records.lines([int(frame.rows[after[0]])])[0], Reason("pace_of_another")
+
+
+def _paces(frame: StepRows) -> Column:
+    """Return the seconds per step, or per sample, of each row; NaN where nothing shows them."""
+    import numpy as np
+
+    told: Column | None = 1 / frame["throughput"] if "throughput" in frame else frame.step_seconds
+    if told is not None:
+        return increments(frame, told * frame.covered) / increments(frame, frame.covered)
+    paces = np.full(len(frame), np.nan)
+    if "clock" in frame and len(frame) > 1:
+        paces[1:] = np.diff(frame["clock"]) / between(frame.records, frame.epochs, frame.steps)
+    return paces
+
+
+def _begins_again(frame: StepRows) -> NDArray[np.bool_]:
+    """Return the rows with which another part of a log may begin."""
+    import numpy as np
+
+    gaps = np.diff(frame.steps, prepend=np.nan)
+    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
+    found: NDArray[np.bool_] = gaps > _GAP * usual
+    found |= np.diff(numbered(frame.epochs, frame.steps), prepend=-1) <= 0
+    if "clock" in frame and "elapsed" in frame.records.reading.columns:
+        found |= np.diff(frame["clock"], prepend=np.nan) < 0
+    return found
 
 
 def _differ(before: Column, after: Column) -> bool:

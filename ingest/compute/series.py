@@ -282,6 +282,7 @@ def _refuse_coarse(step_seconds: Column, frame: StepRows) -> None:
 def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
+    _refuse_speeds_of_ranks(frame)
     multiplier, scope = scoped(reading, case)
     samples, timed = _samples(frame), True
     if samples is not None and not _all_known(samples):
@@ -292,6 +293,42 @@ def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
         per_step = _printed_samples(frame.records, session, case)
         samples, timed = frame.covered * (per_step or 1.0), per_step is not None and reading.span != "epoch"
     return _series_of(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
+
+
+def _refuse_speeds_of_ranks(frame: StepRows) -> None:
+    """Refuse a speed of the job that several processes print, each by its own clock: it may be that of each."""
+    import numpy as np
+
+    records, reading = frame.records, frame.records.reading
+    several = bool(np.ptp(records.ranks()))
+    told_apart = any(each in records for each in ("epoch", "step"))
+    if reading.scope != "job" or (told_apart and not reading.alone):
+        return
+    if _differ(records, several) if told_apart else several:
+        raise no_figure("speed_of_ranks")
+
+
+def _refuse_samples_of_ranks(frame: StepRows) -> None:
+    """Refuse samples of the job that several processes count: they may be those of each."""
+    import numpy as np
+
+    reading = frame.records.reading
+    if reading.scope == "job" and reading.alone and np.ptp(frame.records.ranks()):
+        raise no_figure("speed_of_ranks")
+
+
+#: Of lines of two processes every second one repeats a step; of a program that was started again one may.
+_IN_TURN = 0.25
+
+
+def _differ(records: SessionRecords, tagged: bool) -> bool:
+    """Return whether processes print a step with several speeds; those without a tag print it one after the other."""
+    import numpy as np
+
+    places = [records[each] for each in ("step", "epoch") if each in records]
+    order = np.lexsort(places) if tagged else np.arange(len(records))
+    again = np.all([np.diff(each[order]) == 0 for each in places], axis=0)
+    return bool(np.sum(again & (np.diff(records["throughput"][order]) != 0)) > _IN_TURN * len(records))
 
 
 def _lasts(frame: StepRows) -> bool:
@@ -412,6 +449,7 @@ def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) 
         per_step = samples_per_step(session, frame.records.reading, case)
         return _series_of(frame, per_step / step_seconds, per_step * frame.covered, seconds, "job", 1, True)
     refuse_impossible(samples, frame.records, frame.rows)
+    _refuse_samples_of_ranks(frame)
     multiplier, scope = scoped(frame.records.reading, case)
     return _series_of(frame, samples * multiplier / seconds, samples * multiplier, seconds, scope, multiplier, True)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from golden import log_of
 
 from ingest.compute.measurement import measured
 from parsers.engine.read import read
 from parsers.engine.session import Session
 from schema.records import Figure, NoFigure
-
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 #: Format, what is printed, and what it states.
 PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
@@ -272,7 +271,7 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
 @pytest.mark.parametrize(("format_id", "printed", "facts"), PRINTED)
 def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, facts: dict[str, object]) -> None:
     # Without what the golden log itself states above its records: the last value before them counts.
-    golden = next((GOLDEN / format_id).glob("*.log"))
+    golden = log_of(format_id)
     lines = golden.read_text("utf-8").split("\n")
     first = min(each.lines([0])[0] for each in read(golden).sessions[0].records if len(each))
     path = tmp_path / "train.log"
@@ -334,9 +333,8 @@ def test_a_figure_that_a_wrapper_contradicts_is_withheld(tmp_path: Path) -> None
 def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulation(
     tmp_path: Path, own: bytes, steps: int
 ) -> None:
-    (golden,) = (GOLDEN / "ngc.tensorflow_bert").glob("*.log")
     path, traced = tmp_path / "train.log", b"+ num_accumulation_steps_phase1=704\n"
-    path.write_bytes(traced + golden.read_bytes().replace(b"  num_accumulation_steps: 16", own))
+    path.write_bytes(traced + log_of("ngc.tensorflow_bert").read_bytes().replace(b"  num_accumulation_steps: 16", own))
     assert read(path).sessions[0].facts["accumulation"].value == steps
 
 
@@ -359,8 +357,7 @@ def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulatio
     ],
 )
 def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, found: dict[str, int]) -> None:
-    (log,) = (GOLDEN / "frameworks.internlm").glob("*.log")
-    text = log.read_text("utf-8")
+    text = log_of("frameworks.internlm").read_text("utf-8")
     assert text.count("data parallel size: ") == 1
     head, rest = text.split("data parallel size: ")
     path = tmp_path / "train.log"
@@ -380,8 +377,7 @@ def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, fou
     ],
 )
 def test_nanotron_devices_follow_from_the_layout(tmp_path: Path, layout: str, devices: int | None) -> None:
-    (log,) = (GOLDEN / "frameworks.nanotron").glob("*.log")
-    text = log.read_text("utf-8")
+    text = log_of("frameworks.nanotron").read_text("utf-8")
     head, rest = text.split("ParallelismArgs(", 1)
     path = tmp_path / "train.log"
     path.write_text(f"{head}ParallelismArgs({layout}){rest.partition(')')[2]}")

@@ -22,8 +22,8 @@ FIGURES = Path(__file__).resolve().parent / "figures.csv"
 #: Columns that identify a run.
 KEY = ("path", "session")
 COLUMNS = (
-    *KEY, "format", "case", "outcome", "rule", "value", "unit", "scope", "median", "step_seconds", "time_to_train", "reason",
-    "problems", "witnesses",
+    *KEY, "format", "case", "outcome", "rule", "value", "unit", "scope", "median", "step_seconds", "time_to_train",
+    "reason", "problems", "witnesses",
 )  # fmt: skip
 #: Figures are stored with this many significant digits: sums in another order differ in later ones.
 DIGITS = 9

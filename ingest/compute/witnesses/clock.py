@@ -46,7 +46,8 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
     median over stretches that are long enough for the clock's resolution. Nor does a stall count that fewer than half
     of the stretches hold, if no record covers it. Nothing tells one from the other, so that the reason of a clock that
-    does not disagree says how much time there is of both.
+    does not disagree says how much time there is of both. If the printer is known to leave time out, and no stretch is
+    long enough, all intervals are compared together.
     """
     import numpy as np
 
@@ -70,6 +71,9 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
     trap = given.records.reading.trap
     known = trap is not None and trap.witness == "clock"
+    if resolution > _COARSEST and not plain and known:
+        together, finer = _in_all(between, unit, rounds)
+        ratio, resolution = (together, finer) if finer <= _COARSEST else (ratio, resolution)
     outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
         raise (
@@ -249,3 +253,12 @@ def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
         return whole / float(given.claimed.sum()), whole / given.pieces
     clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
     return median(clock / told), median(clock) / max(1.0, given.pieces / count)
+
+
+def _in_all(given: _Intervals, unit: float, rounds: float) -> tuple[float, float]:
+    """Return clock over claimed seconds of all intervals together, and the least that this tells, in percent.
+
+    A coarse clock rounds where a piece begins and where it ends, up or down: n pieces are wrong by the root of n.
+    """
+    claimed = float(given.claimed.sum())
+    return float(given.took.sum()) / claimed, 100 * (unit * math.sqrt(given.pieces) / claimed + rounds)

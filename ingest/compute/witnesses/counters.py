@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from ingest.compute.frame import StepRows, smaller_steps
 from ingest.compute.series import (
+    NoFigureError,
     ThroughputSeries,
     no_figure,
     of_short_epochs,
@@ -13,6 +14,7 @@ from ingest.compute.series import (
     scoped,
 )
 from ingest.compute.witnesses.judging import TOLERANCE, judged, states
+from parsers.contract.statistics import median
 from parsers.engine.session import Session
 from schema.records import Facts, Figure, Witness
 
@@ -30,7 +32,7 @@ def counters_witness(session: Session, case: Facts, given: ThroughputSeries, hea
 
     frame = given.frame
     if not states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session, given) or _planned(session, given)
+        return _data_set(case, session, given) or _epoch(session, case, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0) & ~smaller_steps(frame)[1:]
     if not kept.any():
@@ -68,6 +70,28 @@ def _planned(session: Session, given: ThroughputSeries) -> Witness:
     told = f"{counted.done} / {counted.total}"
     found = judged("counters", counted.total, counted.done, f"{counted.unit}s", told, (line, line))
     return replace(found, verdict="agrees")
+
+
+def _epoch(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare the steps of whole epochs with what one over the data set needs, which rounds; None unless they disagree.
+
+    An epoch may be told to leave something out, so that one that agrees shows no more than a run that reached its end.
+    """
+    frame, size = given.frame, case.get("data_set_size")
+    if not size or frame.records.reading.span != "epoch" or not states(frame, "steps") or states(frame, "samples"):
+        return None
+    if len(frame) < 2:
+        return None  # A single one may have been left unfinished.
+    try:
+        # The images of a data set are shared out to all devices.
+        of_job = scoped(frame.records.reading, case)[0]
+        steps, per_step = median(frame.covered), of_job * _per_step(session, case, frame)
+    except NoFigureError:
+        return None
+    line = session.facts["data_set_size"].line if "data_set_size" in session.facts else 0
+    told = f"{steps:g} × {per_step:g}"
+    found = judged("counters", size, steps * per_step, "samples", told, (line, line), 100 / steps)
+    return found if found.verdict == "disagrees" else None
 
 
 def _data_set(case: Facts, session: Session, given: ThroughputSeries | None = None) -> Witness | None:

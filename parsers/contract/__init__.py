@@ -222,8 +222,6 @@ class Reading:
         counts: `update` where a printed step is one optimiser update over all accumulation steps.
         factors: turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` for milliseconds.
         marker: stands in every line of the reading. Needed only where most lines of a log hold the format's marker.
-        alone: the speed is that of the job where one process prints it. Several print their own or the job's, by their
-            own clocks, and no line says which.
         repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
             step then count once, as their median.
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
@@ -235,8 +233,6 @@ class Reading:
             speed their mean. Records that claim fewer left some out.
         averages: the speed of the run is the mean of the speeds of its steps, in which slow ones hardly count.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
-        buffered: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
-            are printed behind its line at once. For records of one step each.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
@@ -257,7 +253,6 @@ class Reading:
     counts: Literal["step", "update"] = "step"
     factors: Mapping[str, float] = field(default_factory=dict)
     marker: bytes = b""
-    alone: bool = False
     repeated: bool = False
     weak: bool = False
     pauses: tuple[Pause, ...] = ()
@@ -266,7 +261,6 @@ class Reading:
     exact: bool = False
     averages: bool = False
     lingers: int = 0
-    buffered: bool = False
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
     facts: tuple[str, ...] = ()

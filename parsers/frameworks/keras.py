@@ -215,7 +215,6 @@ def reading(
         unit="samples/s",
         scope=scope,
         span="epoch",
-        alone=scope == "job",
         weak=True,
         where=where,
         postprocess=postprocess,

@@ -43,7 +43,6 @@ FORMAT = Format(
         Reading(
             _PLAIN,
             unit="samples/s",
-            alone=True,
             repeated=True,
             where=rb"\A(?![\s\S]*?\bkv_?store='dist)",
             pauses=(

@@ -65,7 +65,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _block(rb"TPS", rb"BPS"),
-            unit="tokens/s", scope="device", span="step", counts="update", buffered=True, postprocess=_with_tokens, facts=("devices",),
+            unit="tokens/s", scope="device", span="step", counts="update", postprocess=_with_tokens, facts=("devices",),
             pauses=(
                 Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])", b"evaluator_callback:150\tINFO\tFinished lm evals in 29.9 seconds. Metrics:"),
                 Pause("checkpoint", rb"Saving checkpoint for step ", b"checkpointer:300\tINFO\tSaving checkpoint for step 500 to /ckpt/step500..."),

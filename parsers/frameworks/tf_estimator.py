@@ -157,7 +157,6 @@ FORMAT = Format(
             unit="samples/s",
             marker=b"Average examples/sec: ",
             pauses=_PAUSES,
-            alone=True,
             repeated=True,
         ),
         Reading(
@@ -165,7 +164,6 @@ FORMAT = Format(
             unit="samples/s",
             marker=b" exp/sec = ",
             pauses=_PAUSES,
-            alone=True,
             repeated=True,
         ),
         _speeds(_TENSORFLOW),

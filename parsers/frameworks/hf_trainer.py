@@ -12,7 +12,7 @@ the resumption. Unsloth prints a banner of its own in place of the head, on ever
 those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, and Open-Instruct `TPS`,
 tokens per second since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens
 and the seconds since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences
-count, held against the speed beside them. The examples that do without the Trainer (`no_trainer`) print the same head
+count. The examples that do without the Trainer (`no_trainer`) print the same head
 and draw the same bar.
 
 A checkpoint is silent by default. It shows as a long step behind an epoch, or a multiple of `save_steps`, which a
@@ -457,20 +457,17 @@ def _of_completions(columns: Columns) -> tuple[Rows, Columns]:
 def _since_the_start(columns: Columns) -> Postprocessed:
     """Return the rows of tokens and seconds since the start, with those that hold a checkpoint.
 
-    The printed speed leaves out the tokens that were seen before a resumption. Of their steps the rows tell the share
-    of an epoch, rounded.
+    Of their steps the rows tell the share of an epoch, rounded.
     """
     consumed, clock, epoch = (columns[name] for name in ("consumed", "clock", "_epoch"))
-    told, total = columns["_speed"] * clock, float(columns["_total_steps"][0])
-    before = np.round(consumed[:1] - told[:1])
+    total = float(columns["_total_steps"][0])
     with np.errstate(all="ignore"):
-        agreement = told / (consumed - np.where(before > _ROUNDED_DIGITS * consumed[:1], before, 0.0))
         row = float(np.ptp(epoch)) / max(1, len(epoch) - 1)
         apart = np.fmax(1.0, np.round(row * total / columns["_total_epochs"][0]))
         step = np.round(epoch / row) * apart
     even = bool((np.diff(step) > 0).all())
     saved = holds_checkpoint(step, clock, saved_every(columns, total)) if even else np.zeros(len(step))
-    return np.arange(len(step)), {"consumed": consumed, "clock": clock, "agreement": agreement, "evaluated": saved}
+    return np.arange(len(step)), {"consumed": consumed, "clock": clock, "evaluated": saved}
 
 
 #: `2.5` or `'2.5'`, as a column.
@@ -674,7 +671,7 @@ FORMAT = Format(
         # Since the autumn of 2025, where tokens are counted. Floats in quotes have four digits, too few for differences.
         Reading(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
-            rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': (?:(?P<_speed>[0-9.]++)(?=[,}]))?+",
+            rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
             unit="tokens/s", counts="update", pauses=_PAUSES, postprocess=_since_the_start,
             facts=("saved_every", "total_epochs", "total_steps"),
             where=rb"\A(?![\s\S]*?" + _SHARED + rb")",

@@ -3,7 +3,7 @@
 The speed counts all tokens of the step, padding too; `real_tgs` leaves that out, and is not used. Its time is that of
 one step, from its batch to its update: evaluations and checkpoints come behind the line. `num_consumed_tokens` counts
 those of all devices since the start. The other `tgs/` are means over several steps. `tflops` is computed from the
-configuration, wrong for experts, and only contradicts the speed of some lines. Steps whose update failed print no line.
+configuration, wrong for experts, and not read. Steps whose update failed print no line.
 The fields are parted by commas until the middle of 2023.
 """
 
@@ -14,7 +14,6 @@ from math import prod
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
-from parsers.contract.proportional import in_proportion
 from parsers.frameworks import PYTORCH_JOB
 
 _LAYOUT = rb"Distributed environment is initialized, data parallel size: "
@@ -27,14 +26,10 @@ def _devices(printed: bytes) -> int:
 
 
 def _of_one_device(columns: Columns) -> Postprocessed:
-    """Return the lines, with the tokens that one device consumed, where the number of devices is stated.
-
-    TFLOP/s are always those of the configured batches, of which there may be fewer in the beginning.
-    """
+    """Return the lines, with the tokens that one device consumed, where the number of devices is stated."""
     found = {name: columns[name] for name in ("step", "loss", "throughput")}
     found["consumed"] = columns["_of_job"] / columns["_devices"]
-    flops = columns["_flops"] * np.where(np.isfinite(columns["_batches"]), columns["_batches"], 1.0)
-    return np.arange(len(flops)), {**found, **in_proportion(found["throughput"], flops)}
+    return np.arange(len(found["step"])), found
 
 
 FORMAT = Format(
@@ -46,8 +41,8 @@ FORMAT = Format(
     before_start=rb"process rank [0-9]++ is bound to host:",
     readings=(
         Reading(
-            rb"\btflops=(?P<_flops>[-+.0-9einf]++)[, ]step=<step>[, ]loss=<loss>[, ](?:real_tgs=[0-9.]++ )?+"
-            rb"tgs \(tokens/gpu/second\)=<throughput>[, ](?:(?=" + up_to(rb"\bmicro_num=", rb"\btflops=") + rb"(?P<_batches>[0-9]++)[, ])|)"
+            rb"\btflops=[-+.0-9einf]++[, ]step=<step>[, ]loss=<loss>[, ](?:real_tgs=[0-9.]++ )?+"
+            rb"tgs \(tokens/gpu/second\)=<throughput>[, ]"
             + up_to(rb"\bnum_consumed_tokens=", rb"\btflops=")
             + rb"(?P<_of_job>[0-9]++)[, ]",
             unit="tokens/s",

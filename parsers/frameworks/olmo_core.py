@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private, up_to
-from parsers.contract.proportional import in_proportion
 from parsers.frameworks import PYTORCH_JOB
 
 _EPOCH = rb",epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+"
@@ -29,9 +28,7 @@ def _block(name: bytes, updates: bytes, epoch: bytes = _EPOCH) -> bytes:
         + rb"(?P<_total>[0-9][0-9,]*+)(?=\s))|)"
         + up_to(rb" throughput/device/%s=" % name, rb"\[step=", rb"[\s\S]")
         + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)"
-        + rb"(?=(?:"
-        + up_to(rb" throughput/device/MFU=", rb"\[step=", rb"[\s\S]")
-        + rb"(?P<_mfu>[0-9][0-9.]*+)(?=\s))?+)(?:"
+        + rb"(?:"
         + up_to(rb" throughput/device/%s=" % updates, rb"\[step=", rb"[\s\S]")
         + rb"(?P<steps_per_second>[0-9][0-9,.]*+)(?=\s))?+"
     )
@@ -45,16 +42,8 @@ def _with_tokens(columns: Columns) -> Postprocessed:
     each = np.median((tokens / np.where(known, steps, np.nan))[known]) if known.any() else np.nan
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         batch = np.where(known, tokens / steps, each)
-        other, rounds = columns["_mfu"], np.zeros(len(rows))
-        if not np.isfinite(other).any():
-            other, rounds = batch * columns["steps_per_second"], batch * _ROUNDS
     found = {name: column for name, column in columns.items() if not is_private(name)}
-    found["batch"] = batch / columns["_devices"]
-    return rows, {**found, **in_proportion(columns["throughput"], other, rounds)}
-
-
-#: What is lost of updates per second that are printed with four decimals.
-_ROUNDS = 0.00005
+    return rows, found | {"batch": batch / columns["_devices"]}
 
 
 FORMAT = Format(

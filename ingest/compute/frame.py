@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = (
-    "throughput", "restated", *TIMED, "training_seconds", "seconds_otherwise",
+    "throughput", "restated", *TIMED, "training_seconds",
     "steps", "samples", "batch", "consumed", "length", "evaluated", "clock",
 )  # fmt: skip
 #: What may take time inside a record besides training steps; `restart` marks the first of a program started again, and

@@ -296,19 +296,12 @@ def _with_devices(found: dict[str, FactValue], merged: facts.Merged) -> dict[str
 def _batch_products(records: SessionRecords) -> NDArray[np.float64] | None:
     """Return speed times seconds of each record that counts a device or the job; None where it does not print both.
 
-    Where a record prints its samples, its batch size is the most that there may be. Seconds that are told otherwise
-    must give the same.
+    Where a record prints its samples, its batch size is the most that there may be.
     """
-    import numpy as np
-
     printed = "step_seconds" in records and "throughput" in records and "samples" not in records
     if records.reading.scope not in {"device", "job"} or not printed:
         return None
-    products = records["throughput"] * records["step_seconds"]
-    if "seconds_otherwise" not in records:
-        return products
-    others = records["throughput"] * records["seconds_otherwise"]
-    return np.concatenate([products, others[np.isfinite(others)]])
+    return records["throughput"] * records["step_seconds"]
 
 
 #: Problems that are reported but do not exclude the figure.

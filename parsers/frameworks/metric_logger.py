@@ -5,7 +5,7 @@ for data, as a mean over the last twenty iterations of the epoch. Lines overlap 
 closely: the overlap, which holds the slow first iterations, is undone where the lines before tell it. Where they are
 further apart, loaders stall for iterations that no mean holds. `eta` is the mean of all iterations of the epoch times
 those that are left, cut to whole seconds: what the others took follows from it where that is told well enough. The
-`Total time` of an epoch is that of its iterations alone, and held against the records. `Test:` lines are of an
+`Total time` of an epoch is that of its iterations alone. `Test:` lines are of an
 evaluation. An iteration is a batch of each device, however many of them an update accumulates. torchvision's `img/s` is
 that of one device without the wait for data, and not read. Neither speed of the job nor its batch size is printed.
 """
@@ -25,8 +25,6 @@ _WINDOW = 20
 _CUT = 0.5
 #: Share of a stretch that this may make up.
 _COARSE = 0.02
-#: Ratio up to which sums of means that overlap are as good as the same.
-_ALIKE = 1.1
 #: How far the difference of two sums of means of four decimals rounds, per iteration.
 _ROUNDS = 0.0001
 _PRECISION = {b"True": "amp", b"False": "fp32"}
@@ -85,25 +83,7 @@ def _with_left_out(columns: Columns) -> Postprocessed:
                 found["step_seconds"][lines] = with_others(
                     found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
                 )
-        found["seconds_otherwise"] = np.concatenate([_by_what_is_left(each, columns, found, left) for each in epochs])
     return rows, found
-
-
-def _by_what_is_left(lines: Rows, columns: Columns, found: Columns, left: Column) -> Column:
-    """Return the seconds of the iterations of an epoch as the last `eta` that tells them well has them.
-
-    Means that overlap or round are as good as the same. Iterations that no mean holds may have taken any time more.
-    """
-    step, took = columns["step"][lines], found["step_seconds"][lines]
-    gaps = np.diff(step, prepend=-1.0)
-    told = np.flatnonzero(left[lines] * _COARSE >= _CUT)
-    if not len(told) or step[0] != 0 or (gaps <= 0).any():
-        return np.full(len(lines), np.nan)
-    last = told[-1]
-    mean = (left[lines][last] + _CUT) / (columns["total_steps"][lines][last] - step[last])
-    ratio = mean * (step[last] + 1) / (took * gaps)[: last + 1].sum()
-    more = ratio > 1 and (gaps > _WINDOW).any()
-    return took * (1.0 if more or 1 / _ALIKE < ratio < _ALIKE else ratio)
 
 
 def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:

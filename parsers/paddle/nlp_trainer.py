@@ -22,7 +22,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped, is_private
-from parsers.contract.missing import intervals
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
@@ -55,10 +54,8 @@ def _of_job(columns: Columns) -> Postprocessed:
     with np.errstate(all="ignore"):  # Numbers may be garbled.
         miscounts = not of_ernie.any() and _counts_one_update(columns)
         dropped = {"throughput"} if miscounts or _counts_rests_as_batches(columns) else set()
-        told = columns["_steps_per_second"] * columns["duration"]
     made = {name: column for name, column in columns.items() if not is_private(name) and name not in dropped}
-    duration = columns["duration"] * intervals(columns["step"], told)
-    made["duration"] = np.where(of_ernie, columns["_ernie_seconds"], duration)
+    made["duration"] = np.where(of_ernie, columns["_ernie_seconds"], columns["duration"])
     return np.arange(len(columns["step"])), made
 
 

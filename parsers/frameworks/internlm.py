@@ -1,19 +1,16 @@
 """InternLM's trainer, InternEvo since 2024: a line per step with tokens per second of one device (`tgs`).
 
 The speed counts all tokens of the step, padding too; `real_tgs` leaves that out, and is not used. Its time is that of
-one step, from its batch to its update: evaluations and checkpoints come behind the line. `num_consumed_tokens` counts
-those of all devices since the start. The other `tgs/` are means over several steps. `tflops` is computed from the
-configuration, wrong for experts, and not read. Steps whose update failed print no line.
-The fields are parted by commas until the middle of 2023.
+one step, from its batch to its update: evaluations and checkpoints come behind the line. The other `tgs/` are means
+over several steps. `tflops` is computed from the configuration, wrong for experts, and not read. Steps whose update
+failed print no line. The fields are parted by commas until the middle of 2023.
 """
 
 from __future__ import annotations
 
 from math import prod
 
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
 
 _LAYOUT = rb"Distributed environment is initialized, data parallel size: "
@@ -23,13 +20,6 @@ _SIZE = rb"[0-9]++"
 def _devices(printed: bytes) -> int:
     """Return how many devices `8, pipeline parallel size: 2, tensor parallel size: 4` are."""
     return prod(int(each.rpartition(b" ")[2]) for each in printed.split(b","))
-
-
-def _of_one_device(columns: Columns) -> Postprocessed:
-    """Return the lines, with the tokens that one device consumed, where the number of devices is stated."""
-    found = {name: columns[name] for name in ("step", "loss", "throughput")}
-    found["consumed"] = columns["_of_job"] / columns["_devices"]
-    return np.arange(len(found["step"])), found
 
 
 FORMAT = Format(
@@ -42,15 +32,11 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\btflops=[-+.0-9einf]++[, ]step=<step>[, ]loss=<loss>[, ](?:real_tgs=[0-9.]++ )?+"
-            rb"tgs \(tokens/gpu/second\)=<throughput>[, ]"
-            + up_to(rb"\bnum_consumed_tokens=", rb"\btflops=")
-            + rb"(?P<_of_job>[0-9]++)[, ]",
+            rb"tgs \(tokens/gpu/second\)=<throughput>[, ]",
             unit="tokens/s",
             scope="device",
             span="step",
             counts="update",
-            postprocess=_of_one_device,
-            facts=("devices",),
         ),
     ),
     facts=(
@@ -74,18 +60,17 @@ FORMAT = Format(
             b"2026-11-20 10:29:01,636\tINFO train.py:323 in record_current_batch_training_metrics -- tflops=189.75,step=12,loss=8.5,"
             b"tgs (tokens/gpu/second)=4096.25,lr=6e-07,loss_scale=65536.0,grad_norm=65.5,micro_num=4,num_consumed_tokens=1703936,"
             b"inf_nan_skip_batches=0,fwd_bwd_time=3.67\n",
-            step=12, loss=8.5, throughput=4096.25, _of_job=1703936,
+            step=12, loss=8.5, throughput=4096.25,
         ),
         Sample(
             b"2026-11-20T10:29:01.636+08:00 INFO [training_internlm.py, line 600, in record_current_batch_training_metrics] - pid=11 : "
             b"tflops=127.25 step=3 loss=nan real_tgs=1000.5 tgs (tokens/gpu/second)=1024.5 tgs/last_tgs_1=1024.51 tgs/tgs_all=567.5 "
             b"tgs/last_tgs_10=0 lr=1e-06 grad_norm={'0_default': 60.5, '1_fp32': 0.0} micro_num=4 num_consumed_tokens=262144 "
             b"inf_nan_skip_batches=0 fwd_bwd_time=3.44 acc=0.0\n",
-            step=3, loss=float("nan"), throughput=1024.5, _of_job=262144,
+            step=3, loss=float("nan"), throughput=1024.5,
         ),
         NearMiss(
-            b"tflops=127.25 step=3 loss=2.5 tgs (tokens/gpu/second)=1024.5 tgs/last_tgs_1=1024.51 lr=1e-06 micro_num=4 num_consumed_tokens=2621",
-            "cut inside the number",
+            b"tflops=127.25 step=3 loss=2.5 tgs (tokens/gpu/second)=1024", "cut inside the number",
         ),
         NearMiss(b"Validation on en: step=100 loss=2.5 acc=0.5 perplexity=12.25\n", "an evaluation"),
     ),

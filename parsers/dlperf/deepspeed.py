@@ -47,12 +47,9 @@ _NOT_RLHF = rb"\A(?![\s\S]*?(?:--actor_model_name_or_path|--critic_model_name_or
 
 
 def _first_epoch(columns: Columns) -> Postprocessed:
-    """Keep the records of epoch 0; where the steps begin again, as the mean does, count one epoch more."""
+    """Keep the records of epoch 0: what the mean of later ones covers is unknown."""
     rows = np.flatnonzero(columns["epoch"] == 0)
-    kept = {name: column[rows] for name, column in columns.items()}
-    if len(rows):
-        kept["epoch"] = np.cumsum(np.diff(kept["step"], prepend=kept["step"][0]) < 0).astype(np.float64)
-    return rows, kept
+    return rows, {name: column[rows] for name, column in columns.items()}
 
 
 def _world(printed: bytes) -> int:

@@ -2,9 +2,9 @@
 
 The figure counts all devices: the script without Horovod runs in one process, and with Horovod the first worker prints
 its own speed times the number of workers. Only where a distributed store joins several workers, as the script for
-videos offers (`--kvstore dist_sync`), does each of them print its own. Labels are `Batch[20]`, `Batch [49]` or
-`Batch [0019]/[0055]`. Lines with a loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch,
-without decimals and validation.
+videos offers (`--kvstore dist_sync`), does each of them print its own. Labels are `Batch[20]`, `Batch [49]` or `Batch
+[0019]/[0055]`. Lines with a loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without
+decimals and validation.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Scope, Window

@@ -4,10 +4,10 @@ Only GPT-NeoX prints a throughput that counts. Otherwise it is the samples of th
 some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
 taken from `consumed samples` if printed; so may the sequences, whose length the lines of Megatron-DeepSpeed tell. The
 loss is missing if all iterations were skipped; `1460.8/1450.4` is the interval's figure and the mean so far, as Primus'
-`(avg 510.1)` is, whose logger may print a line twice; validation lines print a loss as well. Newer releases of Megatron
-Core print the first iteration alone, and hold it in the next line again: the first line is then no record. Forks for
-Ascend spell `gloabl batch size`. Old releases print no global batch size: then it must be stated beside the log. Memory
-is the peak allocated to tensors, not what the allocator reserved.
+`(avg 510.1)` is; validation lines print a loss as well. Newer releases of Megatron Core print the first iteration
+alone, and hold it in the next line again: the first line is then no record. Forks for Ascend spell `gloabl batch size`.
+Old releases print no global batch size: then it must be stated beside the log. Memory is the peak allocated to tensors,
+not what the allocator reserved.
 """
 
 from __future__ import annotations
@@ -85,14 +85,8 @@ def _is_told_again(steps: Column, seconds: Column) -> bool:
 
 
 def _with_samples(columns: Columns) -> Postprocessed:
-    """Add the samples of each record: those consumed since the record before, else batch size times steps.
-
-    A line that follows with the same step and time is the same one, forwarded by another logger.
-    """
-    again = (np.diff(columns["step"], prepend=np.nan) == 0) & (np.diff(columns["step_seconds"], prepend=np.nan) == 0)
-    rows = np.flatnonzero(~again)
-    if _is_told_again(columns["step"][rows], columns["step_seconds"][rows]):
-        rows = rows[1:]
+    """Add the samples of each record: those consumed since the record before, else batch size times steps."""
+    rows = np.arange(int(_is_told_again(columns["step"], columns["step_seconds"])), len(columns["step"]))
     columns = {name: column[rows] for name, column in columns.items()}
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0

@@ -1,10 +1,10 @@
 """GluonCV's detection scripts (SSD, YOLOv3, CenterNet, Faster and Mask R-CNN): the seconds of each epoch.
 
-`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and not read;
-`Training cost` is the epoch without its validation. An epoch holds all images of
-the data set, since an incomplete batch rolls over to the next. SSD does not print their number, and `dataset='voc'` may
-be a set of one's own in that layout: the batches that are printed must be those of so many images. Of R-CNNs `Speed` is
-that of the interval. Batch sizes are those of the job.
+`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and not read; `Training
+cost` is the epoch without its validation. An epoch holds all images of the data set, since an incomplete batch rolls
+over to the next. SSD does not print their number, and `dataset='voc'` may be a set of one's own in that layout: the
+batches that are printed must be those of so many images. Of R-CNNs `Speed` is that of the interval. Batch sizes are
+those of the job.
 """
 
 from __future__ import annotations

@@ -9,11 +9,10 @@ interrupt it; those of tokenising and loading begin with a name. Later versions 
 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per second.
 After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which shows
 the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
-those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, and Open-Instruct `TPS`,
-tokens per second since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens
-and the seconds since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences
-count. The examples that do without the Trainer (`no_trainer`) print the same head
-and draw the same bar.
+those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, and Open-Instruct
+`TPS`, tokens per second since the start with everything in it. Since the autumn of 2025 each dictionary may tell the
+tokens and the seconds since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their
+differences count. The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
 
 A checkpoint is silent by default. It shows as a long step behind an epoch, or a multiple of `save_steps`, which a
 configuration or a command may state, or else of 500, and by warnings of what saves. Where nothing states it, long steps

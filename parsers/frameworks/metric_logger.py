@@ -5,9 +5,9 @@ for data, as a mean over the last twenty iterations of the epoch. Lines overlap 
 closely: the overlap, which holds the slow first iterations, is undone where the lines before tell it. Where they are
 further apart, loaders stall for iterations that no mean holds. `eta` is the mean of all iterations of the epoch times
 those that are left, cut to whole seconds: what the others took follows from it where that is told well enough. The
-`Total time` of an epoch is that of its iterations alone. `Test:` lines are of an
-evaluation. An iteration is a batch of each device, however many of them an update accumulates. torchvision's `img/s` is
-that of one device without the wait for data, and not read. Neither speed of the job nor its batch size is printed.
+`Total time` of an epoch is that of its iterations alone. `Test:` lines are of an evaluation. An iteration is a batch of
+each device, however many of them an update accumulates. torchvision's `img/s` is that of one device without the wait
+for data, and not read. Neither speed of the job nor its batch size is printed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """mistral-finetune, and moshi-finetune after it: a line per `log_freq` steps, with tokens per second of one device.
 
 Its words are tokens, padding too, and its speed is that of the last step before the line. An evaluation lies within the
-time of its step, which is no record; a checkpoint comes behind the line.
-`batch_size` counts sequences of `seq_len` tokens per device, of which an update takes `num_microbatches`. Memory is in
-GiB.
+time of its step, which is no record; a checkpoint comes behind the line. `batch_size` counts sequences of `seq_len`
+tokens per device, of which an update takes `num_microbatches`. Memory is in GiB.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@ its slowest link, whatever the number of devices; so it is that of one device. `
 the largest size are the records; the tool warms up before each. One table alone is the tool's own figure, a mean over
 its iterations. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is
 the mean over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for
-nothing (older releases print in place of their number how far they differ at most). Of operations with a root (broadcast, reduce) nothing is read, and until 2022, when tables had no
-column for it, sums alone are. The batch size of a device is its message in GiB, where that is a whole number. With `-C`
-the table holds times of the processor, and is not read. AMD's rccl-tests are a copy, and test RCCL.
+nothing (older releases print in place of their number how far they differ at most). Of operations with a root
+(broadcast, reduce) nothing is read, and until 2022, when tables had no column for it, sums alone are. The batch size of
+a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is
+not read. AMD's rccl-tests are a copy, and test RCCL.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """parameter-golf since April 2026 (`1000/20000 train_loss: 2.7466 train_time: 1.6m tok/s: 8318344`): a line per few hundred steps.
 
-The speed is that of the job, a mean over all steps since the start; its clock stops during validation. The speed
-of a record follows from two means, since some runs change the model while they train, and are slower from there on. The minutes
-beside it have one decimal, and are not read. Where the run ends at its limit of time, that line has the
+The speed is that of the job, a mean over all steps since the start; its clock stops during validation. The speed of a
+record follows from two means, since some runs change the model while they train, and are slower from there on. The
+minutes beside it have one decimal, and are not read. Where the run ends at its limit of time, that line has the
 milliseconds. Earlier programs print other lines (`step_avg`).
 """
 

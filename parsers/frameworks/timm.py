@@ -6,9 +6,9 @@ since the epoch began, which counts every update; it is undone to what each line
 well, of an evaluation, which stands outside the means. The batch size is printed only where the learning rate follows from it.
 
 The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
-epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Where three batches or more are
-accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all updates of the epoch
-(`[  50/26 (200%)]`): these lines tell of no update of the usual size, and are left out.
+epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Where three
+batches or more are accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all
+updates of the epoch (`[ 50/26 (200%)]`): these lines tell of no update of the usual size, and are left out.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ smoothed until it is complete, and then a mean over the epoch with one or two de
 seconds. The seconds of an epoch are those of the rate, kept within that second. The bars that Ultralytics draws itself
 since 2025, without brackets, round their time, to tenths below a minute. Memory is in GB, and since 8.3.76 in GiB. The
 last batch of an epoch may be smaller: where the log tells the images of the data set it counts as a part, elsewhere the
-figure is too high by less than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's
-classifier ends with an accuracy, holds the validation, and is not read. The batch size is that of all devices; it
-changes where it is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
+figure is too high by less than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's classifier
+ends with an accuracy, holds the validation, and is not read. The batch size is that of all devices; it changes where it
+is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
 """
 
 from __future__ import annotations

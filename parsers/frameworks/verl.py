@@ -2,13 +2,14 @@
 
 `perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step:
 generation, scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of
-its own included, and is not read; where there are such, the trainer's devices are not those of the job. Until the spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is
-printed: `global_seqlen/mean` is the same tokens over the devices, and `timing_s/step` the whole step. A validation or
-checkpoint lies inside the step whose line names its time before that of the step; later releases stop the timer of the
-step before them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other
-loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation,
-and is left out. EasyR1 prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint
-in the step. verl-omni, which trains networks that draw, counts images instead of tokens.
+its own included, and is not read; where there are such, the trainer's devices are not those of the job. Until the
+spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed: `global_seqlen/mean` is
+the same tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint lies inside the step
+whose line names its time before that of the step; later releases stop the timer of the step before them. Numbers may
+print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only the bar tells
+the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left out. EasyR1
+prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint in the step. verl-omni,
+which trains networks that draw, counts images instead of tokens.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to

@@ -20,15 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Scope
-from parsers.contract.statistics import median
 from parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
 #: TensorFlow takes longer for a step of any size: what takes less is a sample.
 _QUICKEST = 200e-6
-#: An epoch that waits for its first step so many times as long as usual does so once.
-_ONCE = 3
 #: `[=====]`, drawn lines of Keras 3, `=====` where the terminal has no such characters, or nothing with `verbose=2`. A
 #: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
@@ -158,11 +155,7 @@ def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
     by_step = printed > whole
     found = np.where(by_step, printed * unit, whole)
     middle, half = np.where(fresh, printed * unit, whole), np.where(fresh, 0.5 * unit, 0.5)
-    # A loader makes every epoch wait. What only one waits for may be a compilation: its head stands behind a bar that
-    # was killed, on the same line.
-    late = whole - printed * unit
-    once = ~fresh & (late > _ONCE * np.maximum(median(late[~fresh]), 0.5 + 0.5 * unit))
-    known = ~np.isnan(printed) & (whole > 0) & ~once
+    known = ~np.isnan(printed) & (whole > 0)
     bounded = np.where(known, np.clip(found, middle - half, middle + half), found)
     return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
 

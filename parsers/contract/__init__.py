@@ -220,6 +220,8 @@ class Reading:
         counts: `update` where a printed step is one optimiser update over all accumulation steps.
         factors: turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` for milliseconds.
         marker: stands in every line of the reading. Needed only where most lines of a log hold the format's marker.
+        alone: the speed is that of the job where one process prints it. Several print their own or the job's, by their
+            own clocks, and no line says which.
         repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
             step then count once, as their median.
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
@@ -251,6 +253,7 @@ class Reading:
     counts: Literal["step", "update"] = "step"
     factors: Mapping[str, float] = field(default_factory=dict)
     marker: bytes = b""
+    alone: bool = False
     repeated: bool = False
     weak: bool = False
     pauses: tuple[Pause, ...] = ()

@@ -26,7 +26,7 @@ FORMAT = Format(
     marker=b"Speed: ",
     start=_ARGUMENTS,
     readings=(
-        Reading(_EPOCH, unit="images/s", repeated=True, pauses=VERIFICATION, where=rb"\A(?![\s\S]*?" + _MANY_WORKERS + rb")"),
+        Reading(_EPOCH, unit="images/s", alone=True, repeated=True, pauses=VERIFICATION, where=rb"\A(?![\s\S]*?" + _MANY_WORKERS + rb")"),
         Reading(_EPOCH, unit="images/s", repeated=True, pauses=VERIFICATION, where=rb"\A(?=[\s\S]*?" + _MANY_WORKERS + rb")", scope="node"),
         Reading(_ITER, unit="images/s", repeated=True, pauses=VERIFICATION),
     ),

@@ -2,7 +2,8 @@
 
 The figure counts all devices: the script without Horovod runs in one process, and with Horovod the first worker prints
 its own speed times the number of workers. Only where a distributed store joins several workers, as the script for
-videos offers (`--kvstore dist_sync`), does each of them print its own. Labels are `Batch[20]`, `Batch [49]` or `Batch
+videos offers (`--kvstore dist_sync`), does each of them print its own; several speeds of one batch that no argument
+explains may be those of workers, and give no figure. Labels are `Batch[20]`, `Batch [49]` or `Batch
 [0019]/[0055]`. Lines with a loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without
 decimals and validation.
 """
@@ -32,11 +33,11 @@ def _readings(unit: str, scope: Scope, where: bytes) -> tuple[Reading, ...]:
     return (
         Reading(
             rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+" + speed + rb"[\t ]++lr=",
-            unit=unit, scope=scope, marker=b"Epoch[", where=where,
+            unit=unit, scope=scope, marker=b"Epoch[", where=where, alone=True,
         ),
         Reading(
             rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
-            unit=unit, scope=scope, marker=b"Epoch[", where=where,
+            unit=unit, scope=scope, marker=b"Epoch[", where=where, alone=True,
         ),
         Reading(
             rb"\[Epoch <epoch>\] speed: <throughput> samples/sec[\t ]++time cost: <duration>(?=\s)",

@@ -45,18 +45,21 @@ FORMAT = Format(
             unit="images/s",
             marker=b"TimeHistory: ",
             pauses=_PAUSES,
+            alone=True,
         ),
         Reading(
             rb"(?<!\] )TimeHistory: <duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
             marker=b"TimeHistory: ",
             pauses=_PAUSES,
+            alone=True,
         ),
         Reading(
             _STAMP + rb"BenchmarkMetric: \{'global step':<step>, 'time_taken': <duration>, ?+'examples_per_second': <throughput>\}",
             unit="images/s",
             marker=b"BenchmarkMetric: ",
             pauses=_PAUSES,
+            alone=True,
         ),
     ),
     facts=(

@@ -196,6 +196,7 @@ def reading(
         unit="samples/s",
         scope=scope,
         span="epoch",
+        alone=scope == "job",
         weak=True,
         where=where,
         postprocess=postprocess,

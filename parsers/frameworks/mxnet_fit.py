@@ -43,6 +43,7 @@ FORMAT = Format(
         Reading(
             _PLAIN,
             unit="samples/s",
+            alone=True,
             repeated=True,
             where=rb"\A(?![\s\S]*?\bkv_?store='dist)",
             pauses=(

@@ -157,6 +157,7 @@ FORMAT = Format(
             unit="samples/s",
             marker=b"Average examples/sec: ",
             pauses=_PAUSES,
+            alone=True,
             repeated=True,
         ),
         Reading(
@@ -164,6 +165,7 @@ FORMAT = Format(
             unit="samples/s",
             marker=b" exp/sec = ",
             pauses=_PAUSES,
+            alone=True,
             repeated=True,
         ),
         _speeds(_TENSORFLOW),

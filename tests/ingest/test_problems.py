@@ -224,6 +224,7 @@ ELSEWHERE = {
     "fault",
     "changing",
     "reader_killed",
+    "reader_crashed",
     "too_slow",
     "witness_framework",
     "thread_figure",

@@ -29,7 +29,7 @@ from ingest.common.files import MANY_LOGS, absolute, file_hash, is_settled, stam
 from ingest.common.processes import Death
 from ingest.read import layout as layouts
 from ingest.read.walk import Input
-from ingest.record import duplicates, format_changes, ledger_files, telemetry
+from ingest.record import duplicates, ledger_files, telemetry
 from ingest.record.ledger_files import LedgerPlace
 from ingest.record.reading import ReadJobs, on_processes, problem_of
 from ingest.record.run import identify, runs_of
@@ -273,37 +273,21 @@ def _runs_by_folder(
     slimmer: Slimmer | None,
 ) -> tuple[dict[str, FolderRuns], int]:  # fmt: skip
     """Return the runs of each folder, read or as cached, and how many logs were read."""
-    concerned = format_changes.Concerned(cached)
     found = dict[str, FolderRuns]()
     for each in shards:
-        if each.key and (known := _known_runs(each, cached, concerned, slimmer)):
+        lines = cached.get(each.key) if each.key else None
+        if lines is not None and (known := _runs_known(lines, slimmer)):
             found[each.folder] = known
     missing = [each for each in shards if each.folder not in found]
     for shard, told in zip(missing, (read or partial(on_processes, 1))(missing), strict=True):
         runs = _without_changed(told, shard, hashes, cached)
         lines = _lines(runs)
         if shard.key and not passes(runs):
-            cached.put(shard.key, concerned.mark + lines)
+            cached.put(shard.key, lines)
         found[shard.folder] = FolderRuns.of_lines(lines, slimmer) if slimmer else FolderRuns(list(runs))
         if progress:
             progress(len(shard.inputs))
     return found, sum(len(each.inputs) for each in missing)
-
-
-def _known_runs(
-    shard: Shard, cached: Cache, concerned: format_changes.Concerned, slimmer: Slimmer | None
-) -> FolderRuns | None:
-    """Return the runs that an earlier call read; None if none did, or formats have changed that concern the logs."""
-    mark, _, lines = (cached.get(shard.key) or b"").partition(b"\n")
-    found = _runs_known(lines, slimmer) if mark else None
-    if found is None or mark + b"\n" == concerned.mark:
-        return found
-    # Without records, the start of a program tells the format, which need not hold a marker.
-    told = bool(found.runs) and all(run.format and run.observations for run in found.runs)
-    if not told or concerned.by_changes(mark, [each.path for each in shard.inputs]):
-        return None
-    cached.put(shard.key, concerned.mark + lines)
-    return found
 
 
 def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
@@ -474,7 +458,7 @@ def _shard(
     content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
     named = [*chain.from_iterable(each.files for each in inputs), *(each.given.path for each in files)]
     readable = not any(os.path.lexists(path) for path in named if not _known_hash(path, known))
-    key = key_of("runs", core_of(layout), content) if readable else ""
+    key = key_of("runs", code_of(layout), content) if readable else ""
     sampled = {each.given.name: _known_hash(each.given.path, known) for each in files}
     return Shard(folder, inputs, mine | sampled, rules, files, key, layout)
 
@@ -482,12 +466,6 @@ def _shard(
 @cache
 def code_of(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
-    return key_of(core_of(layout), format_changes.now().digest)
-
-
-@cache
-def core_of(layout: str) -> str:
-    """Hash of the same without the modules of formats, each of which matters to some logs only."""
     top = Path(__file__).resolve().parents[2]
     files = [
         *top.glob("parsers/**/*.py"),
@@ -497,7 +475,7 @@ def core_of(layout: str) -> str:
     ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
-    for path in sorted({*files} - {*format_changes.modules()}):
+    for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

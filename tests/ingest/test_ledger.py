@@ -481,7 +481,6 @@ def test_the_key_depends_on_the_code(
 ) -> None:
     """Changed rules or layouts read everything again."""
     monkeypatch.setattr(ledger, "code_of", lambda layout: "another")
-    monkeypatch.setattr(ledger, "core_of", lambda layout: "another")
     assert ingest(tree, "--out", out).code == 0
     assert len(read_logs()) == 5
 
@@ -492,7 +491,7 @@ def test_the_key_depends_on_the_code(
 )
 def test_the_code_that_lines_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(ledger, "__file__", str(tmp_path / "ingest/record/ledger.py"))
-    before = ledger.core_of.__wrapped__("perfledger")
+    before = ledger.code_of.__wrapped__("perfledger")
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("# a rule\n")
-    assert ledger.core_of.__wrapped__("perfledger") != before
+    assert ledger.code_of.__wrapped__("perfledger") != before

@@ -2,7 +2,7 @@
 
 Without a name, each function of the named modules is watched while all real logs are read. Those that never returned
 anything but their neutral value are listed: to switch one off changes nothing. With names such as
-`ingest.compute.frame:clock_set` these functions return their neutral value, and what moves in the reference is printed.
+`ingest.compute.frame:restarts` these functions return their neutral value, and what moves in the reference is printed.
 
 The neutral value follows from the annotation: False, None, an empty collection, an array of False, or the first
 argument that has the type of what is returned.
@@ -145,7 +145,7 @@ def main(names: tuple[str, ...], modules: str) -> None:
             replace_everywhere(function, watched(function, neutral, seen[name]))
         read_all(reference.trees())
         for name, _, _ in found:
-            if not seen[name]["effects"]:
+            if seen[name]["calls"] and not seen[name]["effects"]:
                 click.echo(f"{name}: {seen[name]['calls']} calls, no effect")
         return
     before = read_all(reference.trees())

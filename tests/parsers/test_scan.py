@@ -432,14 +432,6 @@ def test_records_have_only_the_columns_of_their_reading(tmp_path: Path) -> None:
     assert "clock" not in records
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_byte_order_marks_within_joined_files_are_removed(encoding: str, tmp_path: Path) -> None:
-    path = tmp_path / "train.log"
-    path.write_bytes(b"".join(f"word {n}\n".encode(encoding) for n in range(3)))
-    (chunk,) = chunks(path, Noise())
-    assert chunk.text == b"word 0\nword 1\nword 2\n"
-
-
 @pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])
 def test_labels_of_ranks_next_to_a_stamp_are_read(front: str, tmp_path: Path) -> None:
     text = "".join(front.format(rank=n % 2, stamp="Nov 20 01:02:03 ") + f"word {n}\n" for n in range(12))

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from ingest.check_secrets import found_in
+from ingest.common.documents import decoded, read_bytes
 from ingest.common.errors import UsageError
 from parsers.engine.scan import ScanError
 from schema.records import Run, RunJson
@@ -141,12 +142,12 @@ def _line(name: str, wrong: Sequence[str], remedy: str, otherwise: str = "fail")
 def _manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     try:
-        if path.is_symlink() or path.stat().st_size > LARGEST_FILE:
-            raise UsageError(f"{path}: is a link or larger than {LARGEST_FILE} bytes; pack it with `runners submit`")
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+        if path.is_symlink():
+            raise UsageError(f"{path}: is a link; pack it with `runners submit`")
+        return decoded(read_bytes(path, LARGEST_FILE), Manifest)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}; pack the runs with `python -m runners submit`") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path}: {error}; pack the runs with `python -m runners submit`") from None
 
 
@@ -201,8 +202,8 @@ def _run_jsons(folder: Path, manifest: Manifest) -> Iterator[tuple[str, RunJson 
         yield "", "there is no run.json"
     for name in sorted(found):
         try:
-            yield name, msgspec.json.decode((folder / name).read_bytes(), type=RunJson)
-        except (msgspec.DecodeError, ValueError) as error:
+            yield name, decoded(read_bytes(folder / name), RunJson)
+        except (OSError, ValueError) as error:
             yield name, f"{name}: {error}"
 
 

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ingest.common import words
+from ingest.common.documents import MOST_OF_SITE, DocumentError, cause, decoded, read_bytes
 from ingest.common.errors import UsageError
 from ingest.compute import results
 from ingest.compute.contrast import Measured, contrast
@@ -133,11 +134,10 @@ def read(path: Path, metric: str) -> list[HeldFigure]:
         UsageError: the file cannot be read, or has no such figure.
     """
     try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"{path}: {error.strerror}; give the results.json of a site, or what figures --json printed"
-        ) from None
+        text = read_bytes(path, MOST_OF_SITE)
+    except (OSError, DocumentError) as error:
+        what = cause(error)
+        raise UsageError(f"{path}: {what}; give the results.json of a site, or what figures --json printed") from None
     found = [each for each in _entries(path, text, metric) if each.measured]
     if not found:
         raise UsageError(f"{path}: holds no measured figure of {metric}, so there is nothing to compare with")
@@ -146,14 +146,14 @@ def read(path: Path, metric: str) -> list[HeldFigure]:
 
 def _entries(path: Path, text: bytes, metric: str) -> Iterator[HeldFigure]:
     try:
-        keys = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        keys = decoded(text, dict[str, msgspec.Raw])
         if "results" in keys:
-            document = msgspec.json.decode(text, type=_PublishedBaseline)
+            document = decoded(text, _PublishedBaseline)
             return (_of_record(each, metric) for each in document.results if each.origin == "measured")
         if "cases" in keys:
-            figures = msgspec.json.decode(text, type=FiguresFound)
+            figures = decoded(text, FiguresFound)
             return (_of_figure(path, each, metric) for each in figures.cases)
-    except msgspec.DecodeError as error:
+    except (DocumentError, msgspec.DecodeError) as error:
         raise UsageError(f"{path}: {error}; it is neither a results.json nor what figures --json prints") from None
     raise UsageError(f"{path}: has neither `results` nor `cases`; give a results.json, or what figures --json printed")
 

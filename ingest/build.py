@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ingest.read.change_notes import ChangeNotes
     from ingest.read.plans import Plans
     from ingest.read.walk import FoundFiles
-    from ingest.record.ledger import Ledger, ReadJobs
+    from ingest.record.ledger import Ledger
     from ingest.record.ledger_files import LedgerPlace
+    from ingest.record.reading import ReadJobs
     from ingest.record.remote import StoredFolder
     from ingest.site.builder import Built
 
@@ -282,8 +283,8 @@ def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
 
 
 @contextmanager
-def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) -> Iterator[ReadJobs | None]:
-    """Start processes where there is enough to read that they pay off, or what the user asks for."""
+def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) -> Iterator[ReadJobs]:
+    """Read on one process, on several if there is enough to read that they pay off, or on what the user asks for."""
     if inputs.on:
         from ingest.record import cluster
 
@@ -293,14 +294,11 @@ def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) 
     size = sum(at[0] for each in found.inputs if (at := stamp(each.path)))
     worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES or len(folders) > 1  # fetching is waiting
     count = inputs.jobs or (os.cpu_count() or 1 if worth else 1)
-    if count <= 1:
-        yield None
-        return
     from functools import partial
 
-    from ingest.record import ledger
+    from ingest.record import reading
 
-    yield partial(ledger.on_processes, count, anew=bool(folders))
+    yield partial(reading.on_processes, count, anew=bool(folders))
 
 
 @contextmanager

@@ -296,6 +296,34 @@ def check_secrets(paths: tuple[Path, ...], every: bool) -> int:
 
 
 @commands.command()
+@click.option(
+    "--from", "name", metavar="NAME", default="", help="What exported the log; without it the names are listed."
+)
+@click.argument("export", metavar="FILE", required=False, type=click.Path(path_type=Path))
+def unwrap(name: str, export: Path | None) -> int:
+    """Print the log that another tool exported, as its program printed it.
+
+    For example: unwrap --from loki answer.json > train.log
+    """
+    from parsers.unwrap import FILTERS
+
+    if name not in FILTERS or export is None:
+        told = "\n".join(f"  {each:9} {str(made.__doc__).partition(chr(10))[0]}" for each, made in FILTERS.items())
+        raise UsageError(f"give --from NAME FILE, where NAME is one of\n{told}")
+    try:
+        stream = export.open("rb")
+    except OSError as error:
+        raise UsageError(f"{export}: {error.strerror}; check the path") from None
+    with stream:
+        try:
+            for line in FILTERS[name](stream):
+                sys.stdout.buffer.write(line)
+        except ValueError as error:
+            raise UsageError(f"{export}: {error}") from None
+    return UNDERSTOOD
+
+
+@commands.command()
 @click.argument("log", type=click.Path(path_type=Path))
 @_layout_option
 def explain(log: Path, layout: str) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ingest.common.errors import printable
 from ingest.common.faults import guarded
 from ingest.common.problems import message
+from ingest.common.processes import Death, done_apart
 from ingest.compute import rules, window
 from ingest.compute.measurement import measured
 from ingest.compute.metrics import metrics
@@ -16,7 +17,8 @@ from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import Layout
 from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input
-from ingest.record.run import facts_of, of_second_run, outcome_of
+from ingest.record.reading import problem_of
+from ingest.record.run import facts_of, of_several_runs, outcome_of
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
@@ -56,7 +58,7 @@ def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, told
     span = f"lines {session.first_line}-{session.last_line}"
     came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""
     yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}{came}"
-    yield from (f"problem    {message(each)}" for each in of_second_run(given.name, session))
+    yield from (f"problem    {message(each)}" for each in of_several_runs(given.name, session))
     yield from (f"no result  {each}" for each in _left_out(outcome_of(session, log, stated), stated.document))
     for name, fact in sorted(merged.stated.items()):
         yield f"fact       {name} = {fact.value}   ({fact.where})"
@@ -154,9 +156,17 @@ def _metric_text(found: MetricFigure) -> str:
 
 def text(path: Path, name: str, layout: Layout) -> str:
     """Return the whole explanation, safe to print, and redacted but for the folder of the log, which was asked for."""
-    lines: list[str] = []
-    found = guarded(name, path, lambda: lines.extend(explain(Input(path, name), layout)))
-    told = [*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]
+    told = done_apart(_explained, (path, name, layout))
+    if isinstance(told, Death):
+        told = [f"log        {name}", f"not read   {message(problem_of(told, name))}"]
     folder = f"{name.rpartition('/')[0]}/"
     kept = [each.replace(folder, _FOLDER) for each in told[1:]] if len(folder) > 1 else told[1:]
     return printable("\n".join([*told[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(kept)[0])]))
+
+
+def _explained(asked: tuple[Path, str, Layout]) -> list[str]:
+    """Return the lines of an explanation, as far as it goes before a fault of ours."""
+    path, name, layout = asked
+    lines: list[str] = []
+    found = guarded(name, path, lambda: lines.extend(explain(Input(path, name), layout)))
+    return [*lines, f"fault      {message(found)}"] if isinstance(found, Problem) else lines

@@ -15,6 +15,7 @@ import msgspec
 from ingest.build import Inputs
 from ingest.common import sources
 from ingest.common.cache import key_of
+from ingest.common.documents import MOST_OF_TABLE, decoded, read_bytes
 from ingest.common.files import is_settled, notes, write_if_changed
 from ingest.read.objects import is_url
 
@@ -56,8 +57,8 @@ def asked(inputs: Inputs, *options: object) -> str:
 def repeated(asked: str, inputs: Inputs) -> Printed | None:
     """Return what the last build printed, if it is the same build and none of the files that it left has changed."""
     try:
-        last = msgspec.json.decode((notes(inputs.out) / _NOTE).read_bytes(), type=LastBuild)
-    except (OSError, ValueError, RecursionError):
+        last = decoded(read_bytes(notes(inputs.out) / _NOTE, MOST_OF_TABLE), LastBuild)
+    except (OSError, ValueError):
         return None
     return last.printed if asked and asked == last.asked and last.left == _left(inputs) else None
 

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from msgspec import ValidationError
 
 from ingest.common import numbers
+from ingest.common.documents import MOST_OF_SITE, MOST_OF_TABLE, DocumentError, cause, read_bytes
 from ingest.common.errors import UsageError
 from ingest.compute.results import results
 from ingest.record.ledger_files import LedgerPlace, place_of, runs_in
@@ -123,7 +124,7 @@ class _Site:
     def _document(self) -> ResultsDocument:
         path = self.folder / _RESULTS
         try:
-            return from_text(path.read_bytes(), ResultsDocument)
+            return from_text(read_bytes(path, MOST_OF_SITE), ResultsDocument)
         except (OSError, ValueError, ValidationError) as error:
             raise UsageError(f"{path}: cannot be read ({error}); build the site again") from None
 
@@ -207,7 +208,11 @@ def _pages(site: _Site, told: Verified) -> Iterator[str]:
     for path in sorted(site.folder.rglob("*.html")):
         page = path.relative_to(site.folder).as_posix()
         parser = _Collector()
-        parser.feed(path.read_text("utf-8", "replace"))
+        try:
+            parser.feed(read_bytes(path, MOST_OF_TABLE).decode("utf-8", "replace"))
+        except (OSError, DocumentError) as error:
+            yield f"{path}: cannot be read ({cause(error)})"
+            continue
         told.pages += 1
         for shown in parser.shown:
             if run := site.addresses.get(_address(page, shown.address)):

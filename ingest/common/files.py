@@ -8,8 +8,11 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+
+from ingest.common.documents import DocumentError, read_bytes
 
 #: Up to so many logs, data are JSON lines, whose changes git shows; of more they are Parquet files, a tenth as large.
 MANY_LOGS = 5_000
@@ -66,11 +69,9 @@ def is_as_stated(path: Path, sha256: object) -> bool:
 
 def write_if_changed(path: Path, data: bytes) -> bool:
     """Replace a file by `data` in one step; return False, without writing, if it holds them already."""
-    try:
-        if path.read_bytes() == data:
+    with suppress(OSError, DocumentError):
+        if read_bytes(path, len(data)) == data:
             return False
-    except OSError:
-        pass
     try:
         _replace(path, data)
     except OSError as error:

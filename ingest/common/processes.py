@@ -1,22 +1,131 @@
-"""Processes that read logs, this one too: others end with the one that started them, however that ends."""
+"""Processes that work for this one: a crash of native code ends one of them, and not the program."""
 
 from __future__ import annotations
 
 import gc
 import os
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context, parent_process
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from threading import Thread
+from typing import Any
+
+from ingest.common.errors import UsageError
+
+_TOP = Path(__file__).resolve().parents[2]
+#: Seconds in which a process that is interrupted may remove its temporary files.
+_CLEANING_UP = 2.0
+#: Seconds between two looks whether the process that gives the work is still there.
+_PARENT_CHECK = 0.2
 
 
-def pool(count: int, *, anew: bool = False) -> ProcessPoolExecutor:
-    """Return so many processes; with `anew`, none is a copy of this one, whose threads a library may need.
+@dataclass(frozen=True)
+class Death:
+    """How a process ended over its work; `code` is as Python states it: negative for a signal."""
 
-    By themselves they would wait for work for ever once the process that gives it is killed: each holds a copy of the
-    pipe's other end, so none sees the end of it.
-    """
-    context = get_context("spawn") if anew else None
-    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin)
+    code: int
+
+    @property
+    def cause(self) -> str:
+        """Name the signal, or the exit code."""
+        return signal.Signals(-self.code).name if self.code < 0 else f"exit code {self.code}"
+
+    @property
+    def is_kill(self) -> bool:
+        """Return whether something ended the process from outside, as systems do that are short of memory."""
+        return self.code == -signal.SIGKILL
+
+
+class Worker:
+    """A process that does one kind of work, again and again; it ends with this process, however that ends."""
+
+    def __init__(self, work: Callable[[Any], Any], *, anew: bool = False, folder: str | None = None) -> None:
+        """Start it.
+
+        Args:
+            work: what it does with each thing that it is given; the exceptions that it raises come back.
+            anew: start Python again instead of copying this process, in which a library may have threads. `work` is
+                then sent, and so must be a function of a module.
+            folder: its working folder, where it starts anew.
+        """
+        self.connection, theirs = Pipe()
+        self._is_busy = self._is_started = False
+        with closing(theirs):
+            if anew or sys.platform != "linux":
+                self._process: Any = _started(theirs, folder)
+                self._send(work)
+            else:
+                self._process, self._is_started = _forked(theirs, work), True
+
+    def give(self, task: object) -> None:
+        """Give it something to do; it must not have anything to do already."""
+        self._is_busy = True
+        self._send(task)
+
+    def answer(self) -> Any:
+        """Wait for what the work gives, and return it; a Death if the process ended over it.
+
+        Raises:
+            UsageError: the process could not start.
+            Exception: what the work raised.
+        """
+        try:
+            done, found = self.connection.recv()
+        except (EOFError, OSError):
+            return self._death()
+        finally:
+            self._is_busy = False
+        self._is_started = True
+        if not done:
+            raise found
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        if self._is_busy:
+            os.kill(self._process.pid, signal.SIGINT)
+            wait([self.connection], _CLEANING_UP)
+        self.connection.close()
+        self._process.kill()
+        self._exit_code()
+
+    def _death(self) -> Death:
+        death = Death(self._exit_code())
+        if not self._is_started and death.code >= 0:
+            raise UsageError(f"{sys.executable} -m {__name__}: could not start a process, {death.cause}; see above")
+        return death
+
+    def _send(self, given: object) -> None:
+        with suppress(OSError):  # the process has ended, which its answer says
+            self.connection.send(given)
+
+    def _exit_code(self) -> int:
+        if isinstance(self._process, subprocess.Popen):
+            return self._process.wait()
+        self._process.join()
+        return int(self._process.exitcode)
+
+
+def answering(workers: Iterable[Worker]) -> list[Worker]:
+    """Wait until workers have an answer, and return them."""
+    by_connection = {each.connection: each for each in workers}
+    return [by_connection[each] for each in wait([*by_connection]) if isinstance(each, Connection)]
+
+
+def done_apart(work: Callable[[Any], Any], task: object) -> Any:
+    """Return what a process of its own gives; a Death if it ended over it."""
+    with closing(Worker(work)) as worker:
+        worker.give(task)
+        return worker.answer()
 
 
 def keep_objects() -> None:
@@ -24,12 +133,60 @@ def keep_objects() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-def _begin() -> None:
+def _forked(connection: Connection, work: Callable[[Any], Any]) -> Any:
+    process = get_context("fork").Process(target=_serve, args=(connection, work, os.getpid()), daemon=True)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # Python drops exceptions while it forks
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: those that we know hold nothing of ours
+            process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return process
+
+
+def _started(connection: Connection, folder: str | None) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(filter(None, [str(_TOP), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__, str(connection.fileno()), str(os.getpid())],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        pass_fds=[connection.fileno()],
+        process_group=0,  # Ctrl-C is for the program, which then ends its workers
+    )
+
+
+def _serve(connection: Connection, work: Callable[[Any], Any], parent: int) -> None:
     keep_objects()
-    Thread(target=_wait, daemon=True).start()
+    Thread(target=_end_with, args=[parent], daemon=True).start()
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        while True:
+            connection.send(_done(work, connection.recv()))
 
 
-def _wait() -> None:
-    if (parent := parent_process()) is not None:
-        parent.join()
-        os._exit(1)
+def _done(work: Callable[[Any], Any], task: object) -> tuple[bool, Any]:
+    try:
+        return True, work(task)
+    except Exception as error:
+        error.add_note(f"in another process: {traceback.format_exc()}")
+        return False, error
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended: it would wait for work for ever, or finish work for nobody."""
+    while os.getppid() == parent:
+        time.sleep(_PARENT_CHECK)
+    os._exit(1)
+
+
+def _main() -> None:
+    connection = Connection(int(sys.argv[1]))
+    _serve(connection, connection.recv(), int(sys.argv[2]))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _main()

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from ingest.common.documents import read_text
 from ingest.common.files import notes, write_if_changed
 
 #: Below the project's folder: what pages are made of, other than the logs.
@@ -61,10 +62,10 @@ def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
         return False
     now = state(paths, layout)
     try:
-        before = (notes(docs) / _NOTE).read_text("utf-8")
+        before = read_text(notes(docs) / _NOTE)
         known = json.loads(before)
         others = any(known[key] != json.loads(now)[key] for key in ("logs", "layout"))
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return True
     return not (docs / "en" / "index.md").is_file() or (before != now and not others)
 

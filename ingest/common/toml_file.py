@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import inspect
 
+from ingest.common.documents import DocumentError, read_text
 from ingest.common.errors import UsageError
 
 Keys = tuple[str | int, ...]
@@ -32,6 +33,14 @@ _KEY = re.compile(rf"[ \t]*({_NAMES})[ \t]*=")
 #: A step in the place that msgspec names: a key, the number of an element, or `[...]` for one of a table's own keys.
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
 _LONGEST_VALUE = 60
+#: Bytes that tomllib parses in a second; the longest file that we have is a fifth of it.
+_MOST_BYTES = 1 << 20
+#: Parts of a dotted key; tomllib needs memory by the square of them.
+_MOST_PARTS = 20
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}){{{_MOST_PARTS}}}")
+#: Bits of a whole number, as TOML demands; Python does not print any longer ones.
+_MOST_BITS, _TOO_LONG = 64, "it has a number of too many digits"
 _MOST_NAMES = 30
 
 
@@ -120,16 +129,28 @@ def read_tables(path: Path) -> TomlFile[dict[str, Any]]:
         FileError: it cannot be read, or is not TOML.
     """
     try:
-        source = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
-        return TomlFile(path, source, tomllib.loads(source))
+        source = read_text(path, _MOST_BYTES).replace("\r\n", "\n")
     except OSError as error:
         raise FileError(path, 0, error.strerror or "cannot be read") from None
-    except UnicodeDecodeError as error:
-        raise FileError(path, line_of_byte(error), "is not UTF-8; save the file in that encoding") from None
+    except DocumentError as error:
+        raise FileError(path, error.line, str(error)) from None
+    if found := _LONG_KEY.search(source):
+        raise FileError(
+            path, source.count("\n", 0, found.start()) + 1, f"it has a key of more than {_MOST_PARTS} parts"
+        )
+    try:
+        tables = tomllib.loads(source)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"\(at line (\d+)", str(error))
         line = int(at[1]) if at else source.rstrip().count("\n") + 1
         raise FileError(path, line, f"is not TOML: {error}") from None
+    except RecursionError:
+        raise FileError(path, 0, "it is nested too deep") from None
+    except ValueError:  # Python converts no more than 4,300 digits, but any hexadecimal ones
+        raise FileError(path, 0, _TOO_LONG) from None
+    if any(each.bit_length() > _MOST_BITS for each in _whole_numbers(tables)):
+        raise FileError(path, 0, _TOO_LONG)
+    return TomlFile(path, source, tables)
 
 
 def read(path: Path, kind: type[Record]) -> TomlFile[Record]:
@@ -165,16 +186,11 @@ def one_of(*names: str, pattern: str = "", like: str = "") -> msgspec.Meta:
     return msgspec.Meta(pattern=rf"^(?:{alternatives})\Z", description=f"one of {known}", examples=list(names))
 
 
-def line_of_byte(error: UnicodeDecodeError) -> int:
-    """Return the line of the first byte that is not UTF-8."""
-    return error.object[: error.start].count(b"\n") + 1
-
-
 def display_path(path: Path) -> str:
     """Return a path relative to the current folder if it is below it."""
     try:
         return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
-    except ValueError:
+    except (ValueError, OSError, RuntimeError):  # of links that lead back to themselves, the last
         return str(path)
 
 
@@ -184,6 +200,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near := difflib.get_close_matches(name, names, n=2):
         return f"; did you mean {' or '.join(map(repr, near))}?"
     return f"; known are {', '.join(names)}" if 0 < len(names) <= _MOST_NAMES else ""
+
+
+def _whole_numbers(data: object) -> Iterator[int]:
+    if isinstance(data, int):
+        yield data
+    elif isinstance(data, dict | list):
+        for each in data.values() if isinstance(data, dict) else data:
+            yield from _whole_numbers(each)
 
 
 def _explained(data: object, kind: Any, error: Exception) -> tuple[Keys, str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 from parsers.contract import PauseKind
 from parsers.contract.statistics import median, medians
-from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.table import SessionRecords, Stop
 from schema.vocabulary import UNITS
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = (
-    "throughput", "restated", *TIMED, "training_seconds", "seconds_otherwise", "agreement",
+    "throughput", "restated", *TIMED, "training_seconds",
     "steps", "samples", "batch", "consumed", "length", "evaluated", "clock",
 )  # fmt: skip
 #: What may take time inside a record besides training steps; `restart` marks the first of a program started again, and
@@ -49,37 +48,13 @@ _AGREES = 0.1
 _OUTSIDE = 0.02
 #: Share of the usual interval by which the loss scaler may keep the step number back.
 _SKIPPED = 0.5
-#: Two programs write into one file where steps go back so often, and in this share of the lines.
-_OFTEN, _SHARE = 3, 0.1
-#: They do so in turn, and at different speeds, where this share of the lines tells the step of the line before.
-_IN_TURN = 0.3
-#: A gap is that of one interval of the printer where at least this share of the lines follows after it.
-_ALONE = 0.3
-#: Lines are missing where a row is so many of the usual intervals behind the one before, and those around it at most so
-#: many, in as many places at most as people leave something out of a log.
-_LEFT_OUT, _AS_USUAL, _PLACES = 3.0, 1.5, 3
-#: A line contradicts itself if its speed is off what its other numbers give by more than this share.
-_DIFFERS = 0.05
-#: Numbers that count up lie outside those of the lines around them in this share of the lines, where some were damaged.
-_DAMAGED = 0.1
-#: A line that follows within this share of the usual interval, with the same step, is the same line again.
-_AGAIN = 0.1
-#: Lines that are printed together follow within these seconds.
-_AT_ONCE = 0.01
-#: Steps grow where none holds fewer samples than the one before by more than this share; those are small that hold less
-#: than this share of what the last rows do, as the median of so many tells.
-_GROWS, _SMALLER, _LAST = 0.01, 0.9, 3
-#: A local clock is set by an hour where daylight saving begins or ends: in the first hours of a day, at most twice in a
-#: log. Without that hour the interval is the usual one, give or take this share, and much shorter than an hour.
-_HOUR, _EARLY, _TWICE, _ALIKE, _USUAL = 3600.0, 4, 2, 0.5, 600.0
-#: Months in which clocks are set somewhere, days of the week on which they are, and that of the first day of 1970.
-_SET_IN, _WEEKEND, _FIRST_DAY = (2, 3, 4, 8, 9, 10, 11), (4, 5, 6), 3
+#: Steps grow if none holds fewer samples than the one before by more than this share.
+_GROWS = 0.01
+#: Steps are small if they hold less than this share of the median of the last rows, which are so many.
+_SMALLER, _LAST = 0.9, 3
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG, _LAG_SHARE = 3, 0.1
-#: Two programs drift apart where, of the steps from some one on, in this share the lines are so many intervals apart by
-#: their clocks, and so many seconds more, by which clocks are cut.
-_APART, _COARSE, _MOSTLY = 3.0, 2.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -121,49 +96,27 @@ class StepRows:
     def clock_intervals(self) -> tuple[StepRows, Column]:
         """Return all rows but the first, each covering the time since the row before it, and these times in seconds.
 
-        The clock may be coarser than the lines: of several lines with one time, only the first is a row. A row then
-        begins where the clock has just changed, but for the line behind a pause, which stands anywhere in its second:
-        the row that holds a pause goes on to the next change. Lines after the last change of the clock are left out; so
-        is the time until a program was started again, of which the first line begins the next row, time over which the
-        clock was set by an hour, and time of which lines are missing, which may have told of an evaluation. Where the
-        clock is coarser, what lies before and behind such a time up to a change of the clock is left out, too.
+        The clock may be coarser than the lines, and a line may be printed twice: of several lines with one time or one
+        step, only the first is a row. The time until a program was started again is left out.
         """
         import numpy as np
 
         seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
-        covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
-        room = _room(self.steps, seconds)
-        if "steps" not in self:
-            covered = _not_beyond(covered, self.steps, room)
-        anew = self._restarted(seconds) | self._clock_set() | missing(self.steps)[1:]
-        if self.records.reading.counts == "update":
-            # Where the number of updates does not advance, nothing else tells of lines that are missing.
-            anew |= (np.diff(self.steps) <= 0) & (room >= covered / _SKIPPED)
-        anew |= self._of_other_length(seconds, covered)
+        covered = self.covered[1:] if "steps" in self else between(self.records, self.epochs, self.steps)
+        anew = self._restarted(seconds) | self._of_unknown_length()
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
-        columns, chosen = {name: each[1:] for name, each in self.columns.items()}, np.flatnonzero(~anew)
-        counted = {"samples", "batch", "consumed"} & self.columns.keys()
-        coarse = counted == {"consumed"} and not seconds.all()
-        if "consumed" in self and (anew.any() or coarse or len(seconds) == 1):
-            # What is counted since the start would fall to the row behind one that is left out, and a single row tells
-            # nothing of what it adds.
+        columns = {name: each[1:] for name, each in self.columns.items()}
+        if "consumed" in self:
+            # Counted since the start: the row after one that is left out would get the samples of both.
             columns["samples"] = np.diff(self["consumed"])
-        if counted and not coarse:
-            covered, pauses, took = covered[chosen], pauses[chosen], seconds[chosen]
-            columns = {name: each[chosen] for name, each in columns.items()}
-        else:
-            chosen = np.flatnonzero((seconds != 0) & ~anew)
-            if 0 < len(chosen) < (~anew).sum():
-                anew, chosen = _between_changes(anew, chosen)
-                chosen = chosen[(_held(pauses, chosen) == 0) | (chosen == chosen[-1])]
-            covered, took = _gathered(covered, anew, chosen), _gathered(seconds, anew, chosen)
-            pauses = _held(pauses, chosen) if len(chosen) else pauses[chosen]
-            columns = {
-                name: _gathered(each, anew, chosen) if name == "samples" else each[chosen]
-                for name, each in columns.items()
-            }
+        chosen = np.flatnonzero((seconds != 0) & (covered != 0) & ~anew)
+        covered, took = _gathered(covered, anew, chosen), _gathered(seconds, anew, chosen)
+        pauses = _held(pauses, chosen) if len(chosen) else pauses[chosen]
+        columns = {
+            name: _gathered(each, anew, chosen) if name == "samples" else each[chosen] for name, each in columns.items()
+        }
         epochs, steps, rows = self.epochs[1:][chosen], self.steps[1:][chosen], self.rows[1:][chosen]
         later = replace(
             self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses,
@@ -171,52 +124,20 @@ class StepRows:
         )  # fmt: skip
         return later, took
 
+    def _of_unknown_length(self) -> NDArray[np.bool_]:
+        """Return the intervals across epochs of which nothing shows how many steps they cover: numbers begin again."""
+        import numpy as np
+
+        across: NDArray[np.bool_] = (np.diff(self.epochs) != 0) & (np.diff(self.steps) <= 0)
+        return across & (not {"steps", "samples", "consumed"} & self.columns.keys()) & bool((~across).any())
+
     def _restarted(self, seconds: Column) -> NDArray[np.bool_]:
         """Return which intervals end with the first line of a program that was started again."""
         import numpy as np
 
-        _, back = _restarts(self.epochs, self.steps, np.zeros(len(self)), *_most_lag(self.records))
-        timer_begins = (seconds < 0) & ("elapsed" in self.records.reading.columns)
-        wrong = self._beside_a_wrong_time(timer_begins & (np.diff(self.steps) > 0))
-        restarted: NDArray[np.bool_] = back[1:] | timer_begins | wrong
+        _, back = restarts(self.epochs, self.steps, np.zeros(len(self)), *most_lag(self.records))
+        restarted: NDArray[np.bool_] = back[1:] | (seconds < 0) & ("elapsed" in self.records.reading.columns)
         return restarted
-
-    def _of_other_length(self, seconds: Column, covered: Column) -> NDArray[np.bool_]:
-        """Return the intervals between epochs where these last longer or shorter than others.
-
-        Where steps begin anew, nothing tells how many lie between the last line of an epoch and the first one of the
-        next.
-        """
-        import numpy as np
-
-        across = (np.diff(self.epochs) != 0) & (np.diff(self.steps) <= 0)
-        known = (seconds > 0) & (self.pauses[1:] & ~np.uint8(PAUSES["epoch_end"]) == 0)
-        between, inside = across & known, ~across & known
-        if {"steps", "samples", "consumed"} & self.columns.keys() or not between.any() or not inside.any():
-            return np.zeros(len(across), dtype=np.bool_)
-        each = seconds / covered
-        ratio = median(each[between]) / median(each[inside])
-        return between if abs(ratio - 1) > _DIFFERS else np.zeros(len(across), dtype=np.bool_)
-
-    def _beside_a_wrong_time(self, back: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which intervals end or begin with the line whose time is wrong, of a timer that goes on as before it.
-
-        Args:
-            back: the intervals in which the timer goes back, and the steps do not.
-        """
-        import numpy as np
-
-        clock, found = self["clock"], np.zeros(len(back), dtype=np.bool_)
-        for row in np.flatnonzero(back):
-            # The line is the one before that is too late, or the one behind that is too early.
-            found[row - 1] |= row > 0 and clock[row + 1] >= clock[row - 1]
-            found[row + 1 : row + 2] |= row + 2 < len(clock) and clock[row + 2] >= clock[row]
-        return found
-
-    def _clock_set(self) -> NDArray[np.bool_]:
-        """Return which intervals hold an hour by which the clock was set; a timer of the program never is."""
-        found: NDArray[np.bool_] = clock_set(self["clock"]) & ("elapsed" not in self.records.reading.columns)
-        return found
 
 
 def _gathered(values: Column, anew: NDArray[np.bool_], chosen: Rows) -> Column:
@@ -227,61 +148,11 @@ def _gathered(values: Column, anew: NDArray[np.bool_], chosen: Rows) -> Column:
     return gathered
 
 
-def _between_changes(anew: NDArray[np.bool_], chosen: Rows) -> tuple[NDArray[np.bool_], Rows]:
-    """Return which of n intervals are left out, and those chosen rows that begin and end where the clock changes.
-
-    Args:
-        anew: n intervals that are left out, such as those that end where a program was started again.
-        chosen: the intervals with which the clock changes, but for those that are left out.
-    """
-    import numpy as np
-
-    behind = np.searchsorted(chosen, np.flatnonzero(anew))
-    begins, ends = np.append(-1, chosen)[behind] + 1, np.append(chosen, len(anew) - 1)[behind] + 1
-    wider = anew.copy()
-    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        wider[begin:end] = True
-    kept = chosen[~wider[chosen]]
-    return (wider, kept) if len(kept) else (anew, chosen)
-
-
 def _held(pauses: PauseFlags, chosen: Rows) -> PauseFlags:
     """Return the pauses of each of some chosen rows, with those of the rows before it that are not chosen."""
     import numpy as np
 
     return np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)])
-
-
-def _may_be_set(clock: Column) -> NDArray[np.bool_]:
-    """Return whether clocks are set on the day of each time, so that a pause of an hour on another day is one.
-
-    That is in spring or autumn of either half of the world, from Friday to Sunday. Without a year the day of the week
-    is not known, and without a date, which then is in January, nothing.
-    """
-    import numpy as np
-
-    known = np.isfinite(clock)
-    days = np.where(known, clock, 0.0).astype("datetime64[s]").astype("datetime64[D]")
-    months = days.astype("datetime64[M]").astype(np.int64) % 12 + 1
-    has_year = clock >= DATELESS_BEFORE
-    weekend = np.isin((days.astype(np.int64) + _FIRST_DAY) % 7, _WEEKEND)
-    found: NDArray[np.bool_] = np.isin(months, _SET_IN) & (weekend | ~has_year) | (months == 1) & ~has_year
-    return found
-
-
-def clock_set(clock: Column) -> NDArray[np.bool_]:
-    """Return which intervals between lines, whose local times are given, hold an hour by which the clock was set."""
-    import numpy as np
-
-    seconds = np.diff(clock)
-    advanced = seconds[seconds > 0]
-    usual = median(advanced) if len(advanced) else 0.0
-    without = np.where(seconds > 0, seconds - _HOUR, seconds + _HOUR)
-    is_early = np.floor(clock[:-1] / _HOUR) % 24 < _EARLY
-    found: NDArray[np.bool_] = (
-        is_early & _may_be_set(clock[:-1]) & (np.abs(without - usual) <= _ALIKE * usual) & (0 < usual <= _USUAL)
-    )
-    return found if found.sum() <= _TWICE else np.zeros(len(found), dtype=np.bool_)
 
 
 # Figures, metrics and signs of a second run all ask for the rows of one session.
@@ -291,154 +162,27 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     import numpy as np
 
     columns = {name: records[name] for name in _COLUMNS if name in records}
-    epochs, steps = _places(records)
+    epochs, steps = places(records)
     rows = np.arange(len(records))
     group, ranks = rows, records.ranks()
     if _is_repeated(records):
         columns, rows, group = _once_per_step(columns, epochs, steps, ranks)
         epochs, steps = epochs[rows], steps[rows]
-    else:
-        columns |= {name: _mended(columns[name], epochs) for name in ("clock", "consumed") if name in columns}
-        if "clock" in columns and (again := _printed_again(columns["clock"], epochs, steps)).any():
-            rows, group = np.flatnonzero(~again), np.cumsum(~again) - 1
-            columns, epochs, steps = {name: each[rows] for name, each in columns.items()}, epochs[rows], steps[rows]
     held, beside = ([each for each in records.stops() if (each.pause.inside == "none") is out] for out in (False, True))
     stopped, apart = (_stopped(each, group, ranks, len(rows)) for each in (held, beside))
-    if records.reading.buffered:
-        stopped = _in_all_printed_together(stopped, records.stamps()[rows])
     if "evaluated" in columns:
         stopped[columns["evaluated"] > 0] |= PAUSES["evaluation"]
     pauses = _pauses(records, stopped, epochs, steps)
-    every = StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
-    frame = _without_contradicting(every)
-    return frame if records.reading.span != "interval" else _without_missing(frame)
+    return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses, apart > 0)
 
 
-def contradicting(agreement: Column) -> NDArray[np.bool_]:
-    """Return which of n records print a speed that their other numbers contradict, by their column `agreement`."""
-    off: NDArray[np.bool_] = (agreement > 1 + _DIFFERS) | (agreement < 1 / (1 + _DIFFERS))
-    return off
-
-
-def _without_contradicting(frame: StepRows) -> StepRows:
-    """Return the rows without those that contradict themselves, where these are the fewer: some number was damaged.
-
-    What lies between two lines then falls to the next row, unless that tells its own seconds.
-    """
-    import numpy as np
-
-    if "agreement" not in frame:
-        return frame
-    off = contradicting(frame["agreement"])
-    if not 0 < off.sum() < len(off) / 2:
-        return frame
-    kept = _at(frame, ~off, frame.apart)
-    if frame.records.reading.span != "interval" or "duration" in frame:
-        return kept
-    chosen, none = np.flatnonzero(~off), np.zeros(len(off), dtype=np.bool_)
-    counted = {name: _gathered(frame[name], none, chosen) for name in ("steps", "samples") if name in frame}
-    covered = counted.get("steps", _covered(frame.records, kept.columns, kept.steps))
-    return replace(kept, columns={**kept.columns, **counted}, covered=covered, pauses=_held(frame.pauses, chosen))
-
-
-def _without_missing(frame: StepRows) -> StepRows:
-    """Return the rows but for those before which lines are missing.
-
-    Such a row would have the weight of all lines that were left out, though it tells of the last of their steps.
-    """
-    import numpy as np
-
-    behind = missing(frame.steps)
-    if not behind.any() or {"steps", "consumed"} & frame.columns.keys():
-        return frame
-    return _at(frame, ~behind, frame.apart | np.concatenate([[False], behind[:-1]]))
-
-
-def _at(frame: StepRows, kept: NDArray[np.bool_], apart: NDArray[np.bool_]) -> StepRows:
-    """Return some of the rows."""
-    columns = {name: each[kept] for name, each in frame.columns.items()}
-    return replace(
-        frame, rows=frame.rows[kept], epochs=frame.epochs[kept], steps=frame.steps[kept], columns=columns,
-        covered=frame.covered[kept], pauses=frame.pauses[kept], apart=apart[kept],
-    )  # fmt: skip
-
-
-def missing(steps: Column) -> NDArray[np.bool_]:
-    """Return before which of n rows lines are missing, as where somebody shows the beginning and the end of a log.
-
-    A printer whose interval changes goes on with the new one.
-    """
-    import numpy as np
-
-    gaps = np.nan_to_num(np.diff(steps, prepend=np.nan))
-    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
-    longer, unusual = gaps > _LEFT_OUT * usual, np.pad(gaps > _AS_USUAL * usual, 1)
-    unusual[-1] = usual == 1  # Printers that show their first steps one by one go on with an interval.
-    found: NDArray[np.bool_] = longer & ~unusual[:-2] & ~unusual[2:]
-    return found if found.sum() <= _PLACES else np.zeros_like(found)
-
-
-def _printed_again(clock: Column, epochs: Column, steps: Column) -> NDArray[np.bool_]:
-    """Return which lines repeat the one before them: two handlers of a logger print each line twice.
-
-    An update that the loss scaler skips has the step of the one before it, and takes the usual time.
-    """
-    import numpy as np
-
-    seconds, again = np.diff(clock), np.zeros(len(clock), dtype=np.bool_)
-    same = (np.diff(steps) == 0) & (np.diff(epochs) == 0)
-    advanced = seconds[~same & (seconds > 0)]
-    again[1:] = same & (np.abs(seconds) < _AGAIN * (median(advanced) if len(advanced) else 0.0))
-    return again
-
-
-def _places(records: SessionRecords) -> tuple[Column, Column]:
+def places(records: SessionRecords) -> tuple[Column, Column]:
     """Return epoch and step of each record, neither of them NaN; records are numbered if no step is printed."""
     import numpy as np
 
-    numbers = np.arange(1.0, len(records) + 1)
-    steps = _filled(records["step"]) if "step" in records else numbers
-    epochs = np.nan_to_num(_filled(records["epoch"])) if "epoch" in records else np.zeros(len(records))
-    if not np.isfinite(steps).all():
-        return epochs, numbers
-    return epochs, steps if _is_repeated(records) else _mended(steps, epochs)
-
-
-def _mended(counted: Column, epochs: Column) -> Column:
-    """Return n numbers that count up, with the mean of its neighbours for each that lost a digit, or a point."""
-    import numpy as np
-
-    out = _out_of_order(counted, epochs)
-    if not 0 < out.sum() <= _DAMAGED * len(out):
-        return counted
-    return np.where(out, (np.roll(counted, 1) + np.roll(counted, -1)) / 2, counted)
-
-
-def _out_of_order(counted: Column, epochs: Column) -> NDArray[np.bool_]:
-    """Return which of n numbers lie outside those around them, which are in order, by more than they are apart."""
-    import numpy as np
-
-    out = np.zeros(len(counted), dtype=np.bool_)
-    before, each, behind = counted[:-2], counted[1:-1], counted[2:]
-    apart = behind - before
-    out[1:-1] = (apart > 0) & ((each < before - apart) | (each > behind + apart)) & (epochs[:-2] == epochs[2:])
-    return out
-
-
-def runs_back(frame: StepRows, name: str) -> int | None:
-    """Return the first row of which a number that counts up is out of order; None where none is, or too few to tell."""
-    import numpy as np
-
-    if name not in frame or _is_repeated(frame.records):
-        return None
-    if name == "consumed" and "elapsed" in frame.records.reading.columns:
-        # A program that is started again begins its time anew, too.
-        onward = [np.diff(each) for each in (frame["clock"], frame.steps)]
-        fallen = (np.diff(frame[name]) < 0) & (onward[0] > 0) & (onward[1] > 0) & (np.diff(frame.epochs) == 0)
-        if fallen.any():
-            return int(np.argmax(fallen)) + 1
-    rows = np.flatnonzero(_out_of_order(frame[name], frame.epochs) & ~_out_of_order(frame.steps, frame.epochs))
-    return int(rows[0]) if len(rows) >= max(_OFTEN, _DAMAGED * len(frame)) else None
+    steps = records["step"] if "step" in records else np.full(len(records), np.nan)
+    epochs = np.nan_to_num(records["epoch"]) if "epoch" in records else np.zeros(len(records))
+    return epochs, steps if np.isfinite(steps).all() else np.arange(1.0, len(records) + 1)
 
 
 def _is_repeated(records: SessionRecords) -> bool:
@@ -465,41 +209,19 @@ def _same_mean(epochs: Column, steps: Column) -> NDArray[np.bool_]:
     return same
 
 
-def between(records: SessionRecords, steps: Column) -> Column:
-    """Return the steps from each of n records to the next, n - 1 values.
+def between(records: SessionRecords, epochs: Column, steps: Column) -> Column:
+    """Return the steps from each of n records to the next, n - 1 values; 0 where a line repeats the step before it.
 
     Printers that count updates print at a fixed interval, although the step number may advance by less: it does not
-    where the loss scaler skips an update. What is far from the interval is none: a line is missing, or an epoch ends.
+    where the loss scaler skips an update. A gap far from the interval is not one: a line is missing, or an epoch ends.
     """
     import numpy as np
 
     gaps = np.diff(steps)
-    usual, told = usual_gap(gaps), gaps > 0
+    usual, told = usual_gap(gaps), (gaps > 0) | ((gaps == 0) & (np.diff(epochs) == 0))
     if records.reading.counts == "update":
-        told &= np.abs(gaps / usual - 1) > _SKIPPED
+        told = (gaps > 0) & (np.abs(gaps / usual - 1) > _SKIPPED)
     return np.where(told, gaps, usual)
-
-
-def _room(steps: Column, seconds: Column) -> Column:
-    """Return for how many steps the seconds between lines have room, by the lines between which the number advances."""
-    import numpy as np
-
-    gaps = np.diff(steps)
-    told = (gaps > 0) & (seconds > 0)
-    each = median(seconds[told] / gaps[told]) if told.any() else np.nan
-    return np.maximum(1.0, np.round(np.where(seconds > 0, seconds, np.nan) / each))
-
-
-def _not_beyond(covered: Column, steps: Column, room: Column) -> Column:
-    """Return the steps between lines, fewer where the number advances by less and the clock has no room for as many.
-
-    Where lines are missing the usual gap is that of several of them.
-    """
-    import numpy as np
-
-    gaps = np.diff(steps)
-    less = (covered > np.maximum(gaps, 0.0)) & (room <= (1 - _SKIPPED) * covered)
-    return np.where(less, np.maximum(room, gaps), covered)
 
 
 def usual_gap(gaps: Column) -> float:
@@ -514,17 +236,6 @@ def usual_gap(gaps: Column) -> float:
         return 1.0
     lower, upper = forward[(len(forward) - 1) // 2], forward[len(forward) // 2]
     return float(lower if upper > (1 + _SKIPPED) * lower else (lower + upper) / 2)
-
-
-def _filled(column: Column) -> Column:
-    """Return a column with gaps filled from the line before, or at the beginning from the first line with a value."""
-    import numpy as np
-
-    known = np.flatnonzero(~np.isnan(column))
-    if len(known) in (0, len(column)):
-        return column
-    filled: Column = column[known[np.maximum(np.searchsorted(known, np.arange(len(column)), side="right") - 1, 0)]]
-    return filled
 
 
 def _covered(records: SessionRecords, columns: Mapping[str, Column], steps: Column) -> Column:
@@ -544,27 +255,7 @@ def _covered(records: SessionRecords, columns: Mapping[str, Column], steps: Colu
     # Where the steps begin anew, the first step printed by itself is one, and its stall must not count for ten; another
     # record covers as many as usual, some of them of the epoch before it.
     alone = (steps == 0) | ((steps == 1) & (usual > 2))
-    covered = np.where(inside, gaps, np.where(alone, 1.0, usual))
-    lost = _lines_lost(gaps, columns["duration"]) if "duration" in columns else np.zeros(len(steps), dtype=np.bool_)
-    return np.where(lost, gaps[inside].min(initial=np.inf), covered)
-
-
-def _lines_lost(gaps: Column, duration: Column) -> NDArray[np.bool_]:
-    """Return before which of n rows lines are lost, so that a row tells of one of the intervals alone.
-
-    Args:
-        gaps: steps since the row before; of one interval or of several.
-        duration: what each row tells, in seconds; that of one interval is nearer to it than that of several.
-    """
-    import numpy as np
-
-    inside = gaps > 0
-    several = gaps / gaps[inside].min(initial=np.inf)
-    if not (several[inside] % 1 == 0).all() or (several == 1).sum() < max(1, _ALONE * inside.sum()):
-        return np.zeros(len(gaps), dtype=np.bool_)
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        lost: NDArray[np.bool_] = (several > 1) & (duration < median(duration[several == 1]) * np.sqrt(several))
-    return lost
+    return np.where(inside, gaps, np.where(alone, 1.0, usual))
 
 
 def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> PauseFlags:
@@ -587,26 +278,6 @@ def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> P
     return found
 
 
-def _in_all_printed_together(stopped: PauseFlags, stamps: Column) -> PauseFlags:
-    """Return the pauses, those of a record also in all that are printed together with it, where clocks tell these."""
-    import numpy as np
-
-    if (bunch := printed_together(stamps)) is None:
-        return stopped
-    found = np.zeros(bunch[-1] + 1, dtype=np.uint8)
-    np.bitwise_or.at(found, bunch, stopped)
-    return found[bunch]
-
-
-def printed_together(stamps: Column) -> Rows | None:
-    """Return the number of the bunch of each line, of those that are printed at once; None where clocks do not tell."""
-    import numpy as np
-
-    gaps = np.diff(stamps, prepend=-np.inf)
-    longer = gaps[np.isfinite(gaps) & (gaps > _AT_ONCE)]
-    return np.cumsum(~(gaps < _AGAIN * median(longer))) if len(longer) else None
-
-
 def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:
     """Add ends of epochs, restarts, and what a mean still shows of a pause; drop those before whose mean it ends.
 
@@ -621,7 +292,7 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
     if records.reading.cumulative_since is not None:
         # A running mean begins anew with the epoch, after the pause before it.
         stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
-    _, begun = _restarts(epochs, steps, np.zeros(len(steps)), *_most_lag(records))
+    _, begun = restarts(epochs, steps, np.zeros(len(steps)), *most_lag(records))
     stopped[begun] |= PAUSES["restart"]
     shown = stopped.copy()
     for later in range(1, min(records.reading.lingers, len(shown) - 1) + 1):
@@ -641,7 +312,7 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
     doubtful = (pauses > 0) & (pauses & ~np.uint8(_DOUBTFUL) == 0)
     if reading.span == "step":
         follows = (np.diff(frame.steps, prepend=np.nan) == 1) & (np.diff(frame.epochs, prepend=np.nan) == 0)
-        doubtful |= (pauses > 0) & ~(follows & ("step" in frame.records and not reading.buffered))
+        doubtful |= (pauses > 0) & ~(follows & ("step" in frame.records))
     # One record without a pause shows nothing: the first holds the compilation, and perhaps an evaluation before it.
     known = per_step[~doubtful & ~np.isnan(per_step)]
     if doubtful.any() and (~doubtful).sum() > 1 and len(known):
@@ -719,7 +390,7 @@ def _once_per_step(
     import numpy as np
 
     # A file may hold the same steps twice, of a program that was started again without saying so.
-    order, begun = _restarts(epochs, steps, ranks, _LAG, _LAG_SHARE)
+    order, begun = restarts(epochs, steps, ranks, _LAG, _LAG_SHARE)
     keys = _starts(begun, ranks) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
@@ -727,7 +398,7 @@ def _once_per_step(
     return merged, first[sequence], np.argsort(sequence)[group.ravel()]
 
 
-def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int, share: float) -> tuple[Rows, NDArray[np.bool_]]:
+def restarts(epochs: Column, steps: Column, ranks: Column, lag: int, share: float) -> tuple[Rows, NDArray[np.bool_]]:
     """Return the index of each row's step, and whether the row goes back further than a line may lag.
 
     It may by `lag` distinct steps, or by a `share` of all where most steps are printed several times: a single rank
@@ -735,7 +406,7 @@ def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int, share: flo
     """
     import numpy as np
 
-    order, by_rank = _numbered(epochs, steps), np.argsort(ranks, kind="stable")
+    order, by_rank = numbered(epochs, steps), np.argsort(ranks, kind="stable")
     begun = np.zeros(len(order), dtype=np.bool_)
     if share and median(np.bincount(order).astype(np.float64)) > 1:
         lag = max(lag, int(share * order.max()))
@@ -744,7 +415,7 @@ def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int, share: flo
     return order, begun
 
 
-def _numbered(epochs: Column, steps: Column) -> Rows:
+def numbered(epochs: Column, steps: Column) -> Rows:
     """Return the number of each row's epoch and step, in their order; rows of one epoch and step share it."""
     import numpy as np
 
@@ -765,91 +436,7 @@ def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
     return starts
 
 
-def begun_anew(records: SessionRecords) -> int | None:
-    """Return the first row that repeats the session's first step, if the program was restarted without a message.
-
-    A resumed run goes back to a step after its first, never before it. Where no step is printed, epochs tell.
-    """
-    import numpy as np
-
-    if len(records) < 2 or not ("step" in records or "epoch" in records):
-        return None
-    epochs, steps = _places(records)
-    steps = steps if "step" in records else np.zeros(len(records))
-    order, begun = _restarts(epochs, steps, records.ranks(), *_most_lag(records))
-    found = np.flatnonzero(begun & (order <= order[0]))
-    return int(found[0]) if len(found) else None
-
-
-def interleaved(records: SessionRecords) -> int | None:
-    """Return the first row that goes back to a step, or states one anew, where two programs write into one file.
-
-    Their steps go back again and again; those of a resumed run go back once. Where ranks print the same steps, a second
-    program may be no slower than they are: then nothing tells it from a rank.
-    """
-    import numpy as np
-
-    value = next((name for name in ("throughput", *TIMED, "clock") if name in records), None)
-    if len(records) < 2 or "step" not in records or value is None:
-        return None
-    if _is_repeated(records):
-        return _drifting(records)
-    forward = np.diff(_numbered(*_places(records)))
-    # Two lines of one step have different stamps also where a line is printed twice, but the same time since the start.
-    stamped = value == "clock" and "elapsed" not in records.reading.columns
-    lag = _LAG if stamped else _most_lag(records)[0]
-    again = (forward < -lag) if lag else (forward <= 0) & (np.diff(records[value]) != 0)
-    if lag and value != "clock":
-        again |= _in_turn(forward, records[value])
-    found = np.flatnonzero(again)
-    return int(found[0]) + 1 if len(found) >= max(_OFTEN, _SHARE * len(records)) else None
-
-
-def _in_turn(forward: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
-    """Return which steps two programs tell in turn, of which always the same one is slower; none, unless many are.
-
-    An update that the loss scaler skips has the step of another as well, but not so many are skipped.
-    """
-    import numpy as np
-
-    again = forward == 0
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        ratio = np.log(values[1:] / values[:-1])[again]
-    slower, faster = (ratio > _DIFFERS).sum(), (ratio < -_DIFFERS).sum()
-    several = max(slower, faster) >= max(_OFTEN, _IN_TURN * len(values)) and not min(slower, faster)
-    return again if several else np.zeros_like(again)
-
-
-def _drifting(records: SessionRecords) -> int | None:
-    """Return the first row behind which two programs drift apart that print the same steps; None where they are ranks.
-
-    Ranks wait for each other in every step: none goes back further than a line may lag but where it starts again, and
-    the clocks of their lines of a step stay together. An evaluation may lie between two states of one bar.
-    """
-    import numpy as np
-
-    ranks = records.ranks()
-    order, begun = _restarts(*_places(records), ranks, *_most_lag(records))
-    back = np.flatnonzero(begun)
-    if len(back) >= max(_OFTEN, _SHARE * len(records)):
-        return int(back[0])
-    if "clock" not in records:
-        return None
-    keys = _starts(begun, ranks) * (order.max() + 1) + order
-    _, first, group, lines = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    begins, ends = np.full(len(lines), np.inf), np.full(len(lines), -np.inf)
-    with np.errstate(all="ignore"):  # Numbers may be garbled, or missing.
-        np.minimum.at(begins, group, records["clock"])
-        np.maximum.at(ends, group, records["clock"])
-        # The clocks of two machines may differ, by as much from first to last.
-        apart = ends - begins - np.min(ends - begins, where=lines > 1, initial=np.inf)
-        late = np.flatnonzero((lines > 1) & (apart > _APART * median(np.abs(np.diff(begins))) + _COARSE))
-    if len(late) < max(_OFTEN, _SHARE * len(lines)) or len(late) < _MOSTLY * (late[-1] - late[0] + 1):
-        return None
-    return int(first[late[0]])
-
-
-def _most_lag(records: SessionRecords) -> tuple[int, float]:
+def most_lag(records: SessionRecords) -> tuple[int, float]:
     """Return by how many steps, or by which share of all, a line may go back.
 
     Ranks lag, and a loss scaler takes back updates that it skips. Where every step is printed once no line may.

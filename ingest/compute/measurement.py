@@ -7,7 +7,6 @@ declares which of the two is right where they differ (`parsers.contract.Trap`).
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,17 +17,15 @@ from msgspec.structs import replace
 from ingest.compute import rules
 from ingest.compute.series import NoFigureError, ThroughputSeries, computed_series
 from ingest.compute.window import too_few
-from ingest.compute.witnesses.arithmetic import arithmetic_witness, summary_arithmetic, told_twice
+from ingest.compute.witnesses.arithmetic import arithmetic_witness, summary_arithmetic
 from ingest.compute.witnesses.clock import clock_witness
 from ingest.compute.witnesses.counters import counters_witness, summary_counters
-from ingest.compute.witnesses.judging import TOLERANCE, least_alike
+from ingest.compute.witnesses.judging import least_alike
 from ingest.compute.witnesses.physics import physics_witness, within_peak
 from ingest.compute.witnesses.summary import (
     counts_more,
-    faster_summary,
     framework_witness,
     summary_witness,
-    unlike_plan,
 )
 from parsers.engine.session import Session
 from schema.records import Facts, Figure, NoFigure, Reason, Witness
@@ -70,8 +67,7 @@ class Measurement:
         """Why the seconds of the records are no time per step, if a witness contradicts them."""
         told, wrong = self.headline, self.of_steps
         if isinstance(told, NoFigure) and told.reason.code == "withheld":
-            kind, unit = (str(told.reason.args[name]) for name in ("witness", "unit"))
-            return told.reason if kind in _OF_SECONDS or is_of_seconds_told_twice(kind, unit) else None
+            return told.reason if told.reason.args["witness"] in _OF_SECONDS else None
         if wrong is None or wrong.verdict != "disagrees":
             return None
         difference = f"{wrong.difference or 0:+.3g}"
@@ -90,26 +86,15 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     found = rules.figures(session, case, given)
     headline = found[rules.HEADLINE]
     if isinstance(headline, Figure) and (reason := too_few(given())):
-        if wrong := faster_summary(session, case, given()):
-            found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
-            return Measurement(found, (wrong,), given)
         headline = found[rules.HEADLINE] = NoFigure(reason)
     stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):
         return _with_clock(_of_summary(found, session, stated, given), session, case, headline)
     summary = found[rules.SUMMARY]
-    if isinstance(summary, Figure) and (
-        why := unlike_plan(session, stated, summary)
-        or (counts_more(session, stated) if _is_faster(summary, headline) else None)
-    ):
+    if isinstance(summary, Figure) and (why := counts_more(session, stated) if _is_faster(summary, headline) else None):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     spoken = (_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
     return _held(found, rules.HEADLINE, spoken, given)
-
-
-def is_of_seconds_told_twice(kind: str, unit: str) -> bool:
-    """Return whether a witness of this kind and unit compares two statements of the seconds of a step."""
-    return kind == "arithmetic" and unit == "s"
 
 
 def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoFigure) -> Measurement:
@@ -124,8 +109,6 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
         told = rules.figure(rules.HEADLINE, session, of_one)
         if isinstance(told, NoFigure):
             return found
-        if (twice := told_twice(given())) and twice.verdict == "disagrees":
-            return dataclasses.replace(found, of_steps=twice)
         return dataclasses.replace(found, of_steps=_witness("clock", session, of_one, given(), told))
 
 
@@ -140,7 +123,7 @@ def _of_summary(
     rule = rules.SUMMARY if alone else rules.HEADLINE
     if not isinstance(summary, Figure):
         return Measurement(found, (), given, rule)
-    if why := counts_more(session, case) or unlike_plan(session, case, summary):
+    if why := counts_more(session, case):
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     if why or not alone:
         return Measurement(found, (), given, rule)
@@ -165,50 +148,17 @@ def _held(
     assert isinstance(headline, Figure)
     with np.errstate(all="ignore"):
         witnesses = tuple(spoken)
-    # Of lines that tell both, the seconds say nothing of the speeds that the figure is made of.
-    if rule != rules.HEADLINE or "throughput" not in given().frame:
-        witnesses = _without_wrong_numbers(witnesses)
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
-        if wrong.kind == "arithmetic" and not wrong.reason and _clock_confirms(witnesses, given):
-            wrong = replace(wrong, reason=Reason("other_seconds"))
-        if wrong.kind == "clock" and _counts_all_devices(wrong, given):
-            wrong = replace(wrong, reason=Reason("speed_of_job"))
         found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
         found[rule] = _corrected(headline, right)
     return Measurement(found, witnesses, given, rule)
 
 
-def _clock_confirms(witnesses: Iterable[Witness], given: Callable[[], ThroughputSeries]) -> bool:
-    """Return whether the clock agrees with the printed speeds and the stated samples, whatever seconds are printed."""
-    agrees = any(each.kind == "clock" and each.verdict == "agrees" for each in witnesses)
-    return agrees and given().column == "throughput" and "duration" not in given().frame
-
-
-def _without_wrong_numbers(witnesses: tuple[Witness, ...]) -> tuple[Witness, ...]:
-    """Return the witnesses, silent of seconds that are told twice where others decide that the records are right."""
-    if not any(each.verdict in {"agrees", "corrects"} and each.kind in _OF_SECONDS for each in witnesses):
-        return witnesses
-    return tuple(
-        Witness(each.kind, "silent", reason=Reason("told_otherwise", {"difference": f"{each.difference or 0:+.3g}"}))
-        if each.verdict == "disagrees" and is_of_seconds_told_twice(each.kind, each.unit)
-        else each
-        for each in witnesses
-    )
-
-
-def _counts_all_devices(clock: Witness, given: Callable[[], ThroughputSeries]) -> bool:
-    """Return whether the printed speed of a device is as many times that of the clock as there are devices."""
-    devices = given().multiplier
-    if devices == 1 or not (clock.value and clock.against):
-        return False
-    return abs(math.log(clock.against / clock.value / devices)) <= math.log1p(TOLERANCE["clock"] / 100)
-
-
 def _cause(witness: Witness) -> int:
     """Return the rank of a witness: where a batch size is wrong, clock and summary disagree as a consequence."""
     ranks = ("arithmetic", "counters", "physics", "clock", "framework", "summary")
-    return len(ranks) if is_of_seconds_told_twice(witness.kind, witness.unit) else ranks.index(witness.kind)
+    return ranks.index(witness.kind)
 
 
 def _corrected(headline: Figure, witness: Witness) -> Figure:

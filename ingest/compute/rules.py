@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, UnsetType
 
 from ingest.common.numbers import decimals, printed_decimals
-from ingest.compute.frame import clock_set, increments, one_row_per_step
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     computed_series,
     no_figure,
-    refuse_contradicting,
     refuse_impossible,
     rounding,
     samples_per_step,
@@ -66,17 +64,6 @@ PUBLISHERS: Mapping[str, PublisherWindow] = {
         Window(11, None, by="record"), "https://github.com/PaddlePaddle/PaddleNLP/tree/develop/tests/test_tipc"
     ),
 }
-
-
-#: Share of the printed seconds that the clock must show; the rest allows for coarse printing.
-_AT_LEAST = 0.9
-
-
-#: A count jumps where a record holds so many times the usual samples.
-_JUMPS = 2.0
-#: A printed speed so many times the usual one is no training: the line is damaged, or steps were skipped. Fewer records
-#: tell no usual speed, and what changes a figure by a smaller share is let pass.
-_TOO_FAST, _TELL_USUAL, _SLIGHT = 10.0, 5, 0.01
 
 
 class RuleError(ValueError):
@@ -206,8 +193,6 @@ def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
 def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
     used = used_records(rule, given)
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
-    if rule.statistic in ("sustained", "mean"):
-        _refuse_too_fast(rule, given, used)
     if rule.statistic == "sustained":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
         # A printer may tell the last batch of each record alone, and not how many samples its steps took.
@@ -225,28 +210,6 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
             f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}",
         )
     return _figure(value, given, used, arithmetic)
-
-
-def _refuse_too_fast(rule: Rule, given: ThroughputSeries, used: Rows) -> None:
-    """Raise NoFigureError where speeds that no training has decide a figure: printed ones, or of counts that jump."""
-    if given.column not in {"throughput", "clock"} or len(used) < _TELL_USUAL:
-        return
-    values, usual = given.values[used], median(given.values[used])
-    too_fast = values > _TOO_FAST * usual
-    if given.clocked:  # A line that was told late leaves the next one little time, but no more samples.
-        too_fast &= given.samples[used] > _JUMPS * median(given.samples[used])
-    slow, fast = used[~too_fast], used[too_fast]
-    if not (len(slow) and len(fast)):
-        return
-
-    def mean(rows: Rows) -> float:
-        if rule.statistic == "sustained":
-            return float(given.samples[rows].sum() / given.seconds[rows].sum())
-        return float(given.values[rows].mean())
-
-    if abs(mean(used) / mean(slow) - 1) > _SLIGHT:
-        line = given.records.lines([int(given.rows[fast[0]])])[0]
-        raise no_figure("too_fast", line=line, times=f"{values.max() / usual:.3g}")
 
 
 def _nothing_covered(given: ThroughputSeries) -> NoFigureError:
@@ -289,8 +252,6 @@ def _reported(session: Session, case: Facts, name: str = "") -> Figure:
     """
     own = [each for each in session.records if each.reading.span == "run" and each.reading.summary == name]
     for records in own:
-        if len(records) and "agreement" in records:
-            refuse_contradicting(records["agreement"][-1:], records, _last_row(records))
         if len(records) and "steps_per_second" in records:
             return _reported_steps(records, session, case)
         if len(records) and "throughput" in records:
@@ -376,7 +337,6 @@ def _last(window: Window, count: int) -> int | None:
 
 
 def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
-    import numpy as np
 
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
@@ -389,28 +349,11 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
         raise no_figure("no_clock")
     if not seconds > 0:
         raise no_figure("clock_runs_back", line=records.lines([end])[0])
-    if (at := np.flatnonzero(clock_set(clock)[begin:end])).size:
-        raise no_figure("clock_set", line=records.lines([begin + 1 + int(at[0])])[0])
-    _refuse_lost_days(records, begin, end, seconds)
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
     first, last = records.lines([begin, end])
     used = end - begin + 1
     arithmetic = f"samples / s: {samples:.10g} / {seconds:.8g}"
     return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, arithmetic)
-
-
-def _refuse_lost_days(records: SessionRecords, begin: int, end: int, seconds: float) -> None:
-    """Raise NoFigureError where less time passed by the clock than the records themselves say to have taken.
-
-    A clock without a date loses whole days. More time than printed may pass between records, but not less.
-    """
-    frame = one_row_per_step(records)
-    if frame.step_seconds is None:
-        return
-    inside = (frame.rows > begin) & (frame.rows <= end)
-    told = float(increments(frame, frame.step_seconds * frame.covered)[inside].sum())
-    if seconds < _AT_LEAST * told:
-        raise no_figure("clock_too_short", line=records.lines([end])[0], clock=f"{seconds:.6g}", told=f"{told:.6g}")
 
 
 def _row(records: SessionRecords, number: int, window: Window) -> int:

@@ -15,10 +15,8 @@ from ingest.compute.frame import (
     TIMED,
     StepRows,
     confirmed,
-    contradicting,
     increments,
     one_row_per_step,
-    runs_back,
     usual_gap,
 )
 from ingest.read.facts import CUTS
@@ -132,33 +130,10 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
         for columns, made in ((("throughput",), _printed), (TIMED, _timed), (("clock",), _clocked)):
             if any(each in records for each in columns):
                 with np.errstate(all="ignore"):  # Overflows are detected afterwards.
-                    return made(_consistent(one_row_per_step(records)), session, case)
+                    return made(one_row_per_step(records), session, case)
     if any("training_seconds" in each and len(each) for each in session.records):
         raise no_figure("part_of_step")
     raise no_figure("no_records")
-
-
-def _consistent(frame: StepRows) -> StepRows:
-    """Return the rows; raise NoFigureError for the first of those that contradict themselves, or count backwards."""
-    if "agreement" in frame:
-        refuse_contradicting(frame["agreement"], frame.records, frame.rows)
-    _refuse_running_back(frame, "consumed", "count_runs_back")
-    return frame
-
-
-def _refuse_running_back(frame: StepRows, name: str, code: str) -> None:
-    """Raise NoFigureError for the first row of which a number that counts up is out of order."""
-    if (row := runs_back(frame, name)) is not None:
-        raise no_figure(code, line=frame.records.lines([int(frame.rows[row])])[0])
-
-
-def refuse_contradicting(agreement: Column, records: SessionRecords, rows: Rows) -> None:
-    """Raise NoFigureError for the first of n records, in these rows, whose own numbers contradict their speed."""
-    import numpy as np
-
-    if len(wrong := np.flatnonzero(contradicting(agreement))):
-        line, ratio = records.lines([int(rows[wrong[0]])])[0], agreement[wrong[0]]
-        raise no_figure("lines_contradict", line=line, count=len(wrong), times=f"{ratio:.3g}")
 
 
 def computed_series(session: Session, case: Facts) -> Callable[[], ThroughputSeries]:
@@ -342,7 +317,7 @@ def _refuse_samples_of_ranks(frame: StepRows) -> None:
         raise no_figure("speed_of_ranks")
 
 
-#: Of lines of two processes every second one repeats a step; of a program that was started anew one may.
+#: Of lines of two processes every second one repeats a step; of a program that was started again one may.
 _IN_TURN = 0.25
 
 
@@ -437,10 +412,12 @@ def _of_data_set(frame: StepRows, case: Facts) -> StepRows:
 
 def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     """Return one record per pair of consecutive lines; the later line is the record."""
-    _refuse_running_back(frame, "clock", "clock_runs_back")
     if _once_an_epoch(frame):
         raise no_figure("no_steps_per_epoch")
     later, seconds = frame.clock_intervals()
+    if (seconds < 0).any():
+        row = int(later.rows[int((seconds < 0).argmax())])
+        raise no_figure("clock_runs_back", line=frame.records.lines([row])[0])
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
     return replace(_over(later, seconds / later.covered, session, case), column="clock", frame=frame)

@@ -371,6 +371,6 @@ def iso(seconds: float) -> str:
 
 def seconds_of(clock: str) -> float:
     """Convert such a clock back to seconds."""
-    import numpy as np
+    from parsers.engine.clock import clocks
 
-    return float(np.datetime64(clock, "us").astype(np.int64)) / 1e6
+    return float(clocks([clock.encode("ascii")])[0])

@@ -13,6 +13,7 @@ import csv
 import hashlib
 import io
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from msgspec.structs import fields
 
 from ingest.common import suites, toml_file
 from ingest.common.cells import no_formula
+from ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
 from ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
 from ingest.common.words import WordsEntry
 from ingest.compute import rules
@@ -325,7 +327,7 @@ def folders(paths: Iterable[Path]) -> list[Path]:
     found = {
         (path / PUBLISHED_FOLDER).absolute(): path / PUBLISHED_FOLDER
         for path in paths
-        if (path / PUBLISHED_FOLDER / SOURCES).is_file()
+        if os.path.lexists(path / PUBLISHED_FOLDER / SOURCES)
     }
     return list(found.values())
 
@@ -344,7 +346,7 @@ def read(found: Sequence[Path]) -> Publications:
         for path in sorted((folder / RECOMPUTED).glob("*.jsonl")):
             recorded += _recorded(path, problems)
         for path in sorted(each for each in folder.rglob("*") if each.is_file()):
-            digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0" + _bytes(path) + b"\0")
+            digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0" + _content(path) + b"\0")
     return Publications(tuple(rows), sources, tuple(recorded), tuple(problems), digest.hexdigest() if found else "")
 
 
@@ -375,7 +377,7 @@ def _name(path: Path) -> str:
 
 def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]) -> Iterable[Published]:
     try:
-        reader = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
+        reader = csv.DictReader(io.StringIO(read_text(path, MOST_OF_TABLE), newline=""), strict=True)
         header = tuple(reader.fieldnames or ())
         if header != tuple(each for each in COLUMNS if each in header or each not in OPTIONAL):
             problems.append(_problem("published_columns", path, 1, cause=_difference(header)))
@@ -383,8 +385,10 @@ def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]
         for cells in reader:
             if made := _row(path, reader.line_num, cells, sources, problems):
                 yield made
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         problems.append(_problem("published_unreadable", path, 0, cause=str(error)))
+    except (OSError, DocumentError) as error:
+        problems.append(_problem("published_unreadable", path, 0, cause=cause(error)))
 
 
 def _difference(header: tuple[str, ...]) -> str:
@@ -435,9 +439,9 @@ def _options(text: str) -> dict[str, str] | None:
 def _recorded(path: Path, problems: list[Problem]) -> Iterable[Run]:
     """Yield the runs of a record; an invalid line is a problem."""
     try:
-        text = path.read_text("utf-8", "replace")
-    except OSError as error:
-        problems.append(_problem("published_unreadable", path, 0, cause=error.strerror or "cannot be opened"))
+        text = read_bytes(path, MOST_OF_TABLE).decode("utf-8", "replace")
+    except (OSError, DocumentError) as error:
+        problems.append(_problem("published_unreadable", path, 0, cause=cause(error)))
         return
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -446,11 +450,11 @@ def _recorded(path: Path, problems: list[Problem]) -> Iterable[Run]:
             problems.append(_problem("published_row", path, number, cause=f"no record of a run ({error})"))
 
 
-def _bytes(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     """Return a file's bytes; none of one that cannot be read, which is a problem where its rows are read."""
     try:
-        return path.read_bytes()
-    except OSError:
+        return read_bytes(path, MOST_OF_TABLE)
+    except (OSError, DocumentError):
         return b""
 
 

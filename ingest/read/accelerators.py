@@ -7,6 +7,7 @@ results, and says when and where its figures were looked up.
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -71,7 +72,7 @@ def found(paths: Iterable[Path]) -> Accelerators:
     entries: dict[str, Accelerator] = {}
     problems = []
     for path in (each / FILE for each in paths):
-        if not path.is_file():
+        if not os.path.lexists(path):
             continue
         try:
             entries |= {name.casefold(): each for name, each in read(path, dict[str, Accelerator]).data.items()}

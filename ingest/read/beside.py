@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ingest.common.files import absolute, stamp
+from ingest.common.documents import DocumentError, read_bytes
+from ingest.common.files import absolute
 from ingest.common.toml_file import did_you_mean
 from ingest.read import run_json
 from ingest.read.layout import BesideEntry, Layout, beside, files_beside
@@ -83,15 +84,14 @@ class _WrongEntryError(ValueError):
 
 def _entries(path: Path, at: str, entry: BesideEntry) -> Entries | Problem:
     """Return the values of a file by their keys, or what is wrong with it."""
-    known = stamp(path)
-    if known is None:
-        return Problem("beside_missing", at)
-    if known[0] > _LARGEST:
-        return Problem("beside_wrong", at, args={"cause": f"it has {known[0]} bytes, and at most {_LARGEST} are read"})
     try:
-        text = path.read_text("utf-8", "replace")
+        text = read_bytes(path, _LARGEST).decode("utf-8", "replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return Problem("beside_missing", at)
     except OSError as error:
         return Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"})
+    except DocumentError as error:
+        return Problem("beside_wrong", at, args={"cause": str(error)})
     if entry.kind == "json":
         document = run_json.read(path, at, "beside_wrong", "beside_wrong", _DEEPEST)
         return document if isinstance(document, Problem) else _of_document(document, text)

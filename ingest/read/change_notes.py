@@ -6,6 +6,7 @@ The file is append-only: an entry says what was known when it was written, and i
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ def found(paths: Iterable[Path]) -> ChangeNotes:
     notes: list[ChangeNote] = []
     problems = []
     for path in (each / FILE for each in paths):
-        if not path.is_file():
+        if not os.path.lexists(path):
             continue
         try:
             notes += read(path, ChangesFile).data.change

@@ -69,10 +69,6 @@ class Merged:
         """Return these facts with another value of one."""
         return replace(self, stated={**self.stated, name: value})
 
-    def with_contradiction(self, found: Contradiction) -> Merged:
-        """Return these facts with one more contradiction."""
-        return replace(self, contradictions=(*self.contradictions, found))
-
     def _parts_cases(self, name: str, value: Any) -> bool:
         """Return whether a fact is an option of the case; a usual value is as if nobody had stated it."""
         usual = FACTS[name].usual if name in FACTS else None

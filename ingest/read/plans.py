@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ingest.common.documents import cause, head, read_bytes
 from schema.plans import PLANS_FOLDER, SCHEMA, Plan
 from schema.records import Problem, from_text
 from schema.redaction.redact import redact_record
@@ -36,9 +37,9 @@ def found(paths: Iterable[Path]) -> Plans:
     problems: list[Problem] = []
     for path in (file for each in paths for file in _files(each / PLANS_FOLDER)):
         try:
-            plan = redact_record(from_text(path.read_bytes(), Plan))
+            plan = redact_record(from_text(read_bytes(path), Plan))
         except (OSError, ValueError) as error:
-            problems.append(Problem("plan", f"{PLANS_FOLDER}/{path.name}", 0, {"cause": _cause(error)}))
+            problems.append(Problem("plan", f"{PLANS_FOLDER}/{path.name}", 0, {"cause": cause(error)}))
             continue
         plans[plan.recipe] = plan
     return Plans(dict(sorted(plans.items())), tuple(problems))
@@ -50,12 +51,4 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _is_plan(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return SCHEMA.encode() in file.read(_HEAD)
-    except OSError:
-        return False
-
-
-def _cause(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return SCHEMA.encode() in head(path, _HEAD)

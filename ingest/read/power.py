@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ingest.common.documents import MOST_OF_TABLE, read_bytes
+
 _MARK = ":::MLLOG "
 
 
@@ -30,7 +32,7 @@ def watts(paths: Sequence[Path]) -> float:
 def _mean(path: Path) -> float:
     try:
         mean = _mean_of(sorted(_events(path), key=lambda each: each[1]))
-    except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
+    except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError, RecursionError):
         raise PowerError(path.name) from None
     if not 0 <= mean < math.inf:
         raise PowerError(path.name)
@@ -60,7 +62,7 @@ def _ends(events: Sequence[tuple[str, float, Any]]) -> tuple[float, float]:
 
 
 def _events(path: Path) -> Iterator[tuple[str, float, Any]]:
-    for line in path.read_text("utf-8", "replace").splitlines():
+    for line in read_bytes(path, MOST_OF_TABLE).decode("utf-8", "replace").splitlines():
         _, mark, document = line.partition(_MARK)
         if mark:
             event = json.loads(document)

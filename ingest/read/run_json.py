@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
+from ingest.common.documents import read_text
 from ingest.common.faults import guarded
 from ingest.common.toml_file import did_you_mean
 from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json, names_of, told_apart
@@ -24,8 +25,6 @@ from schema.vocabulary import CASE, COUNTS, FACTS
 NAME = "run.json"
 #: Documents that people write are flat; what is nested deeper is an attack on whoever walks it.
 _DEEPEST = 8
-#: More bytes than a runner writes.
-_LARGEST = 8 << 20
 #: Objects whose keys are the user's own, so that a null in them is a value and not a missing one.
 _OPEN = frozenset({"case", "environment", "environment_variables", "source"})
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
@@ -146,7 +145,9 @@ def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[st
         return Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"})
     except json.JSONDecodeError as error:
         return Problem(invalid, at, error.lineno, {"cause": error.msg})
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        return Problem(invalid, at, args={"cause": "it is nested too deep"})
+    except ValueError as error:
         return Problem(invalid, at, args={"cause": short(str(error))})
     if not isinstance(document, dict):
         return Problem(wrong, at, args={"cause": "the document is no object"})
@@ -199,12 +200,10 @@ def _parsed(path: Path) -> Any:
 
     Raises:
         OSError: it cannot be opened.
-        ValueError: it is no JSON, larger than any that a runner writes, or holds numbers that are none.
+        ValueError: it is no document, no JSON, or holds numbers that are none.
         RecursionError: it is nested too deep to be read.
     """
-    if (size := path.stat().st_size) > _LARGEST:
-        raise ValueError(f"it has {size} bytes, and at most {_LARGEST} are read")
-    return json.loads(path.read_text("utf-8-sig"), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
+    return json.loads(read_text(path), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
 
 
 def _refuse(constant: str) -> None:

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from ingest.common.documents import head
 from ingest.common.errors import UsageError
-from ingest.common.files import absolute, stamp
+from ingest.common.files import absolute
 from ingest.common.sources import DEEPEST
 from ingest.read.plans import is_plans
 from ingest.read.run_json import NAME as RUN_JSON
@@ -224,7 +225,7 @@ def _entries(walk: _Walk, folder: Path, seen: set[tuple[int, int]]) -> list[Path
 
 
 def _is_published(folder: Path) -> bool:
-    return folder.name == PUBLISHED_FOLDER and stamp(folder / SOURCES) is not None
+    return folder.name == PUBLISHED_FOLDER and os.path.lexists(folder / SOURCES)
 
 
 def _parts(walk: _Walk, folder: Path) -> list[Path]:
@@ -253,14 +254,7 @@ def _is_run(folder: Path, entries: Sequence[Path]) -> bool:
 
 def _is_ours(folder: Path, name: str, schema: bytes) -> bool:
     """Return whether a folder holds a document of ours, which says so near its beginning."""
-    path = folder / name
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return False
-        with path.open("rb") as stream:
-            return schema in stream.read(_HEAD)
-    except OSError:
-        return False
+    return schema in head(folder / name, _HEAD)
 
 
 def may_be_telemetry(path: Path) -> bool:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.common.errors import UsageError
 from ingest.record import batch
 from ingest.record.batch import LogBatch
-from ingest.record.ledger import ReadingJob, ReadJobs
+from ingest.record.reading import ReadingJob, ReadJobs, lost
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
@@ -146,7 +146,7 @@ def _result(client: Client, where: str, given: LogBatch, future: Future[Any]) ->
             return [*future.result()]
     except KilledWorker:
         if len(given.jobs) == 1:
-            return [given.jobs[0].killed()]
+            return [lost(given.jobs[0])]
         alone = [given.of(each) for each in given.jobs]
         return [found for each in alone for found in _result(client, where, each, _submit(client, each))]
 

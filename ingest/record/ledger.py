@@ -7,30 +7,31 @@ each stays in memory.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from ingest.common import processes
 from ingest.common.cache import Cache, key_of, packed, unpacked
 from ingest.common.faults import guarded
 from ingest.common.files import MANY_LOGS, absolute, file_hash, is_settled, stamp
+from ingest.common.processes import Death
 from ingest.read import layout as layouts
 from ingest.read.walk import Input
-from ingest.record import duplicates, format_changes, ledger_files, telemetry
+from ingest.record import duplicates, ledger_files, telemetry
 from ingest.record.ledger_files import LedgerPlace
+from ingest.record.reading import ReadJobs, on_processes, problem_of
 from ingest.record.run import identify, runs_of
 from ingest.record.slim import Slimmer
 from parsers.engine.registry import formats, telemetry_formats
@@ -45,9 +46,9 @@ EACH = 64 << 10
 #: Packages that only use what the ledger says.
 _LATER = ("site", "diff")
 #: Problems that say nothing of the bytes of a log: the next call may read it, so what they leave is not cached.
-_PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed"})
+_PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed", "reader_crashed"})
 #: Those with which what an earlier call read of a log is kept.
-_KEPT = frozenset({"unreadable", "changing", "reader_killed"})
+_KEPT = frozenset({"unreadable", "changing", "reader_killed", "reader_crashed"})
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,21 @@ class Shard:
         ]
         return telemetry.attach([(given, runs) for given, runs in logs if runs], self.beside, self.hashes)
 
-    def killed(self) -> list[Run]:
-        """Return what is known of its logs where their reader was killed."""
-        return [unread(each, self.hashes[each.name], "reader_killed") for each in self.inputs]
+    @property
+    def logs(self) -> tuple[str, ...]:
+        """Names of its logs."""
+        return tuple(each.name for each in self.inputs)
+
+    def of(self, logs: Collection[str], *, beside: bool = True) -> Shard:
+        """Return the shard of some of its logs."""
+        inputs = tuple(each for each in self.inputs if each.name in logs)
+        return dataclasses.replace(self, inputs=inputs, beside=self.beside if beside else ())
+
+    def with_lost(self, found: list[Run] | None, deaths: Mapping[str, Death], beside: Death | None = None) -> list[Run]:
+        """Add runs of the logs over which readers died; or problems of the files beside all logs."""
+        lost = [unread(problem_of(death, name), self.hashes[name]) for name, death in deaths.items()]
+        wrong = [redact_record(problem_of(beside, each.given.name)) for each in self.beside] if beside else []
+        return [replace(run, problems=(*run.problems, *wrong)) for run in found or ()] + lost
 
     @property
     def size(self) -> int:
@@ -126,29 +139,6 @@ class StoredRuns:
     passed_over: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     read_logs: int = 0
-
-
-Found = TypeVar("Found", covariant=True)
-
-
-class ReadingJob(Protocol[Found]):
-    """Logs that are read together, on whatever machine; `size` is in bytes, with what each log costs besides."""
-
-    @property
-    def layout(self) -> str: ...  # noqa: D102
-
-    @property
-    def size(self) -> int: ...  # noqa: D102
-
-    def read(self) -> Found: ...  # noqa: D102
-
-    def killed(self) -> Found: ...  # noqa: D102
-
-
-class ReadJobs(Protocol):
-    """Yields what each job reads, in their order."""
-
-    def __call__(self, jobs: Sequence[ReadingJob[Found]]) -> Iterator[Found]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -210,7 +200,7 @@ def collect(
         layout: name or file of the layout.
         place: where the ledger of an earlier call lies.
         cached: what earlier calls read.
-        read: reads logs; here, one after the other, if None.
+        read: reads logs; one process of this machine if None.
         progress: called with the number of logs read.
         extra_rules: name of a log to further rules, by which others computed what they published of it.
         beside: files that are no logs, and may be telemetry of some.
@@ -283,37 +273,21 @@ def _runs_by_folder(
     slimmer: Slimmer | None,
 ) -> tuple[dict[str, FolderRuns], int]:  # fmt: skip
     """Return the runs of each folder, read or as cached, and how many logs were read."""
-    concerned = format_changes.Concerned(cached)
     found = dict[str, FolderRuns]()
     for each in shards:
-        if each.key and (known := _known_runs(each, cached, concerned, slimmer)):
+        lines = cached.get(each.key) if each.key else None
+        if lines is not None and (known := _runs_known(lines, slimmer)):
             found[each.folder] = known
     missing = [each for each in shards if each.folder not in found]
-    for shard, told in zip(missing, (read or one_by_one)(missing), strict=True):
+    for shard, told in zip(missing, (read or partial(on_processes, 1))(missing), strict=True):
         runs = _without_changed(told, shard, hashes, cached)
         lines = _lines(runs)
         if shard.key and not passes(runs):
-            cached.put(shard.key, concerned.mark + lines)
+            cached.put(shard.key, lines)
         found[shard.folder] = FolderRuns.of_lines(lines, slimmer) if slimmer else FolderRuns(list(runs))
         if progress:
             progress(len(shard.inputs))
     return found, sum(len(each.inputs) for each in missing)
-
-
-def _known_runs(
-    shard: Shard, cached: Cache, concerned: format_changes.Concerned, slimmer: Slimmer | None
-) -> FolderRuns | None:
-    """Return the runs that an earlier call read; None if none did, or formats have changed that concern the logs."""
-    mark, _, lines = (cached.get(shard.key) or b"").partition(b"\n")
-    found = _runs_known(lines, slimmer) if mark else None
-    if found is None or mark + b"\n" == concerned.mark:
-        return found
-    # Without records, the start of a program tells the format, which need not hold a marker.
-    told = bool(found.runs) and all(run.format and run.observations for run in found.runs)
-    if not told or concerned.by_changes(mark, [each.path for each in shard.inputs]):
-        return None
-    cached.put(shard.key, concerned.mark + lines)
-    return found
 
 
 def passes(runs: Sequence[Run], problems: Sequence[Problem] = ()) -> bool:
@@ -484,7 +458,7 @@ def _shard(
     content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
     named = [*chain.from_iterable(each.files for each in inputs), *(each.given.path for each in files)]
     readable = not any(os.path.lexists(path) for path in named if not _known_hash(path, known))
-    key = key_of("runs", core_of(layout), content) if readable else ""
+    key = key_of("runs", code_of(layout), content) if readable else ""
     sampled = {each.given.name: _known_hash(each.given.path, known) for each in files}
     return Shard(folder, inputs, mine | sampled, rules, files, key, layout)
 
@@ -492,12 +466,6 @@ def _shard(
 @cache
 def code_of(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
-    return key_of(core_of(layout), format_changes.now().digest)
-
-
-@cache
-def core_of(layout: str) -> str:
-    """Hash of the same without the modules of formats, each of which matters to some logs only."""
     top = Path(__file__).resolve().parents[2]
     files = [
         *top.glob("parsers/**/*.py"),
@@ -507,39 +475,9 @@ def core_of(layout: str) -> str:
     ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
-    for path in sorted({*files} - {*format_changes.modules()}):
+    for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def one_by_one(jobs: Sequence[ReadingJob[Found]]) -> Iterator[Found]:
-    """Read in this process."""
-    return map(_read, jobs)
-
-
-def on_processes(most: int, jobs: Sequence[ReadingJob[Found]], *, anew: bool = False) -> Iterator[Found]:
-    """Read on processes of this machine, at most so many, and no more than there are jobs."""
-    done = 0
-    try:
-        with processes.pool(max(1, min(most, len(jobs))), anew=anew) as executor:
-            for found in executor.map(_read, jobs):
-                yield found
-                done += 1
-    except BrokenProcessPool:  # which process was killed over which of the jobs that remain, nobody says
-        yield from map(_read_apart, jobs[done:])
-
-
-def _read(job: ReadingJob[Found]) -> Found:
-    return job.read()
-
-
-def _read_apart(job: ReadingJob[Found]) -> Found:
-    """Read in a process of its own; if that is killed, each log of the job has the problem."""
-    try:
-        with processes.pool(1, anew=not isinstance(job, Shard)) as alone:
-            return alone.submit(_read, job).result()
-    except BrokenProcessPool:
-        return job.killed()
 
 
 def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], cached: Cache) -> list[Run]:
@@ -554,14 +492,13 @@ def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], c
     changed = [each for each in shard.inputs if not same(each)] if all(map(same, beside)) else shard.inputs
     paths = {redacted(each.name) for each in changed}
     return [run for run in runs if run.path not in paths] + [
-        unread(each, shard.hashes[each.name], "changing") for each in changed
+        unread(Problem("changing", each.name), shard.hashes[each.name]) for each in changed
     ]
 
 
-def unread(given: Input, sha256: str, code: str, **args: object) -> Run:
+def unread(problem: Problem, sha256: str = "") -> Run:
     """Return a run that tells only why its log was not read."""
-    problem = Problem(code, given.name, args=args)
-    return redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(problem,)))
+    return redact_record(Run(path=problem.path, sha256=sha256, outcome="failed", problems=(problem,)))
 
 
 def _with_previous(

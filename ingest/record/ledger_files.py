@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ingest.common.below import refuse_ways_out
+from ingest.common.documents import MOST_OF_SITE, DocumentError, read_bytes
 from ingest.common.errors import UsageError
 from ingest.common.files import write_if_changed
 from ingest.read.objects import Store, is_url, store
@@ -84,8 +85,8 @@ class LedgerFolder:
     def get(self, name: str) -> bytes | None:
         """Return the content of a file; None if there is none that can be read."""
         try:
-            return (self.top / self.below / name).read_bytes()
-        except OSError:
+            return read_bytes(self.top / self.below / name, MOST_OF_SITE)
+        except (OSError, DocumentError):
             return None
 
     def put(self, name: str, data: bytes) -> bool:

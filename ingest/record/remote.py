@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,15 @@ from typing import Any
 from msgspec import MsgspecError, Struct
 
 from ingest.common.cache import Cache, key_of
+from ingest.common.processes import Death
 from ingest.read import layout as layouts
 from ingest.read.layout import Layout
 from ingest.read.objects import Store, StoredObject, cause, has_changed
 from ingest.read.run_json import NAME as RUN_JSON
-from ingest.read.walk import COMPANIONS, PUBLISHED_FOLDER, SOURCES, Input, may_be_log, may_be_telemetry, walk
+from ingest.read.walk import COMPANIONS, PUBLISHED_FOLDER, SOURCES, may_be_log, may_be_telemetry, walk
 from ingest.record import ledger
 from ingest.record.ledger import EACH, FolderRuns, unread
+from ingest.record.reading import ReadJobs, problem_of
 from ingest.record.slim import Slimmer
 from schema.records import Problem, Run, from_text, text_of
 from schema.redaction.redact import redacted
@@ -58,6 +60,8 @@ class StoredFolder:
     layout: str
     extra_rules: Mapping[str, tuple[str, ...]]
     key: str
+    #: Logs that are not read.
+    left_out: frozenset[str] = frozenset()
 
     @property
     def size(self) -> int:
@@ -67,11 +71,20 @@ class StoredFolder:
     @property
     def logs(self) -> tuple[str, ...]:
         """Names of the objects that may be logs."""
-        return tuple(each.name for each in self.objects if may_be_log(Path(each.name)))
+        named = (each.name for each in self.objects if may_be_log(Path(each.name)))
+        return tuple(each for each in named if each not in self.left_out)
 
-    def killed(self) -> RemoteRead:
-        """Return what is known where the reader was killed."""
-        return RemoteRead([unread(self._input(each), "", "reader_killed") for each in self.logs])
+    def of(self, logs: Collection[str], *, beside: bool = True) -> StoredFolder:
+        """Return the folder with some of its logs; what is beside them is always read."""
+        return replace(self, left_out=self.left_out | {each for each in self.logs if each not in logs})
+
+    def with_lost(
+        self, found: RemoteRead | None, deaths: Mapping[str, Death], beside: Death | None = None
+    ) -> RemoteRead:
+        """Add runs of the logs over which readers died."""
+        told = found or RemoteRead()
+        lost = [unread(problem_of(death, f"{self.label}/{name}")) for name, death in deaths.items()]
+        return RemoteRead([*told.runs, *lost], told.problems, told.passed_over)
 
     def read(self) -> RemoteRead:
         """Fetch the objects and return what the logs give."""
@@ -100,7 +113,7 @@ class StoredFolder:
         }
 
     def _read(self, root: Path) -> RemoteRead:
-        own = {f"{self.label}/{each.name}" for each in self.objects}
+        own = {f"{self.label}/{each.name}" for each in self.objects if each.name not in self.left_out}
         found = layouts.load(self.layout).logs_of(walk([root], [self.label]))
         inputs, beside = ([each for each in some if each.name in own] for some in (found.inputs, found.beside))
         with Cache(root / "cache.sqlite", read_only=True) as nothing:
@@ -109,19 +122,18 @@ class StoredFolder:
         problems = [*(each for each in found.problems if each.code != "no_logs"), *told.problems]
         return RemoteRead(runs, problems, list(told.passed_over))
 
-    def _input(self, name: str) -> Input:
-        return Input(Path(name), f"{self.label}/{name}")
-
     def _lost(self, name: str, error: Exception) -> Run:
         """Return the run of a log that the store does not give."""
+        whole = f"{self.label}/{name}"
         if has_changed(error):
-            return unread(self._input(name), "", "changing")
-        return unread(self._input(name), "", "unreadable", cause=cause(error))
+            return unread(Problem("changing", whole))
+        return unread(Problem("unreadable", whole, args={"cause": cause(error)}))
 
     def _lost_beside(self, name: str, error: Exception) -> RemoteRead:
         """Return a problem of each log without an object beside them; of the object if there are no logs."""
         why, whole = "it changed" if has_changed(error) else cause(error), f"{self.label}/{name}"
-        runs = [unread(self._input(each), "", "unreadable", cause=f"{whole}: {why}") for each in self.logs]
+        told = {"cause": f"{whole}: {why}"}
+        runs = [unread(Problem("unreadable", f"{self.label}/{each}", args=told)) for each in self.logs]
         return RemoteRead(runs, [] if runs else [Problem("unreadable", whole, args={"cause": why})])
 
 
@@ -226,7 +238,7 @@ def _named(wanted: str, known: Mapping[str, StoredObject]) -> list[str]:
 def read(
     found: Sequence[StoredFolder],
     cached: Cache,
-    reader: ledger.ReadJobs | None,
+    reader: ReadJobs,
     progress: Any,
     slimmer: Slimmer | None = None,
 ) -> ledger.StoredRuns:
@@ -235,7 +247,7 @@ def read(
         return ledger.StoredRuns()
     known = {each.key: _of_folder(each, told, slimmer) for each in found if (told := _known(cached.get(each.key)))}
     missing = [each for each in found if each.key not in known]
-    for folder, told in zip(missing, (reader or ledger.one_by_one)(missing), strict=True):
+    for folder, told in zip(missing, reader(missing), strict=True):
         if not ledger.passes(told.runs, told.problems):
             cached.put(folder.key, text_of(told).encode())
         known[folder.key] = _of_folder(folder, told, slimmer)

@@ -19,9 +19,9 @@ from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.common.numbers import shortened
 from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, one_row_per_step
-from ingest.compute.measurement import WITNESSES, is_of_seconds_told_twice, measured
+from ingest.compute.measurement import WITNESSES, measured
 from ingest.compute.metrics import has_tf32, metrics
-from ingest.compute.second_run import second_run
+from ingest.compute.one_run import one_run
 from ingest.compute.series import NoFigureError, ThroughputSeries
 from ingest.compute.telemetry_figures import iso
 from ingest.read import environment_json, facts, power
@@ -232,26 +232,7 @@ def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.
     merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
     if not _NO_BATCH_OF_RECORDS & merged.stated.keys():
         merged = merged.with_facts_of_records(_with_devices(_batch_of_records(session), merged))
-    if other := _other_length(session, merged):
-        merged = merged.with_contradiction(other)
     return _with_tf32(merged, run_json)
-
-
-#: The length of a sample that the last records tell, as the median of so many, differs by this share from another one.
-_LAST, _OTHER_LENGTH = 3, 0.05
-
-
-def _other_length(session: Session, merged: facts.Merged) -> facts.Contradiction | None:
-    """Return the stated length of a sequence against that of the last steps, where the two differ."""
-    stated = merged.stated.get("sequence_length")
-    records = next((each for each in session.records if len(each) and "length" in each), None)
-    if stated is None or records is None:
-        return None
-    last = median(records["length"][-_LAST:])
-    if not abs(last / stated.value - 1) > _OTHER_LENGTH:
-        return None
-    line = records.lines([len(records) - 1])[0]
-    return facts.Contradiction("sequence_length", stated, FactValue(round(last), "log", f"line {line}"))
 
 
 #: Frameworks as NVIDIA packs them: since containers 20.06, which Ampere needs, they allow TF32 by default.
@@ -315,19 +296,12 @@ def _with_devices(found: dict[str, FactValue], merged: facts.Merged) -> dict[str
 def _batch_products(records: SessionRecords) -> NDArray[np.float64] | None:
     """Return speed times seconds of each record that counts a device or the job; None where it does not print both.
 
-    Where a record prints its samples, its batch size is the most that there may be. Seconds that are told otherwise
-    must give the same.
+    Where a record prints its samples, its batch size is the most that there may be.
     """
-    import numpy as np
-
     printed = "step_seconds" in records and "throughput" in records and "samples" not in records
     if records.reading.scope not in {"device", "job"} or not printed:
         return None
-    products = records["throughput"] * records["step_seconds"]
-    if "seconds_otherwise" not in records:
-        return products
-    others = records["throughput"] * records["seconds_otherwise"]
-    return np.concatenate([products, others[np.isfinite(others)]])
+    return records["throughput"] * records["step_seconds"]
 
 
 #: Problems that are reported but do not exclude the figure.
@@ -372,7 +346,6 @@ _OF_THROUGHPUT = frozenset(
         "no_figure",
         "contradicts_itself",
         "impossible_figure",
-        "witness_seconds",
         *(f"witness_{each}" for each in WITNESSES),
     }
 )
@@ -506,7 +479,7 @@ def _problems(
         problems.append(Problem("cut_line", name, log.cut_line))
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
-    problems += of_second_run(name, session)
+    problems += of_several_runs(name, session)
     missing = facts.missing(merged.stated)
     if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
         missing.append("accumulation")
@@ -528,30 +501,20 @@ def _problems(
 
 
 #: Why there is no figure of numbers that contradict each other: nothing is missing that anybody could state.
-_OF_ITSELF = frozenset({"lines_contradict", "clock_runs_back", "count_runs_back", "too_fast", "unlike_plan"})
+_OF_ITSELF = frozenset({"clock_runs_back"})
 #: Facts of the case without which there is no figure either: all that are missing are told at once.
 _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 
-#: Signs of a second run of which another sentence is true.
-_OF_SEVERAL = {"told_at_once": "told_at_once", "newest_first": "contradicts_itself"}
-
-
-def of_second_run(name: str, session: Session) -> list[Problem]:
-    """Return a problem if one session holds a second run, or rank, of a printer that does not say when it starts."""
-    found = second_run(session) if _observations(session) else None
-    if found:
-        line, reason = found
-        code = _OF_SEVERAL.get(reason.code, "begun_anew")
-        return [Problem(code, name, line, {"reason": to_json(reason)})]
-    return []
+def of_several_runs(name: str, session: Session) -> list[Problem]:
+    """Return a problem if one session cannot be one run, of a printer that does not say when it starts."""
+    found = one_run(session) if _observations(session) else None
+    return [Problem("begun_anew", name, found[0], {"reason": to_json(found[1])})] if found else []
 
 
 def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -> Problem:
     if reason.code == "withheld":
-        witness, unit = (str(reason.args[name]) for name in ("witness", "unit"))
-        kind = "seconds" if is_of_seconds_told_twice(witness, unit) else witness
-        return Problem(f"witness_{kind}", name, int(reason.args["line"]), _likelier(reason.args))
+        return Problem(f"witness_{reason.args['witness']}", name, int(reason.args["line"]), _likelier(reason.args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session) and reason.code != "part_of_step":

@@ -22,6 +22,7 @@ from ingest.common import problems as problem_messages
 from ingest.common import words as words_module
 from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
+from ingest.common.documents import MOST_OF_SITE, DocumentError, head, read_bytes
 from ingest.common.files import stamp, write_if_changed
 from ingest.common.sources import CODE
 from ingest.common.words import LANGUAGES, TEMPLATES, Words
@@ -190,8 +191,8 @@ def _hashes(known: bytes | None) -> Mapping[str, str] | None:
 def _holds(out: Path, hashes: Mapping[str, str]) -> bool:
     """Return whether the folder holds these files, and none of ours besides."""
     try:
-        same = all(_sha256((out / name).read_bytes()) == sha256 for name, sha256 in hashes.items())
-    except OSError:
+        same = all(_sha256(read_bytes(out / name, MOST_OF_SITE)) == sha256 for name, sha256 in hashes.items())
+    except (OSError, DocumentError):
         return False
     return same and not _left(out, hashes)
 
@@ -378,6 +379,5 @@ def _is_ours(path: Path) -> bool:
     if path.suffix not in MARKS:
         kinds = {".png": (share.FOLDER,)}.get(path.suffix, JSON_FOLDERS)
         return path.suffix in (".csv", ".gz", ".json", ".png") and path.parent.name in kinds
-    with path.open("rb") as file:
-        head = file.read(2048)
-    return head.startswith((b"---\n", b"<")) and MARKS[path.suffix] in head
+    begin = head(path, 2048)
+    return begin.startswith((b"---\n", b"<")) and MARKS[path.suffix] in begin

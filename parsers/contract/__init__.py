@@ -37,13 +37,11 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "restated": "the same of a line whose seconds give the figure, which it may only contradict",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
         "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
-        "seconds_otherwise": "seconds of one step as other numbers of the lines tell them, such as the time that is left; held against the records",
         "steps_per_second": "steps per second",
         "duration": "seconds that the whole record covers, as a number or as `1:02:03`",
         "steps": "steps that the record covers",
         "samples": "samples that the record covers, at the reading's scope",
         "batch": "samples per step, at the reading's scope",
-        "agreement": "a speed that the line prints, or a time, over what its other numbers give, by which the figure goes; 1 if they agree",
         "evaluated": "1 where the record holds an evaluation that no line of its own tells, else 0",
         "consumed": "samples since the start, at the reading's scope",
         "length": "tokens of a sample, where they may change",
@@ -235,8 +233,6 @@ class Reading:
             speed their mean. Records that claim fewer left some out.
         averages: the speed of the run is the mean of the speeds of its steps, in which slow ones hardly count.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
-        buffered: lines are kept for some steps and printed together, so that a pause may lie in any of the records that
-            are printed behind its line at once. For records of one step each.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
@@ -266,7 +262,6 @@ class Reading:
     exact: bool = False
     averages: bool = False
     lingers: int = 0
-    buffered: bool = False
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
     facts: tuple[str, ...] = ()

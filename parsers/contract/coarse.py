@@ -10,9 +10,6 @@ from parsers.contract import Column, Columns, Postprocessed, Rows
 
 #: What cutting seconds to whole ones takes off on average, and the share of them that this may make up.
 _CUT, _SHARE = 0.5, 0.02
-#: Seconds from which on whole ones tell by how much others differ; by this ratio, in more than this share of the records,
-#: they contradict each other.
-_TOLD, _FAR, _OFTEN = 5.0, 1.5, 0.25
 #: Of means with two decimals that are undone from line to line: smaller ones are rounded by more than a hundredth.
 FINE_MEAN = 0.5
 
@@ -21,23 +18,6 @@ def whole_seconds(seconds: Column) -> Column:
     """Return n seconds that were cut to whole ones, with what this took off on average; NaN where that is too much."""
     took = seconds + _CUT
     return np.where(took * _SHARE < _CUT, np.nan, took)
-
-
-def within_a_second(per_second: Column, seconds: Column) -> Column:
-    """Return n products with seconds that were cut to whole ones: 1 where the part that was cut off may make it so."""
-    least = per_second * seconds
-    return np.maximum(least, np.minimum(1.0, least + per_second))
-
-
-def contradicts(seconds: Column, others: Column) -> bool:
-    """Return whether n seconds differ from others by half in more than a quarter of the records that tell both well.
-
-    A smoothed rate stands where a bar was not closed, as in the last epoch of a program that was killed.
-    """
-    told = np.isfinite(seconds) & np.isfinite(others) & (np.fmax(seconds, others) >= _TOLD)
-    with np.errstate(all="ignore"):
-        ratio = np.where(told, seconds / others, 1.0)
-    return bool(((ratio > _FAR) | (ratio < 1 / _FAR)).sum() > _OFTEN * told.sum())
 
 
 def far_enough(steps: Column, least: Column) -> Rows:

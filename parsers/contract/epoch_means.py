@@ -14,7 +14,7 @@ from parsers.contract.statistics import medians
 ROUNDS = 0.0005
 #: Share of a stretch that this may make up.
 _COARSE = 0.03
-#: Ratio up to which seconds are as good as the same.
+#: Seconds of one step that differ by more than this ratio are of two programs.
 _ALIKE = 1.1
 #: The lines of a rank may lag behind those of another by so many places, or this share of all.
 _LAG, _LAG_SHARE = 3, 0.1
@@ -34,20 +34,14 @@ def stretches(columns: Columns) -> Postprocessed:
     (epochs, steps), first, which = np.unique(
         np.stack([kept["epoch"], kept["step"]]), axis=1, return_index=True, return_inverse=True
     )
-    if _is_of_two(which.ravel(), columns["_mean_seconds"]):
-        return printed
     gaps = np.diff(steps)[np.diff(epochs) == 0]
     usual = np.median(gaps) if len(gaps) else np.inf
+    if usual <= 1 or len(steps) == 1 or _is_of_two(which.ravel(), columns["_mean_seconds"]):
+        return printed
     means, waits, own = (
         medians(column, which.ravel())
         for column in (columns["_mean_seconds"], columns.get("_mean_wait", nothing), kept["step_seconds"])
     )
-    # A number that stays the same, whatever the batches take, is a mean of nothing, and tells nothing.
-    moves = len(own) > 0 and bool(np.ptp(means) > 0 or np.ptp(own) == 0)
-    if usual <= 1 or len(steps) == 1:
-        counts = steps + (steps.min() == 0)
-        wrong = moves and (_is_no_mean(counts, means, own) or _are_others(epochs, counts, means, own))
-        return _held(printed, which.ravel(), _last(epochs, means), wrong)
     # Steps count from 1 where the first is told, and where every tenth one or so is told from the tenth on.
     counted = np.median(steps % usual)
     counts = steps + (counted != 1 and (counted != 0 or steps.min() == 0))
@@ -55,8 +49,7 @@ def stretches(columns: Columns) -> Postprocessed:
         return np.arange(0), {name: each[:0] for name, each in kept.items()}
     ends = _ends(epochs, counts, means, own)
     if ends is None:
-        anew = (np.abs(means - own)[counts == 1] <= 2 * ROUNDS).all() and (counts == 1).any()
-        return _held(printed, which.ravel(), _last(epochs, means), moves and (anew or _is_no_mean(counts, means, own)))
+        return printed
     # The first line of an epoch stands for the steps up to it, but for its own step where a log begins amid an epoch.
     alone = np.diff(epochs[ends], prepend=np.nan) != 0
     whole = alone & (counts[ends] > 1) & (counts[ends] <= usual)
@@ -76,9 +69,9 @@ def stretches(columns: Columns) -> Postprocessed:
 
 
 def _is_of_two(places: Rows, means: Column) -> bool:
-    """Return whether lines go back to the place of the first one, with other seconds: those of a second program.
+    """Return whether the lines begin anew with other seconds: those of a second program, which are not merged.
 
-    Ranks that print without a tag may arrive in blocks, but wait for each other in every step.
+    Ranks that print without a tag may leave blocks of lines, but wait for each other in every step.
     """
     lag = max(_LAG, int(_LAG_SHARE * places.max(initial=0)))
     if not ((np.diff(places) < -lag) & (places[1:] <= places[0])).any():
@@ -88,34 +81,7 @@ def _is_of_two(places: Rows, means: Column) -> bool:
     np.maximum.at(most, places, means)
     again = np.bincount(places) > 1
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        ratio = float(np.median(most[again] / least[again]))
-    return ratio > _ALIKE
-
-
-def _held(printed: Postprocessed, which: Rows, means: Column, wrong: bool) -> Postprocessed:
-    """Return the printed records, held against the means where these cannot be means of what is printed."""
-    rows, found = printed
-    return (rows, {**found, "seconds_otherwise": means[which]}) if wrong else printed
-
-
-def _is_no_mean(counts: Column, means: Column, own: Column) -> bool:
-    """Return whether the mean of the first step that the log tells, if it is the first of all, is another than its time."""
-    return bool(counts[0] == 1 and abs(means[0] - own[0]) > 2 * ROUNDS + _COARSE * own[0])
-
-
-def _are_others(epochs: Column, counts: Column, means: Column, own: Column) -> bool:
-    """Return whether the means, of which every step is told, are those neither of an epoch nor of the run up to it."""
-    begins = np.diff(epochs, prepend=np.nan) != 0
-    if not ((counts == 1) | (np.diff(counts, prepend=np.nan) == 1))[~begins].all() or not (counts[begins] == 1).all():
-        return False
-    ends = np.append(np.flatnonzero(begins)[1:] - 1, len(own) - 1)
-    told = (means[ends] * counts[ends]).sum(), means[-1] * len(own)
-    return all(max(each / own.sum(), own.sum() / each) > _ALIKE for each in told)
-
-
-def _last(epochs: Column, means: Column) -> Column:
-    """Return the last mean of the epoch of each line."""
-    return means[np.searchsorted(epochs, epochs, side="right") - 1]
+        return float(np.median(most[again] / least[again])) > _ALIKE
 
 
 def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Rows | None:

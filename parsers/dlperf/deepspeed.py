@@ -32,7 +32,6 @@ from parsers.contract import (
     listed,
     up_to,
 )
-from parsers.contract.statistics import median
 from parsers.dlperf import argument
 from parsers.frameworks import PYTORCH_JOB
 
@@ -41,32 +40,16 @@ _TIMER = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] \[INFO\] \[timer
 _FIRST_TIMER = rb"\[(?:INFO )?+(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?+)\] (?:\[INFO\] \[(?:deepspeed_)?+timer\.py:[0-9]++:stop\] )?+"
 _SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
 _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
-_CURRENT = rb", RunningAvgSamplesPerSec=(?P<_mean>" + NUMBER + rb"), CurrSamplesPerSec="
+_CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
 _GIB = {"memory": 1024.0}
 #: DeepSpeed-Chat's third step trains two networks in turn and generates in between: the timer is of a phase of one.
 _NOT_RLHF = rb"\A(?![\s\S]*?(?:--actor_model_name_or_path|--critic_model_name_or_path|Initializing Actor Model|End-to-End => |\|E2E latency=))"
 
 
-#: Steps that are not printed may be slower than those that are, but not so many times.
-_UNLIKE = 1.9
-
-
-def _beside_mean(columns: Columns) -> Postprocessed:
-    """Return all records, with what the running mean beside their speeds says of these."""
-    found = {name: each for name, each in columns.items() if name != "_mean"}
-    with np.errstate(all="ignore"):
-        ratio = median(columns["throughput"] / columns["_mean"])
-    told = 1.0 if 1 / _UNLIKE < ratio < _UNLIKE else ratio
-    return np.arange(len(columns["_mean"])), found | {"agreement": np.full(len(columns["_mean"]), told)}
-
-
 def _first_epoch(columns: Columns) -> Postprocessed:
-    """Keep the records of epoch 0; where the steps begin again, as the mean does, count one epoch more."""
+    """Keep the records of epoch 0: what the mean of later ones covers is unknown."""
     rows = np.flatnonzero(columns["epoch"] == 0)
-    kept = {name: column[rows] for name, column in columns.items()}
-    if len(rows):
-        kept["epoch"] = np.cumsum(np.diff(kept["step"], prepend=kept["step"][0]) < 0).astype(np.float64)
-    return rows, kept
+    return rows, {name: column[rows] for name, column in columns.items()}
 
 
 def _world(printed: bytes) -> int:
@@ -115,12 +98,12 @@ FORMAT = Format(
         Reading(
             _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", span="step", counts="update", factors=_GIB, weak=True, where=_NOT_RLHF, postprocess=_beside_mean,
+            unit="samples/s", span="step", counts="update", factors=_GIB, weak=True, where=_NOT_RLHF,
         ),
         Reading(
             _TIMER + rb"<epoch>/<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", span="step", factors=_GIB, weak=True, where=_NOT_RLHF, postprocess=_beside_mean,
+            unit="samples/s", span="step", factors=_GIB, weak=True, where=_NOT_RLHF,
         ),
         Reading(
             _FIRST_TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,

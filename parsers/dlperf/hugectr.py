@@ -8,16 +8,12 @@ what the workspace of one device holds. `Average speed` of a run that reaches it
 
 from __future__ import annotations
 
-import numpy as np
-
 from parsers.contract import (
     ENDED,
-    Columns,
     Fact,
     Format,
     NearMiss,
     Pause,
-    Postprocessed,
     Reading,
     Sample,
     Window,
@@ -42,13 +38,6 @@ def _rows(megabytes: bytes) -> int:
     return int(megabytes) * (1 << 20) // 4 if megabytes.isdigit() else 0
 
 
-def _of_their_numbers(columns: Columns) -> Postprocessed:
-    """Return the lines, which contradict themselves where they tell of more iterations than their number has advanced."""
-    advanced, steps = np.diff(columns["step"], prepend=0.0), columns["steps"]
-    more = (advanced > 0) & (steps > advanced)
-    return np.arange(len(steps)), {**columns, "agreement": np.where(more, steps / np.maximum(advanced, 1.0), 1.0)}
-
-
 FORMAT = Format(
     title="HugeCTR",
     framework="HugeCTR",
@@ -60,7 +49,6 @@ FORMAT = Format(
             _PREFIX + rb"Iter: <step> Time\((?P<steps>[0-9]++) iters\): <duration>s"
             rb"(?: Loss: <loss>" + ENDED + rb"|(?=\s))",
             unit="samples/s",
-            postprocess=_of_their_numbers,
             pauses=(
                 Pause("evaluation", rb"Eval Time for ", b"[HCTR][16:16:20.027][INFO][RK0][main]: Eval Time for 1613 iters: 1.519875s"),
                 Pause(

@@ -4,10 +4,10 @@ Only GPT-NeoX prints a throughput that counts. Otherwise it is the samples of th
 some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
 taken from `consumed samples` if printed; so may the sequences, whose length the lines of Megatron-DeepSpeed tell. The
 loss is missing if all iterations were skipped; `1460.8/1450.4` is the interval's figure and the mean so far, as Primus'
-`(avg 510.1)` is, whose logger may print a line twice; validation lines print a loss as well. Newer releases of Megatron
-Core print the first iteration alone, and hold it in the next line again: the first line is then no record. Forks for
-Ascend spell `gloabl batch size`. Old releases print no global batch size: then it must be stated beside the log. Memory
-is the peak allocated to tensors, not what the allocator reserved.
+`(avg 510.1)` is; validation lines print a loss as well. Newer releases of Megatron Core print the first iteration
+alone, and hold it in the next line again: the first line is then no record. Forks for Ascend spell `gloabl batch size`.
+Old releases print no global batch size: then it must be stated beside the log. Memory is the peak allocated to tensors,
+not what the allocator reserved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from parsers.contract import (
     NUMBER,
@@ -31,7 +30,6 @@ from parsers.contract import (
     Window,
     is_private,
 )
-from parsers.contract.proportional import in_proportion
 from parsers.dlperf import argument, dotted_start
 from parsers.frameworks import PYTORCH_JOB
 
@@ -60,10 +58,6 @@ def _elapsed(unit: bytes) -> bytes:
 
 #: The second of two lines that hold the first iteration is slower than the later ones by this much.
 _AS_SLOW = 1.2
-#: What is lost of TFLOP/s that are printed with one decimal.
-_ROUNDS = 0.05
-#: By this share the samples that are counted may differ from those of the batches.
-_COUNTED = 0.02
 #: Arguments that stand between two others.
 _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
@@ -91,14 +85,8 @@ def _is_told_again(steps: Column, seconds: Column) -> bool:
 
 
 def _with_samples(columns: Columns) -> Postprocessed:
-    """Add the samples of each record: those consumed since the record before, else batch size times steps.
-
-    A line that follows with the same step and time is the same one, forwarded by another logger.
-    """
-    again = (np.diff(columns["step"], prepend=np.nan) == 0) & (np.diff(columns["step_seconds"], prepend=np.nan) == 0)
-    rows = np.flatnonzero(~again)
-    if _is_told_again(columns["step"][rows], columns["step_seconds"][rows]):
-        rows = rows[1:]
+    """Add the samples of each record: those consumed since the record before, else batch size times steps."""
+    rows = np.arange(int(_is_told_again(columns["step"], columns["step_seconds"])), len(columns["step"]))
     columns = {name: column[rows] for name, column in columns.items()}
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
@@ -107,25 +95,11 @@ def _with_samples(columns: Columns) -> Postprocessed:
     counted = (gaps > 0) & (consumed > 0)
     kept = {name: each for name, each in columns.items() if not (name in {"batch", "consumed"} or is_private(name))}
     kept["samples"] = np.where(counted, consumed, estimated)
-    if _is_contradicted(consumed, columns["batch"], gaps, counted):
-        kept |= {"batch": columns["batch"], "consumed": columns["consumed"]}
     # The speed is that of the last batch, which may be larger than those before it.
     told = columns["_of_device"] * columns["_devices"] / columns["_sequence_length"]
     told = np.where(np.isfinite(columns["restated"]), columns["restated"], told)
     kept["restated"] = told * kept["samples"] / estimated
-    # Some lines may lie though most do not. TFLOP/s are those of the same batch and seconds.
-    by_flops = np.isnan(told).all()
-    other, rounds = (columns["flops"], _ROUNDS) if by_flops else (told, 0.0)
-    with np.errstate(all="ignore"):
-        return rows, {**kept, **in_proportion(columns["batch"] / columns["step_seconds"], other, rounds)}
-
-
-def _is_contradicted(consumed: Column, batch: Column, gaps: Column, counted: NDArray[np.bool_]) -> bool:
-    """Return whether the samples that are counted are not those of the batches, which may grow between two lines."""
-    before = np.concatenate([batch[:1], batch[:-1]])
-    least, most = (float((each(before, batch) * gaps)[counted].sum()) for each in (np.minimum, np.maximum))
-    total = float(consumed[counted].sum())
-    return bool(counted.any()) and not (1 - _COUNTED) * least <= total <= (1 + _COUNTED) * most
+    return rows, kept
 
 
 #: What the interval after it includes.

@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Window
 
-#: Numbers of steps that differ by less are one; and the share of the records up to which they are few.
-_SAME, _FEW = 0.05, 0.1
-
 
 def _timed_steps(printed: Columns) -> Postprocessed:
     """Return the rows that print a time, with the step at which it ended. Milliseconds and seconds have own columns."""
@@ -30,20 +27,10 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     trained = ~_evaluated(times, printed)
     times, states = times[trained], states[trained]
     steps = np.round(duration[times] / printed["step_seconds"][times])
-    usual = ~_unlike_others(steps)
-    times, states, steps = times[usual], states[usual], steps[usual]
     step, epoch = printed["step"][states], printed["epoch"][states]
     steps = np.where(np.isfinite(steps) & (steps >= 1), steps, _stride(step, epoch))
     ends = np.where(np.isnan(epoch), step, epoch * steps)
     return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
-
-
-def _unlike_others(steps: Column) -> NDArray[np.bool_]:
-    """Return which times divide into another number of steps than nearly all others: a number of their line is garbled."""
-    known = np.isfinite(steps) & (steps >= 1)
-    usual = np.median(steps[known]) if known.any() else np.nan
-    odd = known & (np.abs(steps - usual) > _SAME * usual)
-    return odd if odd.sum() <= _FEW * len(steps) else np.zeros(len(steps), np.bool_)
 
 
 def _times_alone(printed: Columns, duration: Column, times: Rows) -> Postprocessed:

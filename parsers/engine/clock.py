@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,13 +11,20 @@ from numpy.typing import NDArray
 
 from parsers.contract import Column
 
-_TO_ISO = bytes.maketrans(b"/, ", b"-.T")
-#: A time of day, or month and day with it: `03:04:41.019742`, glog's `0630 03:04:41.019742`, `11/20 13:14:40`.
-_DATELESS = re.compile(rb"(?:(\d\d)/?(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
-#: An American date: `11/20/2026 13:14:40`.
-_MONTH_FIRST = re.compile(rb"(\d\d/\d\d)/(\d{4}) (.++)")
-#: Day of the month and time, as HugeCTR printed them until 2021: `19d22h10m18s`.
-_OF_MONTH = re.compile(rb"(\d\d)d(\d\d)h(\d\d)m(\d\d)s")
+_TIME = rb"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,18}))?"
+#: Spellings of a stamp. What it lacks of a date is taken from the first of January 1972.
+_SPELLINGS = (
+    # `2026-11-20 13:14:40.019742`, `2026/11/20 13:14:40`.
+    re.compile(rb"(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[ T]" + _TIME),
+    # A time of day, or month and day with it: `03:04:41,505`, glog's `0630 03:04:41.019742`, `11/20 13:14:40`.
+    re.compile(rb"(?:(?P<month>\d\d)/?(?P<day>\d\d) )?" + _TIME),
+    # An American date: `11/20/2026 13:14:40`.
+    re.compile(rb"(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4}) " + _TIME),
+    # Day of the month and time, as HugeCTR printed them until 2021: `19d22h10m18s`.
+    re.compile(rb"(?P<day>\d\d)d(?P<hour>\d\d)h(?P<minute>\d\d)m(?P<second>\d\d)s"),
+)
+#: Stamps that differ only in their digits are converted together.
+_ONE_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 #: The stamp with which a logger begins a line, perhaps behind a word: `[2026/11/20 13:14:40]`, `2026-11-20 13:14:40,123 -`,
 #: `11/20/2026 13:14:40 [INFO|`, `[11/20 13:14:40 d2.utils]`, `[INFO 2026/11/20 13:14:40 model.py:61]`, `I0630 03:04:41.5`,
 #: `[HCTR][02:51:59.123]`, `[19d22h10m18s]`.
@@ -28,8 +36,8 @@ _AT_START = re.compile(
 )
 #: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
 DATELESS_BEFORE = 3 * 366 * 86400.0
-#: Characters of a date, a time, and a fraction of 18 digits.
-_LONGEST = 38
+#: Days from the first of March of the year 0 to the first of January 1970.
+_DAYS_BEFORE_1970 = 719_468
 #: A clock that jumps back by less was set back (in autumn, by an hour) or belongs to another machine.
 _TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
 
@@ -43,11 +51,15 @@ def clocks(printed: Sequence[bytes]) -> Column:
     Returns:
         n float64 values in seconds, exact to a microsecond until the year 2106.
     """
-    if printed and len(set(map(len, printed))) == 1:
-        rows = np.frombuffer(b"".join(printed), np.uint8).reshape(len(printed), -1)
-        if (alike := _alike(rows, printed[0])) is not None:
-            return alike
-    return np.array([_seconds(each) for each in printed], dtype=np.float64)
+    if len(set(map(len, printed))) == 1 and _differ_only_in_digits(rows := _rows(printed)):
+        return _seconds(rows, _spelling(printed[0]))
+    by_shape: dict[bytes, list[int]] = defaultdict(list)
+    for at, each in enumerate(printed):
+        by_shape[each.translate(_ONE_DIGIT)].append(at)
+    found = np.full(len(printed), np.nan)
+    for shape, places in by_shape.items():
+        found[places] = _seconds(_rows([printed[at] for at in places]), _spelling(shape))
+    return found
 
 
 def stamps(text: bytes, positions: Sequence[int]) -> Column:
@@ -65,9 +77,9 @@ def stamps(text: bytes, positions: Sequence[int]) -> Column:
     # One more character shows that each stamp ends where the first one does, if no fraction can follow.
     if first and begins[-1] + len(first[0]) < len(text) and text[first.end()] not in b".,":
         rows = characters[begins[:, None] + np.arange(len(first[0]) + 1)]
-        stamp = slice(first.start(1) - first.start(), first.end(1) - first.start())
-        if (alike := _alike(rows, text[first.start() : first.end() + 1], stamp)) is not None:
-            return alike
+        if _differ_only_in_digits(rows):
+            stamp = rows[:, first.start(1) - first.start() : first.end(1) - first.start()]
+            return _seconds(stamp, _spelling(first[1]))
     printed = [found[1] if (found := _AT_START.match(text, each)) else b"" for each in begins.tolist()]
     return clocks(printed) if any(printed) else np.full(len(printed), np.nan)
 
@@ -86,56 +98,50 @@ def unwrapped(clock: Column) -> Column:
     return moved
 
 
-def _alike(rows: NDArray[np.uint8], first: bytes, stamp: slice = slice(None)) -> Column | None:
-    """Convert stamps that differ in nothing but their digits; None where they differ otherwise, or one is no date.
+def _spelling(printed: bytes) -> re.Match[bytes] | None:
+    return next(filter(None, (each.fullmatch(printed) for each in _SPELLINGS)), None)
 
-    Args:
-        rows: n rows of characters.
-        first: the characters of the first row.
-        stamp: the columns that are the stamp.
+
+def _rows(printed: Sequence[bytes]) -> NDArray[np.uint8]:
+    """Return the characters of stamps of one length, one row each."""
+    return np.frombuffer(b"".join(printed), np.uint8).reshape(len(printed), -1)
+
+
+def _differ_only_in_digits(rows: NDArray[np.uint8]) -> bool:
+    digits = rows - np.uint8(ord("0")) < 10  # smaller characters wrap around to large numbers
+    return bool((digits == digits[0]).all() and ((rows == rows[0]) | digits).all())
+
+
+def _seconds(rows: NDArray[np.uint8], spelling: re.Match[bytes] | None) -> Column:
+    """Convert the characters of n stamps of one spelling to seconds; one that names no moment is NaN."""
+    if not spelling:
+        return np.full(len(rows), np.nan)
+    named = spelling.groupdict()
+
+    def number(name: str, absent: int = 0, places: int = 0) -> NDArray[np.int64]:
+        if named.get(name) is None:
+            return np.array([absent])
+        begin, end = spelling.span(name)
+        weights = 10 ** np.arange((places or end - begin) - 1, -1, -1)[: end - begin]
+        value: NDArray[np.int64] = rows[:, begin : begin + len(weights)] @ weights - ord("0") * weights.sum()
+        return value
+
+    year, month, day = number("year", 1972), number("month", 1), number("day", 1)
+    hour, minute, second = number("hour"), number("minute"), number("second")
+    months = 12 * year + month - 3
+    first, next_first = _days(months), _days(months + 1)
+    is_date = (month >= 1) & (month <= 12) & (day >= 1) & (day <= next_first - first)
+    is_time = (hour < 24) & (minute < 60) & (second < 60)
+    seconds = (((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second
+    return np.where(is_date & is_time, (seconds * 1_000_000 + number("fraction", places=6)) / 1e6, np.nan)
+
+
+def _days(months: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the days from 1970 to the first day of months, which are counted from March of the year 0.
+
+    Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", 2013.
     """
-    digits = [at for at, each in enumerate(first) if each in b"0123456789"]
-    others = np.ones(len(first), dtype=bool)
-    others[digits] = False
-    if (rows[:, others] != rows[0, others]).any() or (rows[:, digits] - ord("0") > 9).any():
-        return None
-    begin, end, _ = stamp.indices(len(first))
-    printed = [at for at in digits if begin <= at < end]
-    if _MONTH_FIRST.fullmatch(first, begin, end):  # its digits do not stand in the order of ISO's
-        return None
-    try:
-        iso = _iso(first[begin:end]).encode()
-        # What a stamp lacks of a date stands before what it has.
-        places = [at for at, each in enumerate(iso) if each in b"0123456789"][-len(printed) :] if printed else []
-        rewritten = np.repeat(np.frombuffer(iso, np.uint8)[None], len(rows), axis=0)
-        rewritten[:, places] = rows[:, printed]
-        found = rewritten.view(f"S{len(iso)}").ravel().astype("datetime64[us]")
-    except ValueError:
-        return None
-    return np.where(np.isnat(found), np.nan, found.astype(np.int64) / 1e6)
-
-
-def _iso(printed: bytes) -> str:
-    """Rewrite a stamp as NumPy reads it; one without a date is put into 1972.
-
-    Raises:
-        ValueError: its fraction has more digits than NumPy reads, which takes the others for a time zone.
-    """
-    if found := _DATELESS.fullmatch(printed):
-        month, day, time = found[1] or b"01", found[2] or b"01", found[3]
-        printed = b"1972-%s-%s %s" % (month, day, time)
-    elif found := _MONTH_FIRST.fullmatch(printed):
-        printed = b"%s/%s %s" % (found[2], found[1], found[3])
-    elif found := _OF_MONTH.fullmatch(printed):
-        printed = b"1972-01-%s %s:%s:%s" % found.groups()
-    if len(printed) > _LONGEST:
-        raise ValueError("no stamp is so long")
-    return printed.translate(_TO_ISO).decode("ascii")
-
-
-def _seconds(printed: bytes) -> float:
-    try:
-        stamp = np.datetime64(_iso(printed), "us")
-        return float("nan") if np.isnat(stamp) else float(stamp.astype(np.int64)) / 1e6
-    except ValueError:
-        return float("nan")
+    years, month = np.divmod(months, 12)
+    leap_days = years // 4 - years // 100 + years // 400
+    found: NDArray[np.int64] = 365 * years + leap_days + (153 * month + 2) // 5 - _DAYS_BEFORE_1970
+    return found

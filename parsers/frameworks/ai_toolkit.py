@@ -7,7 +7,7 @@ begins its bar at the step it goes on from. Neither batch size nor devices are p
 """
 
 from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks.diffusers import bar, of_bar
+from parsers.frameworks.diffusers import bar, first_drawn
 
 FORMAT = Format(
     title="AI Toolkit",
@@ -24,7 +24,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Generating Images: ", b"Generating Images:   0%|          | 0/10 [00:00<?, ?it/s]"),
                 Pause("checkpoint", rb"Saving at step ", b"Saving at step 250"),
             ),
-            postprocess=of_bar,
+            postprocess=first_drawn,
         ),
     ),
     samples=(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
-from parsers.contract.bars import SPEED, states
 from parsers.frameworks import ACCELERATE, PYTORCH_JOB
 from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
@@ -27,13 +26,7 @@ def first_drawn(columns: Columns) -> Postprocessed:
     anew[1:] = (np.diff(step) < -_LAG) | (clock[1:] < 0.5 * clock[:-1] - _LAG)
     _, rows = np.unique(np.stack([np.cumsum(anew), step]), axis=1, return_index=True)
     rows = np.sort(rows)
-    return rows, {name: columns[name][rows] for name in ("step", "total_steps", "clock", "_seconds", "_rate")}
-
-
-def of_bar(columns: Columns) -> Postprocessed:
-    """Return the lines of a bar that first show a step, with its speed where its time contradicts that."""
-    rows, found = first_drawn(columns)
-    return rows, states(found)[1]
+    return rows, {name: each[rows] for name, each in columns.items()}
 
 
 def bar(name: bytes, postfix: bytes) -> bytes:
@@ -43,8 +36,8 @@ def bar(name: bytes, postfix: bytes) -> bytes:
     """
     return (
         rb"\b%s: ++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> "
-        rb"\[(?P<elapsed>[0-9:]++)<%s, %s"
-    ) % (name, SPEED, postfix)
+        rb"\[(?P<elapsed>[0-9:]++)<[0-9:?]++(?:, ++[0-9.]++(?:s/it|it/s))?+, %s"
+    ) % (name, postfix)
 
 
 FORMAT = Format(
@@ -64,7 +57,7 @@ FORMAT = Format(
                 Pause("evaluation", rb"Running validation\.\.\.", b"11/20/2026 10:00:00 - INFO - __main__ - Running validation... "),
                 Pause("checkpoint", rb"Saved state to ", b"11/20/2026 10:00:00 - INFO - __main__ - Saved state to out/checkpoint-500"),
             ),
-            postprocess=of_bar,
+            postprocess=first_drawn,
         ),
     ),
     facts=(

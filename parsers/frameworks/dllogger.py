@@ -92,8 +92,6 @@ _NEXT_LINE = rb'[^\n{}]*+\}\}[ \t\r]*+\n[^\n{}]{0,200}+\{(?:(?!"data": )[^\n{}])
 _TIMES = (
     _NEXT_LINE + rb'"train\.data_time": ?+(?P<_waits>' + NUMBER + rb'), ?+"train\.compute_time": ?+(?P<_computes>' + NUMBER + rb")[,}]"
 )  # fmt: skip
-#: A batch of the job is a whole number of batches of a device up to this.
-_WHOLE = 0.01
 #: Iterations take the same time where both ways to the batch agree up to this.
 EVEN = 0.05
 
@@ -127,14 +125,7 @@ def _by_times(columns: Columns) -> Postprocessed:
         return rows, kept
     least, stated = float(batches[:, known].min()), columns["_batch_size"]
     of_device = float(stated[0]) if len(stated) and stated[0] > 0 else 1.0
-    with_wait, without = batches[:, known].min(axis=1)
-    if with_wait < (1 - EVEN) * without:
-        # Waits make the first larger: speeds below that contradict the times beside them, and both are quoted.
-        seconds = np.where(known, columns["_waits"] + columns["_computes"], np.nan)
-        return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), without)}
-    batch = of_device * round(least / of_device)
-    if not abs(batch - least) <= _WHOLE * least:
-        return rows, kept
+    batch = of_device * max(1, round(least / of_device))
     seconds = np.where(known, columns["_waits"] + columns["_computes"], batch / kept.pop("throughput"))
     return rows, kept | {"step_seconds": seconds, "batch": np.full(len(rows), batch)}
 

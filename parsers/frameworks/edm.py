@@ -2,8 +2,8 @@
 
 A tick is so many thousands of images of all devices; the first one is a single batch. `sec/tick` is the time of its
 training alone, `sec/kimg` that of a thousand of its images, and `maintenance` what lies between two ticks: snapshots
-and evaluations. Of `sec/kimg`, and of `sec/tick` over the images counted, the one that is told with more digits counts,
-and the other may contradict it. EDM2 prints no tick, and has the maintenance in `sec/tick`; its first line counts no image.
+and evaluations. Of `sec/kimg`, and of `sec/tick` over the images counted, the one that is told with more digits counts.
+EDM2 prints no tick, and has the maintenance in `sec/tick`; its first line counts no image.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 
 #: How far thousands of images and seconds of a tick round, and seconds of a thousand images.
 _TENTH, _HUNDREDTH = 0.05, 0.005
-#: Share that the rounding of a number may make up where it is held against others; that of many ticks cancels out.
-_COARSE = 0.03
 
 
 def ticks(columns: Columns) -> Postprocessed:
@@ -30,19 +28,12 @@ def ticks(columns: Columns) -> Postprocessed:
     numbers = np.arange(1.0, len(rows) + 1)
     samples = 1000 * np.where(counts_well, counted, np.where(np.isfinite(tick), took / each, counted))
     samples = np.where(samples > 0, samples, 1000 * kimg)
-    found = {
+    return rows, {
         "step": np.where(np.isfinite(tick), tick, numbers),
         "samples": samples,
         "duration": np.where(counts_well, took, samples / 1000 * each),
         "memory": memory,
     }
-    follows = (np.diff(tick, prepend=np.nan) == 1) & (_COARSE * counted > 2 * _TENTH) & (_COARSE * each > _HUNDREDTH)
-    if follows.any():
-        with np.errstate(all="ignore"):
-            ratio = counted * each / took
-            otherwise = found["duration"] * np.where(counts_well, ratio, 1 / ratio)
-        found["seconds_otherwise"] = np.where(follows, otherwise, np.nan)
-    return rows, found
 
 
 FORMAT = Format(

@@ -1,12 +1,11 @@
 """Reinforcement learning in environments: Stable-Baselines3, ML-Agents, RSL-RL (Isaac Lab), rl_games and RLlib.
 
 What counts are steps of all environments, of the whole loop: acting and learning. Stable-Baselines3 prints them since
-the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and may only contradict them. An
-evaluation by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells
-them all. RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number, and
-held against the seconds beside it and the steps so far; `fps step` of rl_games leaves the learning out. RLlib's older
-API prints a block of each iteration of a trial, with its steps and seconds so far, which hold an evaluation; of several
-trials it would print blocks in turn, which are no one run.
+the start with the seconds, cut to whole ones; `fps` is their quotient since the start, and is not read. An evaluation
+by its callback lies within. ML-Agents prints the steps of each behavior, so that only a log of one tells them all.
+RSL-RL and rl_games print the speed of an iteration, of all devices; RSL-RL's is cut to a whole number. `fps step` of
+rl_games leaves the learning out. RLlib's older API prints a block of each iteration of a trial, with its steps and
+seconds so far, which hold an evaluation; of several trials it would print blocks in turn, which are no one run.
 """
 
 from __future__ import annotations
@@ -14,9 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, next_line
-
-#: A whole number that is cut tells enough from here on.
-_LONG = 50
 
 
 def _of_one(columns: Columns) -> Postprocessed:
@@ -26,47 +22,19 @@ def _of_one(columns: Columns) -> Postprocessed:
     return rows, {name: each[rows] for name, each in columns.items()}
 
 
-def _held_against_fps(columns: Columns) -> Postprocessed:
-    """Return the tables, held against their `fps`: the steps since the start, which may go on from others, per second."""
-    fps, elapsed, steps = columns["_fps"], columns["clock"], columns["consumed"]
-    told = fps * elapsed
-    before = np.fmax(steps - told - elapsed, 0)[:1]
-    with np.errstate(all="ignore"):
-        known = (np.minimum(fps, elapsed) > _LONG) & (steps > before)
-        agreement = np.where(known, told / (steps - before), np.nan)
-    kept = {name: columns[name] for name in ("step", "clock", "consumed")}
-    return np.arange(len(steps)), kept | {"agreement": agreement}
-
-
 def _of_one_trial(columns: Columns) -> Postprocessed:
     """Return the iterations of RLlib where all are of one trial."""
     rows = np.arange(len(columns["_trial"]) if len(set(columns["_trial"].tolist())) == 1 else 0)
     return rows, {name: columns[name][rows] for name in ("step", "clock", "consumed")}
 
 
-def _of_robots(columns: Columns) -> Postprocessed:
-    """Return the iterations of RSL-RL, with the seconds of acting and learning, and the steps that the total tells."""
-    acting, learning, speed, total = (
-        np.fmax(columns[old], columns[new])
-        for old, new in (
-            ("_acting", "_acted"), ("_learning", "_learned"), ("throughput", "_speed"), ("_total_before", "_total")
-        )
-    )  # fmt: skip
-    gone, ahead = (np.diff(each, prepend=np.nan) for each in (total, columns["step"]))
-    with np.errstate(all="ignore"):
-        batch = np.where((gone > 0) & (ahead > 0), gone / ahead, np.nan)
-    kept = {name: columns[name] for name in ("step", "total_steps")}
-    return np.arange(len(gone)), kept | {"throughput": speed, "step_seconds": acting + learning, "batch": batch}
-
-
 #: Between two lines of a table other programs may print.
 _NEXT = next_line(rb"\|")
 _STABLE_BASELINES = Reading(
-    rb"(?:\| ++fps ++\| (?P<_fps>[0-9]++) ++\|" + _NEXT + rb")?+(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
+    rb"(?:\| ++fps ++\| [0-9]++ ++\|" + _NEXT + rb")?+(?:\| ++iterations ++\| <step> ++\|" + _NEXT + rb")?+\| ++time_elapsed ++\| (?P<elapsed>[0-9]++) ++\|" + _NEXT + rb"\| ++total_timesteps ++\| (?P<consumed>[0-9]++) ++\|",
     unit="items/s",
     marker=b"total_timesteps ",
     pauses=(Pause("evaluation", rb"Eval num_timesteps=", b"Eval num_timesteps=20000, episode_reward=150.25 +/- 12.50"),),
-    postprocess=_held_against_fps,
 )  # fmt: skip
 
 FORMAT = Format(
@@ -84,13 +52,11 @@ FORMAT = Format(
             postprocess=_of_one,
         ),
         Reading(
-            rb"Learning iteration <step>/<total_steps>\s++(?:Run name: [^\r\n]{1,200}+\s++)?+(?:Computation: <throughput> steps/s "
-            rb"\(collection: (?P<_acting>[0-9.]++)s, learning (?P<_learning>[0-9.]++)s\)"
-            rb"(?:(?=(?:(?! *+Learning iteration )[^\n]*+\n){1,60}? *+Total timesteps: (?P<_total_before>[0-9]++)\s))?+|Total steps: (?P<_total>[0-9]++)\s++"
-            rb"Steps per second: (?P<_speed>[0-9]++)\s++Collection time: (?P<_acted>[0-9.]++)s\s++Learning time: (?P<_learned>[0-9.]++)s)",
+            # Since 2025 a line each, with the total before them.
+            rb"Learning iteration <step>/<total_steps>\s++(?:Run name: [^\r\n]{1,200}+\s++)?+"
+            rb"(?:Computation: |Total steps: [0-9]++\s++Steps per second: )<throughput>(?: steps/s |\s)",
             unit="items/s",
             marker=b"Learning iteration ",
-            postprocess=_of_robots,
         ),
         Reading(
             rb"fps step: [0-9.]++ fps step and policy inference: [0-9.]++ fps total: <throughput> epoch: <step>(?:/<total_steps>)?+(?=\s)",
@@ -124,13 +90,13 @@ FORMAT = Format(
         Sample(
             b"                      Learning iteration 748/10000                      \n\n"
             b"                       Computation: 56234 steps/s (collection: 1.233s, learning 0.512s)\n",
-            step=748, total_steps=10000, throughput=56234, _acting=1.233, _learning=0.512,
+            step=748, total_steps=10000, throughput=56234,
         ),
         Sample(
             b"                      Learning iteration 12/1500                      \n\n                            Total steps: 1277952 \n"
             b"                       Steps per second: 36012 \n                        Collection time: 2.563s \n"
             b"                          Learning time: 0.166s \n",
-            step=12, total_steps=1500, _total=1277952, _speed=36012, _acted=2.563, _learned=0.166,
+            step=12, total_steps=1500, throughput=36012,
         ),
         Sample(
             b"fps step: 261574 fps step and policy inference: 230705 fps total: 181660 epoch: 376/500 frames: 24576000\n",

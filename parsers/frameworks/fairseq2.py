@@ -5,32 +5,11 @@ over the ranks. Validation and checkpoints are not in the time. A record that is
 lines: the console breaks it after 80 columns, between any two words, and indents what follows.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
+from parsers.contract import Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 #: What a record may hold: a line behind it that is indented less is another record, even where its time is left out.
 _WITHIN = rb"(?:[^\n]|\n(?= {21}))"
-
-
-def _maybe(label: bytes, group: bytes) -> bytes:
-    """Return a lookahead for a field further on in the record."""
-    words = label.replace(b" ", rb"\s++") + rb":\s++"
-    return rb"(?:(?=%s(?P<%s>[0-9][0-9,.]*+))|)" % (up_to(rb"\b" + words, rb"\bMetrics\b", _WITHIN), group)
-
-
-def _held(columns: Columns) -> Postprocessed:
-    """Return all records, with how far speed and seconds give their elements; of each time whole seconds are printed."""
-    found = {name: each for name, each in columns.items() if not is_private(name)}
-    # Any may be `<1s`. The first releases print their sum alone.
-    least = np.nansum([columns["_data"], columns["_computed"], columns["_elapsed"]], axis=0)
-    with np.errstate(all="ignore"):
-        low, high = (columns["throughput"] * each / columns["_elements"] for each in (least, least + 2.0))
-        told = np.clip(1.0, low, high)
-    return np.arange(len(low)), found | {"agreement": np.where((least > 0) & np.isfinite(told), told, 1.0)}
 
 
 FORMAT = Format(
@@ -41,12 +20,9 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bTrain Metrics\s++\(step\s++(?P<step>[0-9][0-9,]*+)\)\s++-\s"
-            + _maybe(rb"Elapsed Time", b"_elapsed") + _maybe(rb"Data Time", b"_data") + _maybe(rb"Compute Time", b"_computed")
-            + _maybe(rb"Number of Elements", b"_elements")
             + up_to(rb"\bElements\s++per\s++Second:\s", rb"\bMetrics\b", _WITHIN)
             + rb"\s*+(?P<throughput>[0-9][0-9,.]*+)\s++\|",
             unit="items/s",
-            postprocess=_held,
         ),
     ),
     facts=PYTORCH_JOB,

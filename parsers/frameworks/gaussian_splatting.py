@@ -8,8 +8,7 @@ step.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.contract.bars import SPEED
-from parsers.frameworks.diffusers import bar, of_bar
+from parsers.frameworks.diffusers import bar, first_drawn
 
 FORMAT = Format(
     title="3D Gaussian Splatting",
@@ -27,18 +26,18 @@ FORMAT = Format(
                 Pause("evaluation", rb"\[ITER [0-9]++\] Evaluating ", b"[ITER 7000] Evaluating test: L1 0.0250 PSNR 27.125"),
                 Pause("checkpoint", rb"\[ITER [0-9]++\] Saving ", b"[ITER 7000] Saving Gaussians"),
             ),
-            postprocess=of_bar,
+            postprocess=first_drawn,
         ),
         Reading(
             rb"\bloss=[0-9.einaf+-]++\| sh degree=[0-9]\| (?:[a-z ]{1,20}+=[^|\r\n]{1,40}+\| ){0,4}+: ++[0-9]++%\|[^|\r\n]{0,400}+\| "
-            rb"(?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED + rb"\]",
+            rb"(?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<[^\]\r\n]{1,100}+\]",
             unit="images/s",
             marker=b"| sh degree=",
             pauses=(
                 Pause("evaluation", rb"Running (?:evaluation|trajectory rendering)\.\.\.", b"Running evaluation..."),
                 Pause("checkpoint", rb"Step:  [0-9]++ \{'mem'", b"Step:  6999 {'mem': 2.125, 'ellipse_time': 201.5, 'num_GS': 1500000}"),
             ),
-            postprocess=of_bar,
+            postprocess=first_drawn,
         ),
     ),
     facts=(Fact("batch_size_of_job", rb"(Training progress): ", lambda _: 1),),

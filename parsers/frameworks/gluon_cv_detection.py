@@ -1,10 +1,10 @@
 """GluonCV's detection scripts (SSD, YOLOv3, CenterNet, Faster and Mask R-CNN): the seconds of each epoch.
 
-`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and only contradicts
-epochs that are faster than any batch; `Training cost` is the epoch without its validation. An epoch holds all images of
-the data set, since an incomplete batch rolls over to the next. SSD does not print their number, and `dataset='voc'` may
-be a set of one's own in that layout: the batches that are printed must be those of so many images. Of R-CNNs `Speed` is
-that of the interval, and held against the seconds of the epoch. Batch sizes are those of the job.
+`Speed` of SSD, YOLOv3 and CenterNet is that of the last batch alone, up to four times too high, and not read; `Training
+cost` is the epoch without its validation. An epoch holds all images of the data set, since an incomplete batch rolls
+over to the next. SSD does not print their number, and `dataset='voc'` may be a set of one's own in that layout: the
+batches that are printed must be those of so many images. Of R-CNNs `Speed` is that of the interval. Batch sizes are
+those of the job.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ def _named(argument: bytes) -> bytes:
     return _ARGUMENTS + up_to_argument(argument)
 
 
-#: Batches differ; an epoch that is faster than the fastest that is printed by this ratio contradicts them.
-_FASTER = 1.25
 #: Epochs of a few batches print none, and then nothing shows whose images they are.
 _SET = (
     _named(b"dataset")
@@ -51,10 +49,6 @@ def _epochs(columns: Columns) -> Postprocessed:
     last = np.median([np.nanmax(done[first:row], initial=0.0) for first, row in zip(begun, rows, strict=True)])
     # What the epoch before left over may be one batch more.
     found["steps"] = np.full(len(rows), np.clip(full[0], last - 1, last + median(gaps[gaps > 0]) + 1))
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        least = found["steps"] * columns["_batch_size_of_job"][0] / np.nanmax(columns["_speed"])
-        took = found["duration"] / least
-    found["agreement"] = np.where(took < 1 / _FASTER, took, 1.0)
     return rows, found
 
 
@@ -73,7 +67,7 @@ FORMAT = Format(
     before_start=_ARGUMENTS,
     readings=(
         Reading(
-            rb"\[Epoch <epoch>\](?:\[Batch (?P<_batch>[0-9]++)\], (?:LR: \S++ )?+Speed: (?P<_speed>[0-9.]++) samples/sec, | Training cost: <duration>, )"
+            rb"\[Epoch <epoch>\](?:\[Batch (?P<_batch>[0-9]++)\], (?:LR: \S++ )?+Speed: [0-9.]++ samples/sec, | Training cost: <duration>, )"
             rb"(?!RPN_)(?=[A-Z]\w*+=)",
             unit="images/s",
             span="epoch",

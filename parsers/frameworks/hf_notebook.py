@@ -19,11 +19,11 @@ _LATE = 1.5
 
 
 def _run(columns: Columns) -> Postprocessed:
-    """Return the bar of a notebook that holds one, unless it goes on from a checkpoint, or beyond its end."""
+    """Return the bar of a notebook that holds one, unless it goes on from a checkpoint."""
     took, first, second = (columns[name] for name in ("duration", "_first", "_second"))
     with np.errstate(all="ignore"):
         late = first > _LATE * (second - first)
-        rate = np.where(columns["_done"] <= columns["_of"], columns["_done"] / whole_seconds(took), np.nan)
+        rate = columns["_done"] / whole_seconds(took)
     rows = np.flatnonzero(~late & np.isfinite(rate)) if len(took) == 1 else np.empty(0, np.intp)
     return rows, {"steps_per_second": rate[rows]}
 
@@ -39,7 +39,7 @@ FORMAT = Format(
     over=("frameworks.hf_trainer", "frameworks.nvlog"),
     readings=(
         Reading(
-            rb"\[ *+(?P<_done>[0-9]++)/(?P<_of>[0-9]++) (?P<duration>[0-9:]++)(?: < [0-9:]++, [0-9.]++ (?:it/s|s/it))?+, Epoch [0-9.]++/[0-9]++\]"
+            rb"\[ *+(?P<_done>[0-9]++)/[0-9]++ (?P<duration>[0-9:]++)(?: < [0-9:]++, [0-9.]++ (?:it/s|s/it))?+, Epoch [0-9.]++/[0-9]++\]"
             # The first two rows of the table.
             rb"(?:[^\[\]]{0,400}?[\s>](?:Step|Epoch)[\s<][^\[\]]{0,800}?[\s>](?P<_first>[0-9]++)[\s<]"
             rb"(?:[^\[\]]{0,800}?[\s>](?P<_second>[0-9]++)[\s<])?+)?+",

@@ -9,18 +9,16 @@ interrupt it; those of tokenising and loading begin with a name. Later versions 
 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per second.
 After a resumption `train_loss` is the sum of the losses since then divided by the steps of the whole run, which shows
 the resumption. Unsloth prints a banner of its own in place of the head, on every rank; the devices that it counts are
-those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, and Open-Instruct `TPS`,
-tokens per second since the start with everything in it. Since the autumn of 2025 each dictionary may tell the tokens
-and the seconds since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their differences
-count, held against the speed beside them. The examples that do without the Trainer (`no_trainer`) print the same head
-and draw the same bar.
+those of one process, or copies of the model. LLaMA-Factory's console prints `throughput` as well, and Open-Instruct
+`TPS`, tokens per second since the start with everything in it. Since the autumn of 2025 each dictionary may tell the
+tokens and the seconds since the start (`num_input_tokens_seen`, `train_runtime`): of a log without the bar their
+differences count. The examples that do without the Trainer (`no_trainer`) print the same head and draw the same bar.
 
 A checkpoint is silent by default. It shows as a long step behind an epoch, or a multiple of `save_steps`, which a
 configuration or a command may state, or else of 500, and by warnings of what saves. Where nothing states it, long steps
 behind all multiples of some number tell it, unless the first step is as long: optimisers exist that do more work every
 few hundred steps, and begin with it. Another long step counts as training. Behind an evaluation the bar is drawn again
-at the step before it. Where evaluations are so frequent that the smoothed speeds show them all along, the seconds of
-the bar count, without those between the two.
+at the step before it.
 """
 
 from __future__ import annotations
@@ -66,8 +64,6 @@ _PAUSED, _STALLED = 2.0, 3.0
 #: Checkpoints are seen behind this share of all steps behind which they are saved; before the first step less than this
 #: share of their time passes.
 _REGULAR, _AT_FIRST = 0.9, 0.5
-#: Share of the time that checkpoints may take at most, where none of them is seen.
-_UNSEEN = 0.03
 #: An epoch that is rounded to hundredths differs by so much.
 _ROUNDED = 0.00501
 #: A speed that is rounded to thousandths differs by so much.
@@ -87,10 +83,6 @@ _SAVED_EVERY = 500.0
 _LINGERS = 12
 #: Records after a pause of any length that may show it: its weight is a billionth after sixty.
 _SEEN = 60
-#: Where so many of the steps are drawn, the seconds between two lines are those of one step.
-_DENSE = 0.95
-#: Beyond this share of the records that show an evaluation, the seconds of the bar tell more.
-_MOSTLY = 0.75
 
 
 @dataclass(frozen=True)
@@ -209,9 +201,8 @@ def _bar(columns: Columns, rows: Rows, steps: Column, seconds: Column) -> _Bar:
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     """Return one row per step of the bar of optimiser steps, with its smoothed seconds.
 
-    Steps whose speed shows how the bar began, or a checkpoint that nothing else tells of, are left out; all, where most
-    of them show an evaluation, or where a terminal kept a line or two of its middle. Where another program draws the bar
-    anew, every line is a row.
+    Steps whose speed shows how the bar began, or a checkpoint that nothing else tells of, are left out; all, where a
+    terminal kept a line or two of its middle. Where another program draws the bar anew, every line is a row.
     """
     if "step" not in columns:
         return np.empty(0, np.intp), {}
@@ -219,25 +210,11 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     if not is_one:
         return rows, {"step": steps, "step_seconds": seconds}
     bar = _bar(columns, rows, steps, seconds)
-    chosen = np.arange(_warm(bar), len(bar.steps))
+    chosen = np.arange(_warmed_up(bar.steps, bar.seconds, bar.shown), len(bar.steps))
     chosen = chosen[~_shows_pause(bar)[chosen]]
-    remnants = len(bar.steps) < _FEW and (bar.steps > 1).all()
-    if remnants or _always_evaluates(bar):
+    if len(bar.steps) < _FEW and (bar.steps > 1).all():
         chosen = chosen[:0]
     return bar.rows[chosen], {"step": bar.steps[chosen], "step_seconds": bar.seconds[chosen]}
-
-
-def _seconds_of_training(columns: Columns) -> tuple[Rows, Columns]:
-    """Return one row per step of a bar whose smoothed speeds show evaluations all along, without the time of these."""
-    if "step" not in columns:
-        return np.empty(0, np.intp), {}
-    rows, steps, seconds, is_one = _lines_of_training(columns)
-    if not is_one:
-        return rows[:0], {"step": steps[:0], "clock": steps[:0]}
-    bar = _bar(columns, rows, steps, seconds)
-    trained = np.concatenate([bar.shown[:1], bar.between])
-    end = len(bar.steps) if _always_evaluates(bar) else 0
-    return bar.rows[:end], {"step": bar.steps[:end], "clock": np.cumsum(trained)[:end]}
 
 
 def _shows_pause(bar: _Bar) -> NDArray[np.bool_]:
@@ -290,29 +267,6 @@ def holds_checkpoint(step: Column, clock: Column, every: tuple[float, ...]) -> C
     for each in (*every, *seen):
         may |= np.floor((step - 1) / each) * each >= np.maximum(step - apart, 1)
     return (may & slow).astype(float)
-
-
-def _always_evaluates(bar: _Bar) -> bool:
-    """Return whether few smoothed speeds are free of evaluations, and the seconds between the lines tell as well.
-
-    A long step beside them may hold a checkpoint, which would count as training.
-    """
-    evaluated = np.flatnonzero(bar.evaluated[:-1])
-    if len(evaluated) < _FEW or (np.diff(bar.steps) == 1).mean() < _DENSE:
-        return False
-    if bar.stalled[_warm(bar) :].any():
-        return False
-    pace = float(np.median(bar.between / np.diff(bar.steps)))
-    if bar.saved().any() and not _PAUSED + _STALLED * pace <= _UNSEEN * min(bar.saved_every) * pace:
-        return False
-    shows = _shows_pause(bar)
-    for row in evaluated:
-        shows[row + 1 : row + 2 + _LINGERS] = True
-    return float(shows.mean()) > _MOSTLY
-
-
-def _warm(bar: _Bar) -> int:
-    return _warmed_up(bar.steps, bar.seconds, bar.shown)
 
 
 def _warmed_up(steps: Column, seconds: Column, elapsed: Column) -> int:
@@ -457,20 +411,17 @@ def _of_completions(columns: Columns) -> tuple[Rows, Columns]:
 def _since_the_start(columns: Columns) -> Postprocessed:
     """Return the rows of tokens and seconds since the start, with those that hold a checkpoint.
 
-    The printed speed leaves out the tokens that were seen before a resumption. Of their steps the rows tell the share
-    of an epoch, rounded.
+    Of their steps the rows tell the share of an epoch, rounded.
     """
     consumed, clock, epoch = (columns[name] for name in ("consumed", "clock", "_epoch"))
-    told, total = columns["_speed"] * clock, float(columns["_total_steps"][0])
-    before = np.round(consumed[:1] - told[:1])
+    total = float(columns["_total_steps"][0])
     with np.errstate(all="ignore"):
-        agreement = told / (consumed - np.where(before > _ROUNDED_DIGITS * consumed[:1], before, 0.0))
         row = float(np.ptp(epoch)) / max(1, len(epoch) - 1)
         apart = np.fmax(1.0, np.round(row * total / columns["_total_epochs"][0]))
         step = np.round(epoch / row) * apart
     even = bool((np.diff(step) > 0).all())
     saved = holds_checkpoint(step, clock, saved_every(columns, total)) if even else np.zeros(len(step))
-    return np.arange(len(step)), {"consumed": consumed, "clock": clock, "agreement": agreement, "evaluated": saved}
+    return np.arange(len(step)), {"consumed": consumed, "clock": clock, "evaluated": saved}
 
 
 #: `2.5` or `'2.5'`, as a column.
@@ -603,7 +554,6 @@ _PAUSES = (
         b"Some non-default generation parameters are set in the model config. These should go into a GenerationConfig file",
     ),
 )
-_CHECKPOINTS = tuple(each for each in _PAUSES if each.kind == "checkpoint")
 _BAR = Reading(
     # ms-swift names the bar, and at first printed nothing else of its own.
     # A few steps within a second tell no speed: such a bar is of the splits of a data set, which is loaded before the head.
@@ -649,8 +599,6 @@ FORMAT = Format(
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",
     readings=(
         _BAR,
-        # Of the same lines, where evaluations leave no speed of training alone.
-        replace(_BAR, pauses=_CHECKPOINTS, lingers=0, postprocess=_seconds_of_training),
         replace(_SUMMARY, where=rb"\A(?!" + _GENERATED + rb")"),
         replace(_SUMMARY, where=rb"\A" + _GENERATED, facts=("batch_size_of_job",), postprocess=_of_completions),
         Reading(
@@ -674,7 +622,7 @@ FORMAT = Format(
         # Since the autumn of 2025, where tokens are counted. Floats in quotes have four digits, too few for differences.
         Reading(
             rb"\{'loss': (?:(?!'epoch': |'num_input_tokens_seen': )[^{}\r\n])*+(?:'epoch': (?P<_epoch>[0-9.]++), )?+"
-            rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': (?:(?P<_speed>[0-9.]++)(?=[,}]))?+",
+            rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
             unit="tokens/s", counts="update", pauses=_PAUSES, postprocess=_since_the_start,
             facts=("saved_every", "total_epochs", "total_steps"),
             where=rb"\A(?![\s\S]*?" + _SHARED + rb")",

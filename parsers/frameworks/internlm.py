@@ -1,20 +1,16 @@
 """InternLM's trainer, InternEvo since 2024: a line per step with tokens per second of one device (`tgs`).
 
 The speed counts all tokens of the step, padding too; `real_tgs` leaves that out, and is not used. Its time is that of
-one step, from its batch to its update: evaluations and checkpoints come behind the line. `num_consumed_tokens` counts
-those of all devices since the start. The other `tgs/` are means over several steps. `tflops` is computed from the
-configuration, wrong for experts, and only contradicts the speed of some lines. Steps whose update failed print no line.
-The fields are parted by commas until the middle of 2023.
+one step, from its batch to its update: evaluations and checkpoints come behind the line. The other `tgs/` are means
+over several steps. `tflops` is computed from the configuration, wrong for experts, and not read. Steps whose update
+failed print no line. The fields are parted by commas until the middle of 2023.
 """
 
 from __future__ import annotations
 
 from math import prod
 
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
-from parsers.contract.proportional import in_proportion
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
 
 _LAYOUT = rb"Distributed environment is initialized, data parallel size: "
@@ -26,17 +22,6 @@ def _devices(printed: bytes) -> int:
     return prod(int(each.rpartition(b" ")[2]) for each in printed.split(b","))
 
 
-def _of_one_device(columns: Columns) -> Postprocessed:
-    """Return the lines, with the tokens that one device consumed, where the number of devices is stated.
-
-    TFLOP/s are always those of the configured batches, of which there may be fewer in the beginning.
-    """
-    found = {name: columns[name] for name in ("step", "loss", "throughput")}
-    found["consumed"] = columns["_of_job"] / columns["_devices"]
-    flops = columns["_flops"] * np.where(np.isfinite(columns["_batches"]), columns["_batches"], 1.0)
-    return np.arange(len(flops)), {**found, **in_proportion(found["throughput"], flops)}
-
-
 FORMAT = Format(
     title="InternLM",
     framework="PyTorch",
@@ -46,16 +31,12 @@ FORMAT = Format(
     before_start=rb"process rank [0-9]++ is bound to host:",
     readings=(
         Reading(
-            rb"\btflops=(?P<_flops>[-+.0-9einf]++)[, ]step=<step>[, ]loss=<loss>[, ](?:real_tgs=[0-9.]++ )?+"
-            rb"tgs \(tokens/gpu/second\)=<throughput>[, ](?:(?=" + up_to(rb"\bmicro_num=", rb"\btflops=") + rb"(?P<_batches>[0-9]++)[, ])|)"
-            + up_to(rb"\bnum_consumed_tokens=", rb"\btflops=")
-            + rb"(?P<_of_job>[0-9]++)[, ]",
+            rb"\btflops=[-+.0-9einf]++[, ]step=<step>[, ]loss=<loss>[, ](?:real_tgs=[0-9.]++ )?+"
+            rb"tgs \(tokens/gpu/second\)=<throughput>[, ]",
             unit="tokens/s",
             scope="device",
             span="step",
             counts="update",
-            postprocess=_of_one_device,
-            facts=("devices",),
         ),
     ),
     facts=(
@@ -79,18 +60,17 @@ FORMAT = Format(
             b"2026-11-20 10:29:01,636\tINFO train.py:323 in record_current_batch_training_metrics -- tflops=189.75,step=12,loss=8.5,"
             b"tgs (tokens/gpu/second)=4096.25,lr=6e-07,loss_scale=65536.0,grad_norm=65.5,micro_num=4,num_consumed_tokens=1703936,"
             b"inf_nan_skip_batches=0,fwd_bwd_time=3.67\n",
-            step=12, loss=8.5, throughput=4096.25, _of_job=1703936,
+            step=12, loss=8.5, throughput=4096.25,
         ),
         Sample(
             b"2026-11-20T10:29:01.636+08:00 INFO [training_internlm.py, line 600, in record_current_batch_training_metrics] - pid=11 : "
             b"tflops=127.25 step=3 loss=nan real_tgs=1000.5 tgs (tokens/gpu/second)=1024.5 tgs/last_tgs_1=1024.51 tgs/tgs_all=567.5 "
             b"tgs/last_tgs_10=0 lr=1e-06 grad_norm={'0_default': 60.5, '1_fp32': 0.0} micro_num=4 num_consumed_tokens=262144 "
             b"inf_nan_skip_batches=0 fwd_bwd_time=3.44 acc=0.0\n",
-            step=3, loss=float("nan"), throughput=1024.5, _of_job=262144,
+            step=3, loss=float("nan"), throughput=1024.5,
         ),
         NearMiss(
-            b"tflops=127.25 step=3 loss=2.5 tgs (tokens/gpu/second)=1024.5 tgs/last_tgs_1=1024.51 lr=1e-06 micro_num=4 num_consumed_tokens=2621",
-            "cut inside the number",
+            b"tflops=127.25 step=3 loss=2.5 tgs (tokens/gpu/second)=1024", "cut inside the number",
         ),
         NearMiss(b"Validation on en: step=100 loss=2.5 acc=0.5 perplexity=12.25\n", "an evaluation"),
     ),

@@ -20,19 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Scope
-from parsers.contract.statistics import median
 from parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
 #: TensorFlow takes longer for a step of any size: what takes less is a sample.
 _QUICKEST = 200e-6
-#: An epoch that waits for its first step so many times as long as usual does so once.
-_ONCE = 3
-#: What happens once happens in this share of the epochs at most.
-_OFTEN = 0.25
-#: Steps but the first that last so many times as long as their epoch contradict it.
-_MORE = 1.05
 #: `[=====]`, drawn lines of Keras 3, `=====` where the terminal has no such characters, or nothing with `verbose=2`. A
 #: state of Keras 3 before the last shows the seconds that are left, `0s`; they would hide those of the last.
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ |=++ )?+(?:- )?+(?!0s [1-9][0-9]*+s/)"
@@ -72,9 +65,8 @@ def _epochs(columns: Columns) -> tuple[Rows, dict[str, Column]]:
     found["accuracy"] = _either(columns, "accuracy", "_acc")[kept]
     found["total_epochs"] = np.array(totals)
     count = "samples" if in_samples or _of_samples(np.array(begins), columns["_left"][kept]) else "steps"
-    duration, otherwise = _seconds(columns, kept, np.array(fresh, dtype=np.bool_))
-    found |= {"epoch": np.array(epochs), count: columns["steps"][kept], "duration": duration}
-    return kept, found | ({"seconds_otherwise": otherwise / columns["steps"][kept]} if count == "steps" else {})
+    found["duration"] = _seconds(columns, kept, np.array(fresh, dtype=np.bool_))
+    return kept, found | {"epoch": np.array(epochs), count: columns["steps"][kept]}
 
 
 def _of_samples(begins: Column, left: Column) -> bool:
@@ -151,12 +143,11 @@ def _epochs_in_seconds(columns: Columns) -> Postprocessed:
     return rows, found | ({"samples": np.full(len(rows), said[-1])} if len(said) else {})
 
 
-def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> tuple[Column, Column]:
+def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> Column:
     """Return the seconds of an epoch by the number with more digits; NaN where both have too few.
 
     The other number bounds it: that of a step in an epoch that a program begins with, since it leaves the compilation
-    out; later that of the epoch, since it holds what the first step waited for. Behind them are the seconds by the time
-    of a step, which contradict those of the epoch where they are more than these, or often much less.
+    out; later that of the epoch, since it holds what the first step waited for.
     """
     count, whole = columns["steps"][rows], columns["duration"][rows]
     milli, micro = (_either(columns, f"_{unit}seconds", f"_{unit}seconds_behind")[rows] for unit in ("milli", "micro"))
@@ -164,19 +155,9 @@ def _seconds(columns: Columns, rows: Rows, fresh: NDArray[np.bool_]) -> tuple[Co
     by_step = printed > whole
     found = np.where(by_step, printed * unit, whole)
     middle, half = np.where(fresh, printed * unit, whole), np.where(fresh, 0.5 * unit, 0.5)
-    # A loader makes every epoch wait. What only one waits for may be a compilation: its head stands behind a bar that
-    # was killed, on the same line.
-    late = whole - printed * unit
-    once = ~fresh & (late > _ONCE * np.maximum(median(late[~fresh]), 0.5 + 0.5 * unit))
-    known = ~np.isnan(printed) & (whole > 0) & ~once
+    known = ~np.isnan(printed) & (whole > 0)
     bounded = np.where(known, np.clip(found, middle - half, middle + half), found)
-    least = (printed - 0.5) * unit * (1 - 1 / count)
-    more = ~np.isnan(printed) & (printed >= _COARSE) & (whole > 0) & (least > _MORE * (whole + 0.5))
-    wrong = more | (once & (once.sum() > _OFTEN * len(once)))
-    return (
-        np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded),
-        np.where(wrong, np.where(more, printed * unit, whole), bounded),
-    )
+    return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
 
 
 def _either(columns: Columns, one: str, other: str) -> Column:

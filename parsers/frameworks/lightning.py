@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-from parsers.contract.coarse import contradicts
 from parsers.frameworks import PYTORCH_JOB
 
 #: How far a rate of two decimals rounds, and the time of an epoch, which is cut to whole seconds.
@@ -59,8 +58,7 @@ def _of_bar(columns: Columns) -> Postprocessed:
     seconds = steps * np.where(smoothed | (_CUT / lasted < coarse), lasted / steps, found["step_seconds"])
     before = np.array([_before(columns, row) for row in rows.tolist()])
     done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
-    otherwise = {"seconds_otherwise": lasted / done} if contradicts(seconds, lasted) else {}
-    return rows, {**found, "steps": done, "step_seconds": seconds / done, **otherwise}
+    return rows, {**found, "steps": done, "step_seconds": seconds / done}
 
 
 def _before(columns: Columns, row: int) -> float:

@@ -5,35 +5,23 @@
 two digits, so that the clock is the time of day. Every rank prints its own lines.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
 from parsers.contract import (
     NUMBER,
-    Columns,
     Fact,
     Format,
     NearMiss,
     Pause,
-    Postprocessed,
     Reading,
     Sample,
     grouped,
     up_to,
 )
-from parsers.contract.proportional import in_proportion
 from parsers.frameworks import PYTORCH_JOB
 
 _STEP = rb"\bstep: [0-9]"
 _STAMP = rb"(?:(?<=-[0-9]{2} )(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}) - (?:-?[0-9]++ days?, )?+[0-9:]++ - )?+"
 #: torchtitan says so behind another stamp.
 _JOB = rb"(?<=:[0-9]{2} - )Starting job: "
-
-
-def _beside_flops(columns: Columns) -> Postprocessed:
-    """Return all lines, with how far their speed is that of their FLOP/s."""
-    return np.arange(len(columns["step"])), {**columns, **in_proportion(columns["throughput"], columns["flops"])}
 
 
 FORMAT = Format(
@@ -52,7 +40,6 @@ FORMAT = Format(
             counts="update",
             factors={"flops": 1e-12},
             repeated=True,
-            postprocess=_beside_flops,
             pauses=(
                 Pause("checkpoint", rb"Saving to: ", b"0: INFO    26-11-20 10:11:12.500000 - 0:01:12 - Saving to: /ckpt/0000000500"),
             ),

@@ -7,7 +7,6 @@ known only where the command is printed.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.contract.bars import SPEED, states
 from parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -19,12 +18,11 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"Training Epoch: <epoch>/<total_epochs>, step [0-9]++/[0-9]++ completed \(loss: <loss>\): ++[0-9]++%\|[^|\r\n]{0,400}+"
-            rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED,
+            rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<",
             unit="samples/s",
             counts="update",
             marker=b" completed (loss: ",
             repeated=True,
-            postprocess=states,
         ),
         Reading(
             rb"\bEpoch <epoch>: train_perplexity=[0-9.einfa]++, train_epoch_loss=<loss>, epoch time <duration>s(?=\s)",

@@ -2,13 +2,13 @@
 
 `elapsed_time` is cut to whole seconds, and its differences are the time of the intervals. Where seen tokens are counted
 (`total_tokens`), they are those of the whole job, padding included; `throughput` is their mean since the start, with
-evaluations and saving in it: the two numbers that it divides are held against it. `"throughput": "0.00"` with
-`"total_tokens": 0` says that nothing counts them. A row of an evaluation stands behind the row of its step, and the row
-after it holds the evaluation. Of a checkpoint no row tells but the long one behind it. The last row repeats the last
-step without a learning rate. Several processes may write one file, each with a clock of its own; a step counts once, by
-the mean of their clocks. Neither batch size nor devices are printed; steps are optimiser updates. The last update of an
-epoch may be of fewer samples: `epoch` counts the batches that were read, so that its differences say how many full
-updates a row stands for. Older releases round it to two decimals, which is too coarse for that.
+evaluations and saving in it, and not read. `"total_tokens": 0` says that nothing counts them. A row of an evaluation
+stands behind the row of its step, and the row after it holds the evaluation. Of a checkpoint no row tells but the long
+one behind it. The last row repeats the last step without a learning rate. Several processes may write one file, each
+with a clock of its own; a step counts once, by the mean of their clocks. Neither batch size nor devices are printed;
+steps are optimiser updates. The last update of an epoch may be of fewer samples: `epoch` counts the batches that were
+read, so that its differences say how many full updates a row stands for. Older releases round it to two decimals, which
+is too coarse for that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.contract.coarse import contradicts, within_a_second
 from parsers.frameworks import row, value
 from parsers.frameworks.hf_trainer import holds_checkpoint
 
@@ -41,18 +40,9 @@ def _of_all_processes(columns: Columns) -> Postprocessed:
 
 def _full_updates(columns: Columns) -> Postprocessed:
     """Return all rows, each with the full updates that it stands for, where the share of the epoch tells them."""
-    if "_speed" in columns:
-        told = within_a_second(columns["_speed"] / columns["consumed"], columns["clock"])
-        columns = {**columns, "agreement": told}
     rows, columns = _of_all_processes(columns)
     step, epoch = columns["step"], columns["_epoch"]
     found = {name: each for name, each in columns.items() if not is_private(name)}
-    left = sum(each * columns[name] for name, each in _UNITS.items()) + _DAY * np.nan_to_num(columns["_days"])
-    with np.errstate(all="ignore"):
-        by_rest = left / (columns["total_steps"] - step)
-    # Nothing tells a time that stands still.
-    if np.nanmax(left, initial=0.0) > np.nanmin(left, initial=np.inf) and contradicts(columns["clock"], by_rest * step):
-        found["seconds_otherwise"] = by_rest
     found["evaluated"] = holds_checkpoint(step, columns["clock"], ())
     if (epoch == np.round(epoch, 2)).all():
         return rows, found
@@ -66,12 +56,9 @@ def _full_updates(columns: Columns) -> Postprocessed:
     return rows, found | {"steps": np.where(counted, updates, steps)}
 
 
-#: Seconds of a day and of the other units of the time that is left.
-_DAY, _UNITS = 86400.0, {"_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0}
-_LEFT = rb"(?:(?P<_days>[0-9]++) days?+, )?+(?P<_hours>[0-9]++):(?P<_minutes>[0-9]++):(?P<_seconds>[0-9]++)"
 _ROW = (
     value(rb"(?:lr|learning_rate)", NUMBER) + value(rb"loss", rb"<loss>", needed=False) + value(rb"epoch", rb"(?P<_epoch>%s)" % NUMBER)
-    + value(rb"elapsed_time", rb'(?P<elapsed>[^"\r\n]++)') + value(rb"remaining_time", _LEFT, needed=False)
+    + value(rb"elapsed_time", rb'(?P<elapsed>[^"\r\n]++)')
 )  # fmt: skip
 
 
@@ -103,7 +90,6 @@ FORMAT = Format(
         _reading(
             "tokens/s",
             value(rb"total_tokens", rb"(?P<consumed>[1-9][0-9]*+)"),
-            value(rb"throughput", rb"(?P<_speed>" + NUMBER + rb")", needed=False),
         ),
     ),
     samples=(

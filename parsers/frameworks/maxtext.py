@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.proportional import in_proportion
 
 _HEAD = rb"(?:(?<=[\s\]])|\A)completed step: <step>, seconds: "
 #: As absl's logger prints it since 2025: month and day without a year, of which the time of day is read.
@@ -41,19 +40,8 @@ _LINGERS = 3
 
 def _of_one_step(columns: Columns) -> Postprocessed:
     """Say that each record is of one step, also that behind a step of the profiler, whose line is hidden."""
-    rows, found = _beside_seconds(columns) if "throughput" in columns else (np.arange(len(columns["step"])), columns)
-    return rows, {**found, "steps": np.ones(len(rows))}
-
-
-def _beside_seconds(columns: Columns) -> Postprocessed:
-    """Return all lines, with how far their speed is that of their seconds: all steps have as many tokens."""
-    with np.errstate(all="ignore"):
-        rate = 1.0 / columns["duration"]
-        return np.arange(len(rate)), {**columns, **in_proportion(columns["throughput"], rate, _ROUNDS * rate**2)}
-
-
-#: What is lost of seconds that are printed with three decimals.
-_ROUNDS = 0.0005
+    rows = np.arange(len(columns["step"]))
+    return rows, {**columns, "steps": np.ones(len(rows))}
 
 
 FORMAT = Format(
@@ -93,7 +81,6 @@ FORMAT = Format(
             span="step",
             counts="update",
             repeated=True,
-            postprocess=_beside_seconds,
         ),
     ),
     facts=(

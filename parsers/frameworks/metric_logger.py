@@ -2,12 +2,12 @@
 
 `Epoch: [0] [ 20/1251] eta: ... time: 0.3500 data: 0.0010 max mem: 8021`. `time` is seconds per iteration with the wait
 for data, as a mean over the last twenty iterations of the epoch. Lines overlap where they follow each other more
-closely: the overlap, which holds the slow first iterations, is undone where the lines before tell it. Where they are
-further apart, loaders stall for iterations that no mean holds. `eta` is the mean of all iterations of the epoch times
-those that are left, cut to whole seconds: what the others took follows from it where that is told well enough. The
-`Total time` of an epoch is that of its iterations alone, and held against the records. `Test:` lines are of an
-evaluation. An iteration is a batch of each device, however many of them an update accumulates. torchvision's `img/s` is
-that of one device without the wait for data, and not read. Neither speed of the job nor its batch size is printed.
+closely: this is undone up to the twentieth iteration, so that the slow first one counts once. Where they are further
+apart, loaders stall for iterations that no mean holds. `eta` is the mean of all iterations of the epoch times those
+that are left, cut to whole seconds: what the others took follows from it where that is told well enough. The `Total
+time` of an epoch is that of its iterations alone. `Test:` lines are of an evaluation. An iteration is a batch of each
+device, however many of them an update accumulates. torchvision's `img/s` is that of one device without the wait for
+data, and not read. Neither speed of the job nor its batch size is printed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
-from parsers.contract.statistics import median, of_others, since_before, with_others
+from parsers.contract.statistics import of_others, since_before, with_others
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20
@@ -25,10 +25,6 @@ _WINDOW = 20
 _CUT = 0.5
 #: Share of a stretch that this may make up.
 _COARSE = 0.02
-#: Ratio up to which sums of means that overlap are as good as the same.
-_ALIKE = 1.1
-#: How far the difference of two sums of means of four decimals rounds, per iteration.
-_ROUNDS = 0.0001
 _PRECISION = {b"True": "amp", b"False": "fp32"}
 #: Copies name their evaluations `Val Epoch: [0]`, and their training `Train Epoch: [0]` or `Train: data epoch: [0]`. LAVIS counts
 #: epochs within a pass over endless data: `Train: data epoch: [0]; inner epoch [3]`.
@@ -53,24 +49,6 @@ def apart(columns: Columns) -> Postprocessed:
     return np.arange(len(done)), found
 
 
-def _chained(means: Column, done: Column, since: Column) -> Column:
-    """Return the means of the iterations since the line before, where it is told what came before those of a mean.
-
-    The iterations before it end with another line, or there are none. Elsewhere, and where many sums would round too
-    much, the means are what they were.
-    """
-    gaps = np.diff(done)
-    if not len(gaps) or not 0 < gaps.min() < _WINDOW or _ROUNDS * done[-1] > _COARSE * median(gaps) * means.min():
-        return since
-    known = {0.0: 0.0}
-    for count, mean in zip(done.tolist(), means.tolist(), strict=True):
-        begin = max(count - _WINDOW, 0.0)
-        if begin in known:
-            known[count] = known[begin] + (count - begin) * mean
-    between = np.diff([known.get(each, np.nan) for each in done.tolist()]) / gaps
-    return since if (between <= 0).any() else np.append(since[:1], np.where(np.isnan(between), since[1:], between))
-
-
 def _with_left_out(columns: Columns) -> Postprocessed:
     """Return the same, with the iterations of each epoch that no mean holds."""
     rows, found = apart(columns)
@@ -79,31 +57,11 @@ def _with_left_out(columns: Columns) -> Postprocessed:
         left = seconds_left(columns)
         epochs = np.split(rows, np.flatnonzero(np.diff(columns["epoch"]) != 0) + 1)
         for lines in epochs:
-            for name in ("step_seconds", "reader_seconds"):
-                found[name][lines] = _chained(columns[name][lines], columns["step"][lines] + 1, found[name][lines])
             if (seconds := _of_others(lines, columns, left)) is not None:
                 found["step_seconds"][lines] = with_others(
                     found["step_seconds"][lines], columns["step"][lines], _WINDOW, seconds
                 )
-        found["seconds_otherwise"] = np.concatenate([_by_what_is_left(each, columns, found, left) for each in epochs])
     return rows, found
-
-
-def _by_what_is_left(lines: Rows, columns: Columns, found: Columns, left: Column) -> Column:
-    """Return the seconds of the iterations of an epoch as the last `eta` that tells them well has them.
-
-    Means that overlap or round are as good as the same. Iterations that no mean holds may have taken any time more.
-    """
-    step, took = columns["step"][lines], found["step_seconds"][lines]
-    gaps = np.diff(step, prepend=-1.0)
-    told = np.flatnonzero(left[lines] * _COARSE >= _CUT)
-    if not len(told) or step[0] != 0 or (gaps <= 0).any():
-        return np.full(len(lines), np.nan)
-    last = told[-1]
-    mean = (left[lines][last] + _CUT) / (columns["total_steps"][lines][last] - step[last])
-    ratio = mean * (step[last] + 1) / (took * gaps)[: last + 1].sum()
-    more = ratio > 1 and (gaps > _WINDOW).any()
-    return took * (1.0 if more or 1 / _ALIKE < ratio < _ALIKE else ratio)
 
 
 def _of_others(lines: Rows, columns: Columns, left: Column) -> float | None:

@@ -16,15 +16,10 @@ _HEAD = rb"Epoch: \[<epoch>/<total_epochs>\], batch: \[<step>/<total_steps>\], "
 
 
 def _counted(columns: Columns) -> Postprocessed:
-    """Return the lines with the steps that they cover, without those that stand behind a line that is missing."""
-    epoch, step, total = columns["epoch"], columns["step"], columns["total_steps"]
-    within = (np.diff(epoch, prepend=np.nan) == 0) & (np.diff(step, prepend=np.nan) > 0)
-    steps = np.where(within, np.diff(step, prepend=0.0), step)
-    # Lines stand at multiples of the interval, whatever is lost.
-    inside = steps[within & (step < total)]
-    most = np.median(inside) + 1 if len(inside) else np.inf
-    kept = np.flatnonzero(np.where(within, steps <= most, (step == 1) | ((step == total) & ~within.any())))
-    return kept, {name: column[kept] for name, column in {**columns, "steps": steps}.items()}
+    """Return the lines with the steps that they cover, since the line before or the begin of the epoch."""
+    step = columns["step"]
+    within = (np.diff(columns["epoch"], prepend=np.nan) == 0) & (np.diff(step, prepend=np.nan) > 0)
+    return np.arange(len(step)), {**columns, "steps": np.where(within, np.diff(step, prepend=0.0), step)}
 
 
 FORMAT = Format(

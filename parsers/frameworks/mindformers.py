@@ -6,12 +6,7 @@ print one line with the milliseconds of the last step, `time:1250.125 ms`, and n
 for `Epoch:`, as the manual does, the first lines are left.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
-from parsers.contract.proportional import in_proportion
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 
 _HEAD = rb"\{ Epoch:\["
 _STATE = (
@@ -25,17 +20,6 @@ _OTHERS = rb"(?:(?![^\r\n]*? samples/s/p )(?![^\r\n]*?" + _HEAD + rb")[^\r\n]*+\
 _DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 
 
-def _beside_seconds(columns: Columns) -> Postprocessed:
-    """Return all steps, with how far their speed is that of their seconds."""
-    seconds = columns["step_seconds"]
-    with np.errstate(all="ignore"):
-        rate = 1.0 / seconds
-    return np.arange(len(seconds)), {**columns, **in_proportion(columns["throughput"], rate, _CUT * rate**2)}
-
-
-#: What is lost of seconds that are cut to whole milliseconds.
-_CUT = 1e-3
-
 FORMAT = Format(
     title="MindFormers",
     framework="MindSpore",
@@ -48,7 +32,6 @@ FORMAT = Format(
             scope="device",
             span="step",
             factors={"step_seconds": 1e-3},
-            postprocess=_beside_seconds,
         ),
         Reading(
             _STATE + rb"\r?+\n(?=" + _DRAWN + rb"[^\r\n{}]*+" + _HEAD + rb")",

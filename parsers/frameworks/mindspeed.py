@@ -3,26 +3,11 @@
 Both are those of the job over the interval. Its Megatron trainer prints Megatron's lines.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from parsers.contract import Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 _STEP = rb"\biteration:?+ ++<step>(?: *+/ *+<total_steps>)?+ \| "
 _TIME = rb" \| elapsed time per iteration \(ms\): <step_seconds> \| "
-
-
-def _with_tokens(columns: Columns) -> Postprocessed:
-    """Return the lines with the tokens of their steps, as they are counted since the start."""
-    found = {name: each for name, each in columns.items() if name != "_consumed"}
-    tokens = np.diff(columns["_consumed"], prepend=np.nan)
-    known = (tokens > 0) & (np.diff(columns["step"], prepend=np.nan) > 0)
-    if known.any():
-        # The first line covers as many as usual, or fewer where the run began within it.
-        found["samples"] = np.where(known, tokens, np.fmin(columns["_consumed"], np.median(tokens[known])))
-    return np.arange(len(tokens)), found
 
 
 FORMAT = Format(
@@ -38,10 +23,9 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            _STEP + rb"consumed tokens: ++(?P<_consumed>[0-9]++)" + _TIME + rb"tokens/s: <throughput> \|",
+            _STEP + rb"consumed tokens: ++[0-9]++" + _TIME + rb"tokens/s: <throughput> \|",
             unit="tokens/s",
             factors={"step_seconds": 1e-3},
-            postprocess=_with_tokens,
         ),
     ),
     facts=PYTORCH_JOB,

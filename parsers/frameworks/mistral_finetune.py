@@ -1,18 +1,15 @@
 """mistral-finetune, and moshi-finetune after it: a line per `log_freq` steps, with tokens per second of one device.
 
 Its words are tokens, padding too, and its speed is that of the last step before the line. An evaluation lies within the
-time of its step, which is no record; a checkpoint comes behind the line. The means since the start only contradict it.
-`batch_size` counts sequences of `seq_len` tokens per device, of which an update takes `num_microbatches`. Memory is in
-GiB.
+time of its step, which is no record; a checkpoint comes behind the line. `batch_size` counts sequences of `seq_len`
+tokens per device, of which an update takes `num_microbatches`. Memory is in GiB.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, grouped
-from parsers.contract.proportional import in_proportion
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
 
 
 def _args(name: bytes) -> bytes:
@@ -26,27 +23,7 @@ def _without_evaluations(columns: Columns) -> Postprocessed:
     spoilt = np.zeros(len(step), dtype=np.bool_)
     spoilt[1:] = evaluated[:-1] & (step[1:] == step[:-1])
     rows = np.flatnonzero(~evaluated & ~spoilt)
-    found = {name: columns[name][rows] for name in ("step", "loss", "memory", "throughput")}
-    return rows, {**found, **_beside_means(columns, evaluated, rows)}
-
-
-def _beside_means(columns: Columns, evaluated: NDArray[np.bool_], rows: Rows) -> Columns:
-    """Return how far the speeds of some lines are those that the means since the start give of the steps before them."""
-    lines = np.flatnonzero(~evaluated)
-    step, mean = columns["step"][lines], columns["_mean"][lines]
-    with np.errstate(all="ignore"):
-        gaps = np.diff(step, prepend=np.nan)
-        since = gaps / np.diff(step / mean, prepend=np.nan)
-        rounds = since * 2 * _ROUNDS * step / mean / gaps
-    # Where an evaluation lies between two lines, so does its time.
-    held = np.diff(np.cumsum(evaluated)[lines], prepend=np.nan) != 0
-    others = np.where(held | ~(gaps > 0), np.nan, since)
-    kept = np.isin(lines, rows)
-    return in_proportion(columns["throughput"][rows], others[kept], rounds[kept], 1.0)
-
-
-#: What is lost of a speed that is printed with one decimal.
-_ROUNDS = 0.05
+    return rows, {name: columns[name][rows] for name in ("step", "loss", "memory", "throughput")}
 
 
 FORMAT = Format(
@@ -58,7 +35,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bstep: <step> - (?:eval_perplexity: (?P<_evaluation>[0-9.einf]++|nan) - |done \(%\): [0-9.]++ - loss: ++<loss> - lr: [-+.0-9e]++ - "
-            rb"peak_alloc_mem \(GB\): <memory> - alloc_mem \(GB\): [0-9.]++ - words_per_second: <throughput> - avg_words_per_second: (?:(?P<_mean>[0-9.]++)(?= -))?+)",
+            rb"peak_alloc_mem \(GB\): <memory> - alloc_mem \(GB\): [0-9.]++ - words_per_second: <throughput> - avg_words_per_second: )",
             unit="tokens/s",
             scope="device",
             span="step",

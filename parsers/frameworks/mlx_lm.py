@@ -15,8 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped, up_to
-from parsers.contract.proportional import in_proportion
-from parsers.contract.statistics import median
 
 
 def _of_whole_intervals(columns: Columns) -> Postprocessed:
@@ -28,16 +26,9 @@ def _of_whole_intervals(columns: Columns) -> Postprocessed:
     spoilt = np.zeros(len(step), dtype=np.bool_)
     spoilt[1:] = (validated & ~harmless)[:-1]
     rows = np.flatnonzero(~validated & ~spoilt)
-    found = {name: columns[name][rows] for name in ("step", "loss", "throughput", "consumed")}
-    steps, tokens = (np.diff(found[name], prepend=np.nan) for name in ("step", "consumed"))
-    usual = median(steps[1:])
-    with np.errstate(all="ignore"):
-        each = np.where((steps == usual) & (tokens > 0), tokens / steps, np.nan)
-    return rows, {**found, **in_proportion(found["throughput"], columns["_rate"][rows] * each, _ROUNDS * each, 1.0)}
+    return rows, {name: columns[name][rows] for name in ("step", "loss", "throughput", "consumed")}
 
 
-#: What is lost of a rate that is printed with three decimals.
-_ROUNDS = 0.0005
 _BLOCK = rb"\bTraining \(iteration "
 #: A row of the panel above the table.
 _PANEL = rb"\bbatch \xc2\xb7 iters   "
@@ -53,7 +44,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bIter <step>: (?:Val loss (?P<_validation>[0-9.a-z]++), Val took |Train loss <loss>, (?:Learning Rate [-+.0-9e]++, )?+"
-            rb"It/sec (?P<_rate>[0-9.]++), Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=[\s,]))",
+            rb"It/sec [0-9.]++, Tokens/sec <throughput>(?:, Trained Tokens <consumed>(?:, Peak mem [0-9.]++ GB)?+)?+(?=[\s,]))",
             unit="tokens/s",
             counts="update",
             postprocess=_of_whole_intervals,

@@ -2,10 +2,10 @@
 
 `time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
 that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
-default over the last ten iterations, so an earlier stall is not seen where lines are further apart. Where they are
-closer they overlap: up to as many iterations after the start the overlap, which holds the slow first one, is undone.
-The record after a checkpoint or an evaluation includes it. Older releases print `gpu_ids = range(0, 1)` for every
-distributed run. Every device of the machine is listed, however many are used.
+default over the last ten iterations, so an earlier stall is not seen where lines are further apart, but for their
+clocks. Where they are closer they overlap: up to as many iterations after the start the overlap, which holds the slow
+first one, is undone. The record after a checkpoint or an evaluation includes it. Older releases print `gpu_ids =
+range(0, 1)` for every distributed run. Every device of the machine is listed, however many are used.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.contract.statistics import median, of_others, since_before, with_others
-from parsers.frameworks.metric_logger import TOLD, seconds_left
+from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
+from parsers.contract.statistics import since_before
 
 #: What stands before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints none.
 #: MMEngine colours the level; copies may have lost the escapes.
@@ -34,35 +33,16 @@ _PAUSES = (
 _WINDOW = 10
 
 
-#: `eta` is cut to whole seconds, so that it is half a second more on average, give or take as much.
-_CUT = 0.5
-#: Share of a stretch that this may make up.
-_COARSE = 0.02
-
-
 def _of_all(columns: Columns) -> Postprocessed:
-    """Return the seconds of all iterations since the line before, where the mean of the last ones is printed."""
-    done, planned = columns["step"], columns["total_steps"]
+    """Return the seconds of the iterations since the line before, or of the last ones where more lie between."""
+    done = columns["step"]
     if "epoch" in columns:
-        done, planned = done + (columns["epoch"] - 1) * planned, planned * columns["_total_epochs"]
+        done = done + (columns["epoch"] - 1) * columns["total_steps"]
     window = np.nan_to_num(columns["_averaged_steps"], nan=_WINDOW)
     undone = (np.diff(done, prepend=np.nan) > 0) & (done <= window)
     found = {name: each for name, each in columns.items() if not is_private(name)}
     found |= {name: since_before(columns[name], done, undone) for name in ("step_seconds", "reader_seconds")}
-    if (others := _of_others(done, planned, columns, window)) is not None:
-        found["step_seconds"] = with_others(found["step_seconds"], done, float(window[0]), others)
     return np.arange(len(done)), found
-
-
-def _of_others(done: Column, planned: Column, columns: Columns, window: Column) -> float | None:
-    """Return the mean seconds of the iterations that no line holds; those of a program that was resumed begin with it."""
-    gaps = np.diff(done)
-    if not (gaps > 0).any():
-        return None
-    begun = max(0.0, float(done[0]) - min(float(columns["step"][0]), median(gaps[gaps > 0])))
-    with np.errstate(all="ignore"):
-        since, error = ((each / (planned - done)) * (done - begun) for each in (seconds_left(columns) + _CUT, _CUT))
-    return of_others(done - begun, since, error, columns["step_seconds"], float(window[0]), _COARSE)
 
 
 def experiment(printed: bytes) -> str:
@@ -82,10 +62,10 @@ def _first_level(section: bytes, key: bytes) -> bytes:
     return rb"^" + section + rb" = dict\((?:\n(?! {4}" + key + rb") {4}[^\n]*+)*+\n {4}" + key + rb"(\d++),"
 
 
-def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = (), eta: bytes = b"") -> Reading:
+def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
     """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
-        head + eta + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
+        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
         + rb"data_time: <reader_seconds>" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
         + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
         unit="samples/s",
@@ -104,9 +84,8 @@ _OF_MMENGINE = (
 
 def _of_mmengine(head: bytes) -> Reading:
     """Return the reading of lines whose mean may run over more iterations than lie between two of them."""
-    eta = rb"(?:(?=(?:[^\r\ne\[]++|e(?!ta: ))*+eta: " + TOLD + rb")\s))?+"
-    reading = _reading(head, rb" ++", _OF_MMENGINE, eta)
-    return replace(reading, epoch_timer=True, postprocess=_of_all, facts=("averaged_steps", "total_epochs"))
+    reading = _reading(head, rb" ++", _OF_MMENGINE)
+    return replace(reading, epoch_timer=True, postprocess=_of_all, facts=("averaged_steps",))
 
 
 FORMAT = Format(

@@ -16,20 +16,11 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Rea
 
 
 def _since_reset(columns: Columns) -> Postprocessed:
-    """Return the rows since the clock last began again, where that was within the warm-up.
-
-    Time over the mean beside it are the steps that count: all, or all but the first ones.
-    """
+    """Return the rows since the clock last began again, where that was within the warm-up."""
     steps, clock = columns["step"], columns["clock"]
     resets = np.flatnonzero((np.diff(clock) < 0) & (np.diff(steps) > 0) & (steps[1:] <= 20)) + 1
     rows = np.arange(resets[-1] if len(resets) else 0, len(clock))
-    with np.errstate(all="ignore"):
-        counted = 1000 * clock[rows] / columns["_mean"][rows]
-        left_out = np.clip(np.round(steps[rows] - counted), 0, steps[rows])
-        first = next(iter(left_out[np.isfinite(left_out)]), np.nan)
-        agreement = counted / (steps[rows] - first)
-    kept = {name: each[rows] for name, each in columns.items() if name != "_mean"}
-    return rows, kept | ({"agreement": agreement} if np.isfinite(first) else {})
+    return rows, {name: each[rows] for name, each in columns.items()}
 
 
 def _sequences(printed: bytes) -> int:
@@ -39,7 +30,7 @@ def _sequences(printed: bytes) -> int:
 
 
 _STEP = rb"step:(?<![\w.]step:)<step>/<total_steps> "
-_MEAN = rb"step_avg:(?P<_mean>[0-9.]++)ms"
+_MEAN = rb"step_avg:[0-9.]++ms"
 _TIME = rb"train_time:(?P<elapsed>[0-9]++)ms "
 _TIMES = rb"train_time:[0-9]++ms step_avg:[0-9.]++ms"
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.coarse import contradicts
 from parsers.frameworks import TORCHRUN, row, value
 
 #: Names of the step.
@@ -42,14 +41,10 @@ def _steps(columns: Columns) -> Postprocessed:
     whole = np.flatnonzero(writers == np.median(writers))
     clock, told = ((np.bincount(group.ravel(), each) / writers)[whole] for each in (spent, told))
     begun = _from_the_start(run[whole], step[first[whole]], clock, told, usual)
-    found = {}
-    if contradicts(told[begun], clock[begun]):
-        found["seconds_otherwise"] = np.diff(told, prepend=np.nan) / np.diff(step[first[whole]], prepend=np.nan)
-    found["clock"] = np.where(begun, clock, told)
-    kept = np.flatnonzero(np.isfinite(found["clock"]))
+    clock = np.where(begun, clock, told)
+    kept = np.flatnonzero(np.isfinite(clock))
     rows = first[whole[kept]]
-    found = {name: each[kept] for name, each in found.items()}
-    return rows, found | {name: columns[name][rows] for name in ("step", "total_steps", "loss")}
+    return rows, {"clock": clock[kept]} | {name: columns[name][rows] for name in ("step", "total_steps", "loss")}
 
 
 def _argument(name: bytes, printed: bytes) -> bytes:

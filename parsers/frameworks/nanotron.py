@@ -2,52 +2,21 @@
 
 Numbers are shortened for people (`107K`; a thousand million is `1G`), so that a figure has three digits and no more;
 the first releases of 2024 print them whole, and samples instead of tokens. The time is that of the last iteration
-alone. Each group of ranks may print the line. `global_batch_size` is in tokens. Experts had devices of their own in
-2024, and have shared those of the other layers since.
+alone. Each group of ranks may print the line. Experts had devices of their own in 2024, and have shared those of the
+other layers since.
 """
 
 from __future__ import annotations
 
 from math import prod
 
-import numpy as np
-
-from parsers.contract import (
-    NUMBER,
-    SHORT_NUMBER,
-    Columns,
-    Fact,
-    Format,
-    NearMiss,
-    Pause,
-    Postprocessed,
-    Reading,
-    Sample,
-    is_private,
-    up_to,
-)
-from parsers.contract.statistics import median
+from parsers.contract import NUMBER, SHORT_NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 
 _STEP = rb"\biteration: "
 
 
 def _short(column: bytes) -> bytes:
     return rb"(?P<%s>" % column + SHORT_NUMBER + rb")"
-
-
-_BATCH = rb"(?: tokens_per_sec_per_gpu: [^|\r\n]++\| global_batch_size: " + _short(b"_batch") + rb" \|)?+"
-#: No sequence of text is as short as this.
-_SHORT = 64
-
-
-def _in_tokens(columns: Columns) -> Postprocessed:
-    """Return the lines with their batch in tokens, as releases since the middle of 2024 print it; before, in sequences."""
-    found = {name: each for name, each in columns.items() if not is_private(name)}
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        batch, tokens = columns["_batch"], columns["throughput"] * columns["step_seconds"]
-        if len(batch) and median(tokens / batch) > _SHORT:
-            batch = batch * columns["_sequence_length"]
-    return np.arange(len(batch)), found | {"batch": batch}
 
 
 def _devices(printed: bytes) -> int:
@@ -72,14 +41,12 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\biteration: <step> / <total_steps> \| consumed_(?:token|sample)s: ++[0-9.]++[KMBGT]?+ \| (?:elapsed_)?+time_per_iteration_ms: " + _short(b"step_seconds")
-            + rb" \| tokens_per_sec: " + _short(b"throughput") + rb" \|" + _BATCH + up_to(rb" lm_loss: ", _STEP) + rb"<loss> \|"
+            + rb" \| tokens_per_sec: " + _short(b"throughput") + rb" \|" + up_to(rb" lm_loss: ", _STEP) + rb"<loss> \|"
             + rb"(?:" + up_to(rb" model_tflops_per_gpu: ", _STEP) + rb"(?P<flops>" + NUMBER + rb") \|)?+",
             unit="tokens/s",
             span="step",
             counts="update",
             factors={"step_seconds": 1e-3},
-            postprocess=_in_tokens,
-            facts=("sequence_length",),
             pauses=(
                 Pause(
                     "checkpoint", rb"Saving checkpoint at ",

@@ -5,10 +5,10 @@ its slowest link, whatever the number of devices; so it is that of one device. `
 the largest size are the records; the tool warms up before each. One table alone is the tool's own figure, a mean over
 its iterations. `-o all` repeats it for each operation on the numbers, of which the sum counts. `Avg bus bandwidth` is
 the mean over all sizes, depends on which were asked for, and is not read. A row whose results were wrong counts for
-nothing (older releases print in place of their number how far they differ at most), nor does one whose own columns
-contradict each other. Of operations with a root (broadcast, reduce) nothing is read, and until 2022, when tables had no
-column for it, sums alone are. The batch size of a device is its message in GiB, where that is a whole number. With `-C`
-the table holds times of the processor, and is not read. AMD's rccl-tests are a copy, and test RCCL.
+nothing (older releases print in place of their number how far they differ at most). Of operations with a root
+(broadcast, reduce) nothing is read, and until 2022, when tables had no column for it, sums alone are. The batch size of
+a device is its message in GiB, where that is a whole number. With `-C` the table holds times of the processor, and is
+not read. AMD's rccl-tests are a copy, and test RCCL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
@@ -36,10 +36,6 @@ _NAME = rb"((?:(?!_perf\b)\w)++)_perf\b"
 _PRECISIONS: Mapping[bytes, str] = {
     b"float": "fp32", b"half": "fp16", b"bfloat16": "bf16", b"f8e4m3": "fp8", b"f8e5m2": "fp8", b"int8": "int8",
 }  # fmt: skip
-#: Size over time is the algorithm's bandwidth, up to what the columns round.
-_AGREES, _ROUNDED = 0.02, 0.01
-#: Columns are printed in hundredths.
-_PRINTED = 0.005
 #: Older releases take results for right that differ by less, of two bytes and of more.
 _DIFFERS_SHORT, _DIFFERS = 1e-2, 1e-5
 #: Sizes are rounded down to what every device can get its part of.
@@ -47,39 +43,19 @@ _EVEN = 1e-3
 
 
 def _largest(columns: Columns) -> Postprocessed:
-    """Return the rows of the largest size whose results are right and whose columns agree.
+    """Return the rows of the largest size whose results are right.
 
     A log that was cut before its first row of that size has none.
     """
     asked, gib = columns["_batch_size"][:1], 2**30
-    size, microseconds, algorithm = (columns[name] for name in ("_size", "_microseconds", "_algorithm"))
-    with np.errstate(all="ignore"):
-        computed = size / microseconds / 1000
-    agrees = np.abs(computed - algorithm) <= _AGREES * computed + _ROUNDED
+    size = columns["_size"]
     right = ~(columns["_wrong"] > np.where(np.isfinite(columns["_short"]), _DIFFERS_SHORT, _DIFFERS))
     largest = size == size.max(initial=0)
     if np.isfinite(asked).all():
         largest &= np.abs(size / gib - asked) <= _EVEN * asked
     summed = np.isfinite(columns["_summed"])
-    rows = np.flatnonzero(largest & agrees & right & (summed | ~summed.any()))
-    return rows, {"throughput": columns["throughput"][rows], "agreement": _listed_over_told(columns)[rows]}
-
-
-def _listed_over_told(columns: Columns) -> Column:
-    """Return the ranks that are listed over those of the formula of the operation; 1 where the two agree."""
-    bus, algorithm, listed = (columns[name] for name in ("throughput", "_algorithm", "_devices"))
-
-    def devices(of_algorithm: Column) -> Column:
-        share = np.where(doubled, of_algorithm / 2, of_algorithm)
-        return np.where(share < 1, 1 / (1 - np.minimum(share, 1)), np.inf)
-
-    with np.errstate(all="ignore"):
-        doubled = bus >= algorithm
-        least = devices((bus - _PRINTED) / (algorithm + _PRINTED))
-        most = devices((bus + _PRINTED) / (algorithm - _PRINTED))
-        ratio = listed / np.clip(listed, least, most)
-    # As much of one as of the other is what two devices have, and any number that sends to one other.
-    return np.where(np.isfinite(ratio) & (bus != algorithm), ratio, 1.0)
+    rows = np.flatnonzero(largest & right & (summed | ~summed.any()))
+    return rows, {"throughput": columns["throughput"][rows]}
 
 
 def _of_tables(columns: Columns, *, several: bool) -> Postprocessed:
@@ -104,15 +80,14 @@ def _gib(sizes: bytes) -> int:
 def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Reading:
     """Return the reading of the rows of several tables, or of a table alone, of one of the two kinds."""
     return Reading(
-        row % (_SIZE, rb"[a-z][a-z0-9]++")
-        + rb"(?P<_microseconds>%s) ++(?P<_algorithm>%s) ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
+        row % (_SIZE, rb"[a-z][a-z0-9]++") + rb"%s ++%s ++<throughput> ++(?:N/A|(?P<_wrong>%s)) " % ((_NUMBER,) * 3),
         unit="GB/s",
         scope="device",
         span="interval" if several else "run",
         marker=marker,
         where=rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw ",
         postprocess=partial(_of_tables, several=several),
-        facts=("batch_size", "devices"),
+        facts=("batch_size",),
     )
 
 

@@ -11,15 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.contract.proportional import of_devices
 from parsers.frameworks import PYTORCH_JOB
-
-
-def _of_copies(columns: Columns) -> Postprocessed:
-    """Return all lines, with how far the speed of the job is that in brackets, if there is one, times the copies of the model."""
-    shared = np.nan_to_num(columns["_tensor_parallel"], nan=1.0) * np.nan_to_num(columns["_pipeline_parallel"], nan=1.0)
-    copies = columns["_devices"] / shared if np.isfinite(columns["_each"]).any() else np.full(1, np.nan)
-    return of_devices({**columns, "_devices": copies})
 
 
 def _rate(columns: Columns) -> Postprocessed:
@@ -36,13 +28,11 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bstep <step> \| epoch [0-9]++ \| loss <loss> \|" + up_to(rb" mem ", rb"\bstep |\btps ") + rb"<memory> GiB \| "
-            rb"tps <throughput>(?:\((?P<_each>[-+.0-9einf]++)/gpu\))?+(?= \| (?:num_label_tokens|kd_ratio|mode) )",
+            rb"tps <throughput>(?:\([-+.0-9einf]++/gpu\))?+(?= \| (?:num_label_tokens|kd_ratio|mode) )",
             unit="tokens/s",
             span="step",
             counts="update",
             factors={"memory": 1024},
-            postprocess=_of_copies,
-            facts=("devices", "tensor_parallel", "pipeline_parallel"),
             pauses=(
                 Pause("evaluation", rb"\[val\] ", b'[val] name "validation" | step 99 | epoch 0 | loss 2.1000'),
                 Pause("checkpoint", rb"Saving checkpoint to ", b"Saving checkpoint to checkpoints/epoch_0_step_99"),
@@ -74,7 +64,7 @@ FORMAT = Format(
         ),
         Sample(
             b"step 12 | epoch 0 | loss 1.8800 | grad_norm 0.5000 | lr 1.00e-05 | mem 40.25 GiB | tps 12345.67 | num_label_tokens 32768\n",
-            step=12, throughput=12345.67, _each=float("nan"),
+            step=12, throughput=12345.67,
         ),
         Sample(
             b"step 12 | epoch 0 | loss 1.8800 | ce_loss 1.5000 | kd_loss 2.2600 | lr 1.00e-05 | mem 40.25 GiB | tps 12345.67 | kd_ratio 0.50 | "

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.bars import SPEED, states
+from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
 from parsers.frameworks.nemo import FORMAT as NEMO
 
 #: Batches are others by more than this share, beside that by which a count of three digits may be off.
@@ -24,7 +23,8 @@ def _counted(columns: Columns) -> Postprocessed:
 
     They are a mean over all states behind the first fifth.
     """
-    rows, found = states(columns)
+    rows = np.arange(len(columns["step"]))
+    found = {name: each for name, each in columns.items() if not is_private(name)}
     first = len(rows) // 5
     counts, steps = (columns[name][[first, -1]] for name in ("_consumed", "step"))
     with np.errstate(all="ignore"):
@@ -47,7 +47,7 @@ FORMAT = Format(
     end=NEMO.end,
     readings=(
         Reading(
-            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED + rb"(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=(?P<_consumed>[0-9.e+]++))[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
+            rb"Epoch <epoch>: (?:: )?+ *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<(?![^\r\n\]\[]*?train_step_timing in s=)(?=[^\r\n\]\[]*?, consumed_samples=(?P<_consumed>[0-9.e+]++))[^\r\n\]\[]*?, reduced_train_loss=<loss>[^\r\n\]\[]*+\]",
             unit="samples/s",
             counts="update",
             repeated=True,

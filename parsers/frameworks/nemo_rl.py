@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.contract.proportional import in_proportion
 
 
 def _blocks(columns: Columns) -> Postprocessed:
@@ -20,8 +19,6 @@ def _blocks(columns: Columns) -> Postprocessed:
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
     named = np.flatnonzero(np.isfinite(columns["step"]))
     found = {name: columns[name][rows] for name in ("duration", "throughput")}
-    if "_each" in columns:
-        found |= in_proportion(found["throughput"], columns["_each"][rows])
     if not len(named) or len(rows) == 0 or named[0] > rows[0]:
         return rows, found
     heads = named[np.searchsorted(named, rows) - 1]
@@ -31,11 +28,10 @@ def _blocks(columns: Columns) -> Postprocessed:
 _AGAIN = rb"Total step time: | Step [0-9]++/[0-9]++ ="
 
 
-def _block(label: bytes, besides: bytes = b"") -> bytes:
-    """Return a pattern for the head of a step, or for its seconds, what stands besides, and the figure behind a label."""
+def _block(label: bytes) -> bytes:
+    """Return a pattern for the head of a step, or for its seconds and the figure behind a label."""
     return (
         rb"(?<== )Step <step>/<total_steps> =|\bTotal step time: (?P<duration>[0-9.]++)s\b"
-        + besides
         + up_to(rb"\b" + label, _AGAIN, rb"[\s\S]")
         + rb"<throughput>(?=\s)"
     )
@@ -63,10 +59,7 @@ FORMAT = Format(
     readings=(
         replace(
             _OF_DEVICE,
-            pattern=_block(
-                rb"E2E \(Tokens/sec\): ",
-                rb"(?=(?:" + up_to(rb"\bE2E \(Tokens/sec/gpu\): ", _AGAIN, rb"[\s\S]") + rb"(?P<_each>[0-9.]++)(?=\s))?+)",
-            ),
+            pattern=_block(rb"E2E \(Tokens/sec\): "),
             scope="job",
         ),
         _OF_DEVICE,

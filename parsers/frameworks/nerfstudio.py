@@ -1,8 +1,8 @@
 """nerfstudio (`ns-train`): a row of a table per ten iterations, of which `Train Iter (time)` tells the seconds.
 
-It is a mean over the last twenty iterations, with the wait for data and without evaluations and checkpoints. The rays per
-second beside it, cut to four digits, are a mean of speeds, which is higher; they may only contradict it. A terminal
-draws the last rows again. A sample is a ray; a batch of rays, which splats have not, is that of a device.
+It is a mean over the last twenty iterations, with the wait for data and without evaluations and checkpoints. The rays
+per second beside it, cut to four digits, are a mean of speeds, which is higher, and are not read. A terminal draws the
+last rows again. A sample is a ray; a batch of rays, which splats have not, is that of a device.
 """
 
 from __future__ import annotations
@@ -11,20 +11,12 @@ import numpy as np
 
 from parsers.contract import SHORT_NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
-#: Ratio up to which a mean of speeds is as good as that of the times.
-_ALIKE = 1.25
 
-
-def _held_against_rays(columns: Columns) -> Postprocessed:
-    """Return the rows that are drawn for the first time, with their rays over those of a batch where these are far apart."""
-    seconds = np.nan_to_num(columns["_whole"]) + columns["_milliseconds"] / 1000
-    rays = columns["_batch_size"][0] * columns["_devices_per_node"][0] * columns["_nodes"][0]
-    with np.errstate(all="ignore"):
-        ratio = columns["_rays"] * seconds / rays
-        agreement = np.where(np.abs(np.log(ratio)) < np.log(_ALIKE), 1.0, ratio)
-    step = columns["step"]
+def _first_drawn(columns: Columns) -> Postprocessed:
+    """Return the rows that are drawn for the first time."""
+    seconds, step = np.nan_to_num(columns["_whole"]) + columns["_milliseconds"] / 1000, columns["step"]
     rows = np.flatnonzero(step > np.maximum.accumulate(np.append(-1.0, step))[:-1])
-    return rows, {"step": step[rows], "step_seconds": seconds[rows], "agreement": agreement[rows]}
+    return rows, {"step": step[rows], "step_seconds": seconds[rows]}
 
 
 FORMAT = Format(
@@ -36,10 +28,9 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"(?<![^\r\n])<step> \([0-9.]++%\) ++(?:[0-9.]++(?: [KMB])?+ {2,}+){0,2}+(?:(?P<_whole>[0-9]++) s, )?+(?P<_milliseconds>[0-9.]++) ms ++"
-            rb"(?:[0-9.]++ (?:ms|[dhms]),?+ ++)++(?P<_rays>" + SHORT_NUMBER + rb" ?+[KMB]?+)(?=\s)",
+            rb"(?:[0-9.]++ (?:ms|[dhms]),?+ ++)++" + SHORT_NUMBER + rb" ?+[KMB]?+(?=\s)",
             unit="samples/s",
-            postprocess=_held_against_rays,
-            facts=("batch_size", "devices_per_node", "nodes"),
+            postprocess=_first_drawn,
         ),
     ),
     facts=(
@@ -52,9 +43,9 @@ FORMAT = Format(
     samples=(
         Sample(
             b"29910 (99.70%)      125.500 ms           9 s, 96.500 ms       32.75 K                                    \n",
-            step=29910, _milliseconds=125.5, _rays=32750,
+            step=29910, _milliseconds=125.5,
         ),
-        Sample(b"60 (0.20%)          1 s, 250.500 ms      10 h, 31 m, 38 s     12.5 M    \n", step=60, _whole=1, _milliseconds=250.5, _rays=12.5e6),
+        Sample(b"60 (0.20%)          1 s, 250.500 ms      10 h, 31 m, 38 s     12.5 M    \n", step=60, _whole=1, _milliseconds=250.5),
         NearMiss(b"Step (% Done)       Train Iter (time)    ETA (time)           Train Rays / Sec   \n", "the head"),
         NearMiss(b"29910 (99.70%)      125.500 ms           9 s, 96.500 ms       32.7", "cut"),
     ),

@@ -8,12 +8,7 @@ in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps
 and begins anew after checkpoints; older releases print no epoch.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private, up_to
-from parsers.contract.proportional import in_proportion
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 _EPOCH = rb",epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+"
@@ -24,37 +19,13 @@ def _block(name: bytes, updates: bytes, epoch: bytes = _EPOCH) -> bytes:
     return (
         rb"\[step=<step>/(?:<total_steps>|\?\?\?)"
         + epoch
-        + rb"\](?:(?="
-        + up_to(rb" throughput/total[ _]tokens=", rb"\[step=", rb"[\s\S]")
-        + rb"(?P<_total>[0-9][0-9,]*+)(?=\s))|)"
+        + rb"\]"
         + up_to(rb" throughput/device/%s=" % name, rb"\[step=", rb"[\s\S]")
         + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)"
-        + rb"(?=(?:"
-        + up_to(rb" throughput/device/MFU=", rb"\[step=", rb"[\s\S]")
-        + rb"(?P<_mfu>[0-9][0-9.]*+)(?=\s))?+)(?:"
+        + rb"(?:"
         + up_to(rb" throughput/device/%s=" % updates, rb"\[step=", rb"[\s\S]")
         + rb"(?P<steps_per_second>[0-9][0-9,.]*+)(?=\s))?+"
     )
-
-
-def _with_tokens(columns: Columns) -> Postprocessed:
-    """Return the blocks with the tokens of a step of one device, by those of all devices since the start."""
-    rows = np.arange(len(columns["step"]))
-    steps, tokens = (np.diff(columns[name], prepend=np.nan) for name in ("step", "_total"))
-    known = (steps > 0) & (tokens > 0)
-    each = np.median((tokens / np.where(known, steps, np.nan))[known]) if known.any() else np.nan
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        batch = np.where(known, tokens / steps, each)
-        other, rounds = columns["_mfu"], np.zeros(len(rows))
-        if not np.isfinite(other).any():
-            other, rounds = batch * columns["steps_per_second"], batch * _ROUNDS
-    found = {name: column for name, column in columns.items() if not is_private(name)}
-    found["batch"] = batch / columns["_devices"]
-    return rows, {**found, **in_proportion(columns["throughput"], other, rounds)}
-
-
-#: What is lost of updates per second that are printed with four decimals.
-_ROUNDS = 0.00005
 
 
 FORMAT = Format(
@@ -65,7 +36,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _block(rb"TPS", rb"BPS"),
-            unit="tokens/s", scope="device", span="step", counts="update", buffered=True, postprocess=_with_tokens, facts=("devices",),
+            unit="tokens/s", scope="device", span="step", counts="update",
             pauses=(
                 Pause("evaluation", rb"evals(?:\.\.\.| in [0-9])", b"evaluator_callback:150\tINFO\tFinished lm evals in 29.9 seconds. Metrics:"),
                 Pause("checkpoint", rb"Saving checkpoint for step ", b"checkpointer:300\tINFO\tSaving checkpoint for step 500 to /ckpt/step500..."),
@@ -73,7 +44,7 @@ FORMAT = Format(
         ),
         Reading(
             _block(rb"tokens_per_second", rb"batches_per_second", rb"(?:%s)?+" % _EPOCH),
-            unit="tokens/s", scope="device", counts="update", postprocess=_with_tokens, facts=("devices",),
+            unit="tokens/s", scope="device", counts="update",
         ),
     ),
     facts=(*PYTORCH_JOB, Fact("sequence_length", rb"\bsequence_length['\"]?+[=:] ?+([0-9]++)\b", int)),

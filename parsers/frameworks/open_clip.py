@@ -24,9 +24,6 @@ def _batches(columns: Columns) -> Postprocessed:
     rows = np.flatnonzero(steps > 0)
     found = {name: columns[name][rows] for name in ("epoch", "step_seconds", "reader_seconds", "clock")}
     found["total_steps"] = columns["_epoch_samples"][rows] // batch
-    stated = columns["_batch_size"] * columns["_devices"] * columns["_accumulation"]
-    if np.isfinite(stated).any() and (stated != batch).any():
-        found["consumed"] = counts[rows]  # which contradicts them
     return rows, found | {"step": counts[rows] / batch, "steps": steps[rows], "samples": steps[rows] * batch}
 
 
@@ -48,7 +45,6 @@ FORMAT = Format(
             unit="samples/s",
             epoch_timer=True,
             postprocess=_batches,
-            facts=("batch_size", "devices", "accumulation"),
         ),
     ),
     facts=(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.bars import told_otherwise
 from parsers.contract.coarse import far_enough
 
 #: Steps that a record has at least, in units of the last printed digit.
@@ -24,9 +23,7 @@ def _well_told(columns: Columns) -> Postprocessed:
     steps: Column = np.round(np.where(np.isfinite(thousands), 1000 * thousands, columns["_units"])).astype(np.float64)
     last_digit = np.power(10.0, np.maximum(np.floor(np.log10(np.maximum(steps, 1))) - 2, 0))
     rows = far_enough(steps, _TOLD * last_digit)
-    found: dict[str, Column] = {"step": steps[rows], "clock": columns["clock"][rows]}
-    speed = {"_rate": columns["_rate"][rows], "_seconds": np.full(len(rows), np.nan)}
-    return rows, found | told_otherwise(found | speed, found["clock"])
+    return rows, {"step": steps[rows], "clock": columns["clock"][rows]}
 
 
 FORMAT = Format(
@@ -49,7 +46,7 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[I\] Progress on: (?:(?P<_units>[0-9.]++)it|(?P<_thousands>[0-9.]++)kit)/[0-9.]++[kM]?+it "
-            rb"rate:(?:(?P<_rate>[0-9.,]++)it/s|-) remaining:[0-9:?]++ elapsed:(?P<elapsed>[0-9:]++) postfix:",
+            rb"rate:(?:[0-9.,]++it/s|-) remaining:[0-9:?]++ elapsed:(?P<elapsed>[0-9:]++) postfix:",
             unit="samples/s",
             marker=b"[I] Progress on: ",
             postprocess=_well_told,

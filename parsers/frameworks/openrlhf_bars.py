@@ -12,14 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.bars import SPEED, states
 from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 
 def _first_states(columns: Columns) -> Postprocessed:
     """Return the first state of each number."""
     rows = np.flatnonzero(np.diff(columns["step"] + 1e9 * columns["epoch"], prepend=np.nan) != 0)
-    return rows, states({name: each[rows] for name, each in columns.items()})[1]
+    return rows, {name: each[rows] for name, each in columns.items()}
 
 
 FORMAT = Format(
@@ -32,7 +31,7 @@ FORMAT = Format(
     end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
     readings=(
         Reading(
-            rb"Train step of epoch <epoch>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED + rb"(?=(?:[^\r\n\]]{0,100}?, (?:gpt_|preference_)?+loss=(?P<loss>[0-9.e+-]++)[,\]])?+)",
+            rb"Train step of epoch <epoch>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<(?=(?:[^\r\n\]]{0,200}?, (?:gpt_|preference_)?+loss=(?P<loss>[0-9.e+-]++)[,\]])?+)",
             unit="samples/s",
             where=rb"\A(?![\s\S]*?(?:ring_attn_size|(?:ds_)?tensor_parallel_size)[ =]" + SEVERAL + rb"\b)",
             pauses=(

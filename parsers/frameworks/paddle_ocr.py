@@ -30,7 +30,6 @@ from parsers.contract import (
     Reading,
     Sample,
     Trap,
-    is_private,
 )
 from parsers.paddle import LAUNCHER, MEMORY
 
@@ -126,12 +125,8 @@ def _apart(columns: Columns) -> Postprocessed:
     tens = columns["clock"] // _APART
     rows = np.flatnonzero(np.diff(tens, prepend=np.nan) != 0)
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        told, batch = (
-            np.diff(np.cumsum(each)[rows], prepend=0.0) / np.diff(rows, prepend=-1)
-            for each in (columns["_ips"] * columns["_cost"], columns["batch"])
-        )
-        made = {name: column[rows] for name, column in columns.items() if not is_private(name)}
-        return rows, made | {"batch": batch, "agreement": told / batch}
+        batch = np.diff(np.cumsum(columns["batch"])[rows], prepend=0.0) / np.diff(rows, prepend=-1)
+    return rows, {name: column[rows] for name, column in columns.items()} | {"batch": batch}
 
 
 FORMAT = Format(
@@ -159,8 +154,8 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[(?P<clock>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:root|ppocr) INFO: epoch: \[<epoch>/<total_epochs>\], iter: \[[0-9]++/[0-9]++\], "
-            rb"global_step:<step>, train loss: <loss>, lr: [0-9.e-]++, avg_reader_cost: [0-9.]++ sec, avg_batch_cost: <_cost> sec, "
-            rb"avg_samples: <batch>, ips: <_ips> images/sec",
+            rb"global_step:<step>, train loss: <loss>, lr: [0-9.e-]++, avg_reader_cost: [0-9.]++ sec, avg_batch_cost: [0-9.]++ sec, "
+            rb"avg_samples: <batch>, ips: [0-9.]++ images/sec",
             unit="samples/s",
             scope="device",
             epoch_end=True,
@@ -206,7 +201,7 @@ FORMAT = Format(
         Sample(
             b"[2026/11/20 13:14:40] root INFO: epoch: [3/200], iter: [9/19], global_step:66, train loss: 0.250000, lr: 0.000050, "
             b"avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.05000 sec, avg_samples: 8.00000, ips: 160.00000 images/sec\n",
-            clock=1795180480, epoch=3, total_epochs=200, step=66, loss=0.25, batch=8, _cost=0.05, _ips=160,
+            clock=1795180480, epoch=3, total_epochs=200, step=66, loss=0.25, batch=8,
         ),
         NearMiss(
             b"root INFO: epoch: [3/200], iter: [9/19], global_step:66, train loss: 0.250000, lr: 0.000050, avg_reader_cost: 0.00100 sec, "

@@ -1,8 +1,8 @@
 """parameter-golf since April 2026 (`1000/20000 train_loss: 2.7466 train_time: 1.6m tok/s: 8318344`): a line per few hundred steps.
 
-The speed is that of the job, a mean over all steps since the start; its clock stops during validation. The speed
-of a record follows from two means, since some runs change the model while they train, and are slower from there on. The minutes
-beside it have one decimal, and may only contradict it. Where the run ends at its limit of time, that line has the
+The speed is that of the job, a mean over all steps since the start; its clock stops during validation. The speed of a
+record follows from two means, since some runs change the model while they train, and are slower from there on. The
+minutes beside it have one decimal, and are not read. Where the run ends at its limit of time, that line has the
 milliseconds. Earlier programs print other lines (`step_avg`).
 """
 
@@ -10,22 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private
-from parsers.contract.proportional import in_proportion
-
-#: What is lost of minutes with one decimal.
-_ROUNDS = 0.05
-
-
-def _against_minutes(columns: Columns) -> Postprocessed:
-    """Return all lines, with how far their speeds are those of the steps and tokens over the minutes."""
-    speeds, minutes, tokens = columns["throughput"], columns["_minutes"], float(columns["_tokens_per_step"][0])
-    factor = tokens if np.isfinite(tokens) else None
-    with np.errstate(all="ignore"):
-        others = columns["step"] / (60 * minutes)
-        agreement = in_proportion(speeds, others, others * _ROUNDS / minutes, factor)
-    found = {name: each for name, each in columns.items() if not is_private(name)}
-    return np.arange(len(speeds)), {**found, **agreement}
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _whole_run(columns: Columns) -> Postprocessed:
@@ -43,11 +28,9 @@ FORMAT = Format(
     end=rb"^peak memory allocated: ",
     readings=(
         Reading(
-            rb"(?<![\w./])<step>/<total_steps> train_loss: <loss> train_time: (?P<_minutes>[0-9.]++)m tok/s: <throughput>(?=\s)",
+            rb"(?<![\w./])<step>/<total_steps> train_loss: <loss> train_time: [0-9.]++m tok/s: <throughput>(?=\s)",
             unit="tokens/s",
             cumulative_since=1,
-            postprocess=_against_minutes,
-            facts=("tokens_per_step",),
         ),
         Reading(
             rb"\bwallclock_cap train_time: (?P<_seconds>[0-9]++)ms step: (?P<_steps>[0-9]++)/",

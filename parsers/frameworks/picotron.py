@@ -5,7 +5,6 @@ it. The global batch size is in tokens.
 """
 
 from parsers.contract import SHORT_NUMBER, Format, NearMiss, Reading, Sample
-from parsers.contract.proportional import of_devices
 from parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -16,12 +15,10 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bStep: <step> ++\| Loss: ++<loss> \| Global batch size: ++(?P<batch>" + SHORT_NUMBER
-            + rb") \| Tokens/s: ++(?P<throughput>" + SHORT_NUMBER + rb") \| Tokens/s/GPU: ++(?P<_each>" + SHORT_NUMBER + rb") \|",
+            + rb") \| Tokens/s: ++(?P<throughput>" + SHORT_NUMBER + rb") \| Tokens/s/GPU: ",
             unit="tokens/s",
             span="step",
             counts="update",
-            postprocess=of_devices,
-            facts=("devices",),
         ),
     ),
     facts=PYTORCH_JOB,

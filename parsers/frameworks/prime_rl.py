@@ -17,14 +17,11 @@ from dataclasses import replace
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.contract.proportional import in_proportion
 from parsers.contract.statistics import median
 from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 _STEP = rb"\bStep [0-9]"
 _UNITS = {"_days": 86_400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}
-#: What is lost of a share that is printed with one decimal.
-_ROUNDS = 0.05
 #: `1.23s`, `40s`, `1m 30s`, `850ms`.
 _TIME = b"(?=[0-9])" + b"".join(
     rb"(?:(?P<%s>[0-9.]++)%s ?)?+" % (name.encode(), unit)
@@ -54,11 +51,9 @@ def _lines(columns: Columns, *, smoothed: bool) -> Postprocessed:
         tokens = throughput * seconds
         alone = of_passes or bool((np.abs(tokens / median(tokens) - 1) < _ROUNDS_SECONDS).all())
     rows = np.flatnonzero(throughput != 0) if smoothed != alone else np.empty(0, np.intp)
-    found = {name: each[rows] for name, each in found.items()}
-    if of_passes:
-        return rows, found
-    found["throughput"] = throughput[rows]
-    return rows, {**found, **in_proportion(found["throughput"], columns["_mfu"][rows], _ROUNDS)}
+    if not of_passes:
+        found["throughput"] = throughput
+    return rows, {name: each[rows] for name, each in found.items()}
 
 
 #: Share that is lost of seconds, which are cut to whole ones from a minute on.
@@ -67,7 +62,7 @@ _ROUNDS_SECONDS = 0.02
 
 _LINE = Reading(
     rb"\bStep <step> \| (?:Time: (?=(?P<_named>[0-9.]++)))?+ *+" + _TIME + rb"\| Loss:? <loss> \|(?: Entropy:? (?P<_entropy>[-0-9.a-z]++) \|)?+"
-    + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|(?: MFU:?+ (?P<_mfu>[0-9.]++)% \|)?+"
+    + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|"
     rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
     unit="tokens/s",
     counts="update",

@@ -8,7 +8,7 @@ states the batch size of a device, but not the devices.
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.diffusers import bar, of_bar
+from parsers.frameworks.diffusers import bar, first_drawn
 
 FORMAT = Format(
     title="sd-scripts",
@@ -26,7 +26,7 @@ FORMAT = Format(
                 Pause("checkpoint", rb"saving checkpoint: ", b"saving checkpoint: out/last-000001.safetensors"),
                 Pause("epoch_end", rb"epoch [0-9]++/[0-9]++$", b"epoch 2/10"),
             ),
-            postprocess=of_bar,
+            postprocess=first_drawn,
         ),
     ),
     facts=(

@@ -6,25 +6,24 @@ since the epoch began, which counts every update; it is undone to what each line
 well, of an evaluation, which stands outside the means. The batch size is printed only where the learning rate follows from it.
 
 The mean speed is that of the samples of the last update, as if all before had as many: where the last update of an
-epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Both speeds
-times their seconds are these samples, so that each pair is held against the other. Where three batches or more are
-accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all updates of the epoch
-(`[  50/26 (200%)]`): these lines tell of no update of the usual size, and are left out.
+epoch accumulates fewer batches, or its batch is smaller, the samples of the others are put in their place. Where three
+batches or more are accumulated, those that are left at the end of an epoch may be updates of fewer, numbered beyond all
+updates of the epoch (`[ 50/26 (200%)]`): these lines tell of no update of the usual size, and are left out.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped, is_private
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
 from parsers.contract.statistics import median
 from parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
 #: What an update has fewer samples than others by, beyond what seconds of three decimals round.
 _FEWER = 0.9
-#: How far seconds round, and the share of them that this may make up where they are held against others.
-_ROUNDS, _COARSE = 0.0005, 0.02
+#: Seconds from which on their three decimals tell the samples of an update to 2 %.
+_FINE = 0.025
 
 
 def _with_full_updates(columns: Columns) -> Postprocessed:
@@ -32,16 +31,12 @@ def _with_full_updates(columns: Columns) -> Postprocessed:
     rows = np.flatnonzero(columns["step"] < columns["total_steps"])
     columns = {name: each[rows] for name, each in columns.items()}
     done, seconds, speed = columns["step"] + 1, columns["step_seconds"], columns["throughput"]
-    samples, own = seconds * speed, columns["_own_seconds"] * columns["_own_speed"]
+    samples = seconds * speed
     usual = median(samples[np.isfinite(samples)])
-    fine = np.minimum(seconds, columns["_own_seconds"]) > _ROUNDS / _COARSE
-    smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual) & fine
+    smaller = (done == columns["total_steps"]) & (samples < _FEWER * usual) & (seconds > _FINE)
     with np.errstate(all="ignore"):
         told = ((done - 1) * usual + samples) / (done * seconds)
-        otherwise = np.where(fine, own / speed, np.nan)
-    found = {name: each for name, each in columns.items() if not is_private(name)}
-    found |= {"throughput": np.where(smaller, told, speed), "seconds_otherwise": otherwise}
-    return rows, found
+    return rows, {**columns, "throughput": np.where(smaller, told, speed)}
 
 
 FORMAT = Format(
@@ -54,7 +49,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"Train: <epoch>(?:/[0-9]++)?+ \[ *+<step>/<total_steps> \( *+[0-9]++%\)\] ++(?:Loss: ++[-+.0-9einaf]++ \(<loss>\) ++)?+"
-            rb"(?:[\w@.-]++: ++[-+.0-9einaf]++(?: \( *+[-+.0-9einaf]++\))?+ ++)*+Time: (?P<_own_seconds>[0-9.]++)s, ++(?P<_own_speed>[0-9.]++)/s ++"
+            rb"(?:[\w@.-]++: ++[-+.0-9einaf]++(?: \( *+[-+.0-9einaf]++\))?+ ++)*+Time: [0-9.]++s, ++[0-9.]++/s ++"
             rb"\(<step_seconds>s, ++<throughput>/s\)",
             unit="images/s",
             cumulative_since=0,

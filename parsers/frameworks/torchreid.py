@@ -1,47 +1,25 @@
 """torchreid, Dassl (CoOp and what is made of it) and SupContrast: a record per `print_freq` batches of an epoch.
 
 As in PyTorch's ImageNet example `time` is of the batch that is printed, and in brackets follows the mean since the
-start of the epoch, from which the seconds between two lines follow; `eta` is that mean for all batches that are left,
-and may contradict it. Batches count from 1, and the last of each `print_freq` is printed, or each where an epoch has
-fewer. The batch size is that of all devices, and stands in the configuration.
+start of the epoch, from which the seconds between two lines follow. Batches count from 1, and the last of each
+`print_freq` is printed, or each where an epoch has fewer. The batch size is that of all devices, and stands in the
+configuration.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.contract.epoch_means import stretches
-from parsers.frameworks.metric_logger import TOLD, seconds_left
-
-#: `eta` is cut to whole seconds, and a mean to milliseconds: both are told well from here on.
-_LONG_ETA, _LONG_MEAN = 100, 0.05
-_OF_ETA = frozenset({"_days", "_hours", "_minutes", "_seconds"})
-_ETA = rb"(?:(?=(?:[^\r\ne\[]++|e(?!ta [0-9]))*+eta " + TOLD + rb")\s))?+"
-
-
-def _held_against_eta(columns: Columns) -> Postprocessed:
-    """Return the records, held against the time that is left: the mean of the epoch for each batch that is left."""
-    rows, found = stretches({name: each for name, each in columns.items() if name not in _OF_ETA})
-    if "seconds_otherwise" in found or "total_epochs" not in columns:
-        return rows, found
-    mean, seconds, batches = columns["_mean_seconds"], seconds_left(columns), columns["total_steps"]
-    left = (columns["total_epochs"] - columns["epoch"]) * batches + batches - columns["step"]
-    with np.errstate(all="ignore"):
-        ratio = np.where((seconds > _LONG_ETA) & (mean > _LONG_MEAN), seconds / left / mean, np.nan)[rows]
-    return rows, {**found, "seconds_otherwise": found["step_seconds"] * ratio}
 
 
 def _reading(head: bytes, time: bytes, data: bytes) -> Reading:
     """Return the reading of the lines of one loop."""
     return Reading(
         head + rb"[\t ]++" + time + rb" <step_seconds> \((?P<_mean_seconds>[0-9.]++)\)[\t ]++"
-        + data + rb" <reader_seconds> \((?P<_mean_wait>[0-9.]++)\)" + _ETA + rb"[\t ]++(?:eta [0-9]++[0-9a-z:, ]++[\t ])?+"
+        + data + rb" <reader_seconds> \((?P<_mean_wait>[0-9.]++)\)" + rb"[\t ]++(?:eta [0-9]++[0-9a-z:, ]++[\t ])?+"
         rb"(?:loss <loss>(?=\s))?+",
         unit="images/s",
         span="step",
         marker=time + b" ",
-        postprocess=_held_against_eta,
+        postprocess=stretches,
     )  # fmt: skip
 
 

@@ -11,24 +11,10 @@ from __future__ import annotations
 
 from math import prod
 
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped, is_private
-from parsers.contract.proportional import in_proportion
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
 from parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
-
-
-#: What is lost of a number that is printed with two decimals.
-_ROUNDS = 0.005
-
-
-def _beside_flops(columns: Columns) -> Postprocessed:
-    """Return all lines, with how far their speed is that of their TFLOP/s, or of their share of the peak."""
-    told = {name: each for name, each in columns.items() if not is_private(name)}
-    flops = columns["flops"] if np.isfinite(columns["flops"]).any() else columns["_mfu"]
-    return np.arange(len(flops)), {**told, **in_proportion(columns["throughput"], flops, _ROUNDS)}
 
 
 def _product(printed: bytes) -> int:
@@ -58,7 +44,7 @@ FORMAT = Format(
             rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3,6}+)(?: - [\w.]++ - INFO - |\]\[I\]\[[\w/]++:[0-9]++:\w++\] )|(?<=[\r\n])|(?<=[\]:] )|\A)"
             rb"step: ++<step> ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
             rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
-            rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+(?: ++mfu: ++(?P<_mfu>[0-9.]++)%)?+",
+            rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
             unit="tokens/s",
             scope="device",
             factors={"memory": 1024},
@@ -77,7 +63,6 @@ FORMAT = Format(
                 ),
             ),
             repeated=True,
-            postprocess=_beside_flops,
         ),
     ),
     facts=(

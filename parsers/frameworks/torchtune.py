@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.bars import SPEED, told_otherwise
 from parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 #: Whole seconds tell of so many within some three percent.
@@ -55,14 +54,12 @@ def _states(columns: Columns) -> Postprocessed:
     told = np.repeat(seconds[begins + counts - 1] - seconds[begins] >= _LONG, counts)
     rows, told = (rows[told], told[told]) if told.any() else (rows, told)
     found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
-    found |= {"step_seconds": np.where(told, columns["duration"][rows] / found["step"], np.nan)}
-    bars = {name: columns[name][rows] for name in ("step", "_seconds", "_rate")}
-    return rows, found | told_otherwise(bars, columns["duration"][rows])
+    return rows, found | {"step_seconds": np.where(told, columns["duration"][rows] / found["step"], np.nan)}
 
 
 _BAR = (
     rb"(?<![^\r\n])<epoch>\|(?P<_named>[0-9]++)\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+"
-    rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<" + SPEED
+    rb"\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<"
 )
 
 FORMAT = Format(

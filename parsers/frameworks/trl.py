@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
-from parsers.contract.bars import SPEED, told_otherwise
 from parsers.frameworks import SEVERAL
 from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from parsers.frameworks.hf_trainer import holds_checkpoint, saved_every
@@ -25,9 +24,9 @@ def told(tokens: bytes) -> bytes:
     In quotes they have four digits. The first few thousand are exact nevertheless, but are those of the warm-up.
     """
     return (
-        rb"\{'loss': [^,\r\n]{1,40}+,(?:(?=(?:(?!'completion)[^{}\r\n])*+'completion[^'{}:\r\n]*+': (?P<_answers>[0-9.]++))|)(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
-        rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<%s)?+"
-    ) % (tokens, tokens, SPEED)
+        rb"\{'loss': [^,\r\n]{1,40}+,(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': (?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)[,}]"
+        rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+"
+    ) % (tokens, tokens)
 
 
 def paired(columns: Columns) -> Postprocessed:
@@ -41,9 +40,6 @@ def paired(columns: Columns) -> Postprocessed:
     if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).sum() > (1 - _WITH_BAR) * len(rows):
         rows = rows[:0]
     found = {name: columns[name][rows] for name in ("step", "total_steps", "clock", "consumed")}
-    # Where a model answers prompts, a step in several may generate, and lines apart show none of these or all.
-    if not np.isfinite(columns["_answers"]).any() or (np.diff(found["step"]) == 1).all():
-        found |= told_otherwise({name: columns[name][rows] for name in ("step", "_seconds", "_rate")}, found["clock"])
     every = saved_every(columns, float(found["total_steps"][0]) if len(rows) else np.nan)
     return rows, found | {"evaluated": holds_checkpoint(found["step"], found["clock"], every)}
 

@@ -5,10 +5,9 @@ smoothed until it is complete, and then a mean over the epoch with one or two de
 seconds. The seconds of an epoch are those of the rate, kept within that second. The bars that Ultralytics draws itself
 since 2025, without brackets, round their time, to tenths below a minute. Memory is in GB, and since 8.3.76 in GiB. The
 last batch of an epoch may be smaller: where the log tells the images of the data set it counts as a part, elsewhere the
-figure is too high by less than one batch per epoch. Where the batches of an epoch do not fit these images, or the
-epochs take longer than the whole run, something is wrong. A bar ends with the size of the images; that of YOLOv5's
-classifier ends with an accuracy, holds the validation, and is not read. The batch size is that of all devices; it
-changes where it is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
+figure is too high by less than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's classifier
+ends with an accuracy, holds the validation, and is not read. The batch size is that of all devices; it changes where it
+is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import re
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to_argument
-from parsers.contract.coarse import contradicts, whole_seconds
+from parsers.contract.coarse import whole_seconds
 from parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
@@ -57,8 +56,6 @@ def epochs(columns: Columns) -> Postprocessed:
             seconds = np.clip(by_rate, elapsed - half, elapsed + half)
         else:
             seconds = np.clip(by_rate, elapsed, elapsed + 1)
-        if contradicts(by_rate, seconds):
-            found["seconds_otherwise"] = by_rate / found["steps"]
     found["step_seconds"] = seconds / found["steps"]
     found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
     return rows, found

@@ -2,23 +2,17 @@
 
 `perf/total_num_tokens` are those of the job, prompts and responses, and `perf/time_per_step` is the whole step:
 generation, scoring and update. `perf/throughput` divides them by the devices as well, those of a rollout on devices of
-its own included, so that it only serves to find damaged lines; where there are such, the trainer's devices are not
-those of the job. Until the spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is
-printed: `global_seqlen/mean` is the same tokens over the devices, and `timing_s/step` the whole step. A validation or
-checkpoint lies inside the step whose line names its time before that of the step; later releases stop the timer of the
-step before them. Numbers may print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other
-loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final validation,
-and is left out. EasyR1 prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint
-in the step. verl-omni, which trains networks that draw, counts images instead of tokens.
+its own included, and is not read; where there are such, the trainer's devices are not those of the job. Until the
+spring of 2025 (TinyZero, Search-R1, RAGEN and others began with it) none of these is printed: `global_seqlen/mean` is
+the same tokens over the devices, and `timing_s/step` the whole step. A validation or checkpoint lies inside the step
+whose line names its time before that of the step; later releases stop the timer of the step before them. Numbers may
+print as `np.float64(0.35)`. The logger `file` writes the same as rows of JSON. With other loggers only the bar tells
+the time, in steps of `train_batch_size` prompts; its last step holds the final validation, and is left out. EasyR1
+prints the same numbers as a block of YAML, behind `Step 2`, with a validation or a checkpoint in the step. verl-omni,
+which trains networks that draw, counts images instead of tokens.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.contract.bars import SPEED, states
-from parsers.contract.statistics import median
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 
 
 def _value(key: bytes, column: bytes) -> bytes:
@@ -39,27 +33,6 @@ def _trainer(key: bytes) -> bytes:
     Where the rollout has devices of its own it is `out`, which is no number: the job has more devices than the trainer.
     """
     return _CONFIG % (key, key)
-
-
-def _held(columns: Columns) -> Postprocessed:
-    """Return all steps, with how far speed and seconds give the tokens: on a whole number of devices, that of the job at least."""
-    if not columns:
-        return np.empty(0, np.intp), {}
-    told = {name: each for name, each in columns.items() if name in {"step", "samples", "duration"}}
-    with np.errstate(all="ignore"):
-        devices = columns["samples"] / columns["duration"] / columns["_speed"]
-        known = np.nan_to_num(columns["_devices_per_node"][0] * columns["_nodes"][0])
-        usual = np.nanmedian(devices) if np.isfinite(devices).any() else np.nan
-        told["agreement"] = np.fmax(np.round(usual), max(1.0, known)) / devices
-        # The timer of the step tells its seconds again.
-        again = columns.get("_timer", columns["duration"])
-        told["agreement"] *= np.where(np.isfinite(again), columns["duration"] / again, 1.0)
-        # The trainer's devices share the tokens, each by itself or some together.
-        shares = columns["samples"] / columns.get("_share", np.full(len(devices), np.nan))
-        among = np.round(median(shares[np.isfinite(shares)]))
-        if known and among > 0 and known % among:
-            told["agreement"] *= among / known
-    return np.arange(len(devices)), told
 
 
 #: A timer is told when it stops: what lies inside the step stands before its seconds.
@@ -94,11 +67,6 @@ _STEP = rb"step:(?<!\Sstep:)<step> - "
 _AGAIN = rb"(?<=\s)step:[0-9]++ - "
 
 
-def _maybe(key: bytes, column: bytes) -> bytes:
-    """Return a lookahead for a metric further on in the line."""
-    return rb"(?:(?=" + up_to(key, _AGAIN) + rb"(?:np\.\w++\()?+(?P<%s>[0-9.e+-]++))|)" % column
-
-
 #: What a step counts, and its unit: where images or videos are generated there are no tokens.
 _COUNTED = ((b"tokens", "tokens/s"), (b"images", "images/s"))
 
@@ -106,10 +74,9 @@ _COUNTED = ((b"tokens", "tokens/s"), (b"images", "images/s"))
 def _told(counted: bytes, unit: str) -> Reading:
     """Return the reading of the console's line."""
     return Reading(
-        _STEP + _maybe(rb"global_seqlen/mean:", b"_share") + _maybe(rb"timing_s/step:", b"_timer") + up_to(rb"perf/total_num_%s:" % counted, _AGAIN)
-        + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:"
-        + rb"(?:(?:np\.\w++\()?+(?P<_speed>[0-9.e+-]++)\)?+(?=\s))?+",
-        unit=unit, span="step", marker=b"perf/total_num_%s:" % counted, pauses=_PAUSES, facts=("devices_per_node", "nodes"), postprocess=_held,
+        _STEP + up_to(rb"perf/total_num_%s:" % counted, _AGAIN)
+        + rb"(?:np\.\w++\()?+<samples>\)?+ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - perf/throughput:",
+        unit=unit, span="step", marker=b"perf/total_num_%s:" % counted, pauses=_PAUSES,
     )  # fmt: skip
 
 
@@ -117,8 +84,8 @@ def _row(counted: bytes, unit: str) -> Reading:
     """Return the reading of a row of JSON."""
     return Reading(
         rb'\{"step": ?+<step>, ?+"data": ?+\{' + up_to(rb'"perf/total_num_%s":' % counted, rb'\{"step":') + rb" ?+<samples>(?=,)"
-        + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb' ?+<duration>(?=[,}])(?:, ?+"perf/throughput": ?+(?P<_speed>[0-9.e+-]++)(?=[,}]))?+',
-        unit=unit, span="step", marker=b'"perf/total_num_%s":' % counted, pauses=_PAUSES, facts=("devices_per_node", "nodes"), postprocess=_held,
+        + up_to(rb'"perf/time_per_step":', rb'\{"step":') + rb' ?+<duration>(?=[,}])',
+        unit=unit, span="step", marker=b'"perf/total_num_%s":' % counted, pauses=_PAUSES,
     )  # fmt: skip
 
 
@@ -144,7 +111,7 @@ FORMAT = Format(
         *(_row(*each) for each in _COUNTED),
         # EasyR1 prints a block of YAML per step.
         Reading(
-            rb"\bStep <step>[ \t\r]*+\n" + _in_block(rb"\bperf:[ \t\r]*+\n") + _in_block(rb"\bthroughput: ") + rb"(?P<_speed>[0-9.]++)\s"
+            rb"\bStep <step>[ \t\r]*+\n" + _in_block(rb"\bperf:[ \t\r]*+\n") + _in_block(rb"\bthroughput: ") + rb"[0-9.]++\s"
             + _in_block(rb"\btime_per_step: ") + rb"<duration>\s" + _in_block(rb"\btotal_num_tokens: ") + rb"<samples>(?=\s)",
             unit="tokens/s",
             span="step",
@@ -153,15 +120,12 @@ FORMAT = Format(
                 Pause("evaluation", rb"  validation: (?=[0-9])", b"(Runner pid=3860)   validation: 120.5", inside="last"),
                 Pause("checkpoint", rb"  save_checkpoint: (?=[0-9])", b"(Runner pid=3860)   save_checkpoint: 12.5", inside="last"),
             ),
-            facts=("devices_per_node", "nodes"),
-            postprocess=_held,
         ),
         Reading(
-            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED,
+            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
             unit="samples/s",
             marker=b"Training Progress: ",
             repeated=True,
-            postprocess=states,
             pauses=(
                 Pause("evaluation", rb"test_gen_batch meta info: ", b"test_gen_batch meta info: {'eos_token_id': 2, 'validate': True}"),
                 Pause("checkpoint", rb"local_global_step_folder: ", b"local_global_step_folder: checkpoints/global_step_20"),

@@ -10,7 +10,6 @@ out the wait for data.
 import re
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.contract.bars import SPEED, states
 from parsers.frameworks import TORCHRUN
 
 _COPIES = rb"Normalize batch size by dp "
@@ -36,12 +35,11 @@ FORMAT = Format(
     end=rb"^(?:\([^)\n]++\) )?+Final validation metrics: ",
     readings=(
         Reading(
-            rb"\bEpoch <epoch>/<total_epochs>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<" + SPEED + rb"[^\]\r\n]{0,100}+\]"
+            rb"\bEpoch <epoch>/<total_epochs>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<[^\]\r\n]{0,200}+\]"
             rb"\s{0,100}+step:[0-9]++ - (?=(?:train|perf)/)",
             unit="samples/s",
             counts="update",
             pauses=_PAUSES,
-            postprocess=states,
         ),
         Reading(
             rb"step:(?<!\Sstep:)<step> - train/loss:<loss> - (?:(?!train/time\(s\):|(?<=\s)step:)[^\r\n])*+train/time\(s\):<step_seconds>(?=\s)",

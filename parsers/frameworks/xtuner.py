@@ -1,7 +1,6 @@
 """XTuner since 1.0: a line per optimiser step and rank, with the tokens of that rank and its seconds.
 
-`time` is of one step from its batch to the update, and `tgs` the tokens of the rank over it, which the two are held
-against: the wait for data
+`time` is of one step from its batch to the update, and `tgs` the tokens of the rank over it: the wait for data
 (`data_time`) stands beside it, and both together are the seconds of a step. Checkpoints and all else between two steps
 are in neither. Ranks hold different numbers of tokens; where several print into one log their mean counts, and a log of
 rank 0 alone stands for all of them. Later releases also count the tokens of all ranks since the start
@@ -13,52 +12,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 #: A rank may lag by this many steps; a step further back is that of a program that was started again.
 _LAG = 3
-#: Of ranks that hold different numbers of tokens one stands for all, up to this ratio.
-_UNLIKE = 1.5
 
 
 def _mean_of_ranks(columns: Columns) -> Postprocessed:
     """Return a record per step that as many ranks printed as usual, with their mean and the wait for data."""
     step, waited = columns["step"], columns["step_seconds"] + columns["reader_seconds"]
-    speed, tokens = (columns[each if each in columns else other] for each, other in _OF_RANK.items())
-    told = {"step_seconds": waited, "agreement": speed * columns["step_seconds"] / tokens}
-    columns = {name: each for name, each in columns.items() if name != "throughput"} | told
+    columns = {**columns, "step_seconds": waited}
     run = np.cumsum(np.diff(step, prepend=step[:1]) < -_LAG)
     _, first, group, ranks = np.unique(
         np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
     )
     whole = np.flatnonzero(ranks == np.quantile(ranks, 0.5, method="higher"))
-    means = {name: (np.bincount(group.ravel(), each) / ranks)[whole] for name, each in columns.items()}
-    found = {name: each for name, each in means.items() if not is_private(name)}
-    if "_estimated" in means and _is_counted_otherwise(means["step"], means["consumed"], means["_estimated"]):
-        found["batch"] = means["_estimated"]
-    return first[whole], found
+    return first[whole], {name: (np.bincount(group.ravel(), each) / ranks)[whole] for name, each in columns.items()}
 
 
-def _is_counted_otherwise(step: Column, consumed: Column, estimated: Column) -> bool:
-    """Return whether the tokens of all ranks are not those of a rank times the ranks, by far more than ranks differ."""
-    steps, counted = np.diff(step), np.diff(consumed)
-    whole = (steps > 0) & (counted > 0)
-    expected = float((steps * estimated[1:])[whole].sum())
-    return bool(expected > 0) and not 1 / _UNLIKE < float(counted[whole].sum()) / expected < _UNLIKE
-
-
-#: The speed and the tokens of a rank, where the figure is of them, and where it is of the tokens of all ranks.
-_OF_RANK = {"throughput": "_speed", "samples": "_tokens"}
 _AGAIN = rb"\bStep [0-9]"
 _HEAD = (
     rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\]\[INFO\](?:\[[^\]\r\n]*+\])?+ (?:Epoch [0-9]++ )?+"
     rb"Step <step>/<total_steps> data_time: <reader_seconds> lr: [-+.0-9e]++ time: <step_seconds> "
-    rb"text_tokens: (?P<samples>[0-9.]++) "
+    rb"text_tokens: "
 )  # fmt: skip
 _LOSS = rb"(?:" + up_to(rb"\breduced_llm_loss: ", _AGAIN) + rb"<loss>(?=[ ,]))?+"
 _MEMORY = up_to(rb" max_memory: ", _AGAIN) + rb"<memory> GB "
-_TGS = up_to(rb" tgs: ", _AGAIN)
+_TGS = up_to(rb" tgs: ", _AGAIN) + rb"[0-9.]++ "
 
 FORMAT = Format(
     title="XTuner",
@@ -68,12 +49,11 @@ FORMAT = Format(
     end=rb"\bTraining finished in [0-9.]++ seconds",
     readings=(
         Reading(
-            _HEAD + rb"(?!(?:img_tokens: \S++ )?+reduced_consumed_tokens: )" + _LOSS + _MEMORY + _TGS + rb"<throughput> ",
+            _HEAD + rb"(?P<samples>[0-9.]++) (?!(?:img_tokens: \S++ )?+reduced_consumed_tokens: )" + _LOSS + _MEMORY + _TGS,
             unit="tokens/s", scope="device", span="step", counts="update", factors={"memory": 1024}, postprocess=_mean_of_ranks,
         ),
         Reading(
-            _HEAD.replace(b"<samples>", b"<_tokens>") + rb"(?:img_tokens: \S++ )?+reduced_consumed_tokens: <consumed> "
-            + _LOSS + _MEMORY + _TGS + rb"(?P<_speed>[0-9.]++) (?:" + up_to(rb"\best_global_batch_tokens: ", _AGAIN) + rb"(?P<_estimated>[0-9.]++)(?=\s))?+",
+            _HEAD + rb"[0-9.]++ (?:img_tokens: \S++ )?+reduced_consumed_tokens: <consumed> " + _LOSS + _MEMORY + _TGS,
             unit="tokens/s", span="step", counts="update", factors={"memory": 1024}, postprocess=_mean_of_ranks,
         ),
     ),
@@ -82,7 +62,7 @@ FORMAT = Format(
         Sample(
             b"[XTuner][RANK 2][2026-11-20 09:17:51][INFO] Step 1/100 data_time: 0.0578 lr: 0.000020 time: 5.0000 text_tokens: 4000.0 "
             b"total_loss: 1.722 reduced_llm_loss: 1.684 max_memory: 16.00 GB reserved_memory: 17.87 GB grad_norm: 13.948 tgs: 800.0 e2e_tgs: 790.1 \n",
-            clock=1795166271, step=1, total_steps=100, reader_seconds=0.0578, step_seconds=5, samples=4000, loss=1.684, memory=16384, throughput=800,
+            clock=1795166271, step=1, total_steps=100, reader_seconds=0.0578, step_seconds=5, samples=4000, loss=1.684, memory=16384,
         ),
         Sample(
             b"[XTuner][RANK 0][2026-11-20 09:17:51][INFO] Epoch 1 Step 2/100 data_time: 0.0400 lr: 2.000000e-05 time: 1.0000 text_tokens: 4096 "

@@ -46,9 +46,7 @@ def _in_epochs(columns: Columns) -> tuple[Rows, Columns]:
     made = {name: column for name, column in columns.items() if not is_private(name)}
     for name in ("epoch", "total_epochs"):
         made[name] = np.where(at_epoch >= 0, columns[name][at_epoch], np.nan)
-    rows = rows[np.isfinite(columns["step"]) & (at_epoch > at_other)]
-    # Where the line that announces it is missing, an evaluation has its own number of steps.
-    return rows[columns["total_steps"][rows] == np.median(columns["total_steps"][rows])] if len(rows) else rows, made
+    return rows[np.isfinite(columns["step"]) & (at_epoch > at_other)], made
 
 
 def _timed(columns: Columns) -> Postprocessed:
@@ -60,12 +58,7 @@ def _timed(columns: Columns) -> Postprocessed:
     rows = rows[fine] if 2 * fine.sum() >= len(rows) else rows
     seconds = np.where(printed >= _COARSE, printed * unit, np.nan)
     kept = {name: column[rows] for name, column in made.items() if name != "duration"}
-    duration = seconds[rows] * columns["step"][rows]
-    # Where less time has passed than before, another epoch has begun, whose line is missing.
-    rounding = 0.5 * unit[rows] * columns["step"][rows]
-    anew = ((duration + rounding)[1:] < (duration - rounding)[:-1]) & (np.diff(kept["epoch"]) == 0)
-    kept["epoch"] = kept["epoch"] + 0.5 * (np.cumsum(np.concatenate([[False], anew])[: len(rows)]) % 2)
-    return rows, kept | {"duration": duration}
+    return rows, kept | {"duration": seconds[rows] * columns["step"][rows]}
 
 
 def _exact(columns: Columns) -> Postprocessed:

@@ -12,10 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
-from parsers.contract.missing import intervals
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
 
 _VALIDATION = Pause(
@@ -23,14 +20,6 @@ _VALIDATION = Pause(
     rb"validation, step_idx: ",
     b"validation, step_idx: 100, avg loss: 4.2, normalized loss: 2.8, ppl: 65.9",
 )
-
-
-def _of_intervals(columns: Columns) -> Postprocessed:
-    """Return all records; where lines before one are missing, with tokens for all steps since the line that is there."""
-    step, tokens = columns["step"], columns["samples"]
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        told = tokens / (columns["throughput"] * columns["step_seconds"])
-    return np.arange(len(step)), {**columns, "samples": tokens * intervals(step, told)}
 
 
 FORMAT = Format(
@@ -46,7 +35,6 @@ FORMAT = Format(
             unit="words/s",
             scope="device",
             epoch_end=True,
-            postprocess=_of_intervals,
             pauses=(
                 # The timer begins anew behind the validation and the checkpoint that follows it.
                 replace(_VALIDATION, inside="none"),

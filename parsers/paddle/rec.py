@@ -22,14 +22,6 @@ from parsers.paddle import FLEET
 _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 
-def _of_all_samples(columns: Columns) -> Postprocessed:
-    """Return all epochs, and whether each tells as many samples as the others: their number is counted once."""
-    with np.errstate(all="ignore"):  # Numbers may be garbled.
-        samples = columns["throughput"] * columns["duration"]
-        told = samples / np.median(samples) if len(samples) else samples
-    return np.arange(len(samples)), {**columns, "agreement": told}
-
-
 def _epoch(printed: bytes, unit: str) -> Reading:
     return Reading(
         rb"Epoch: <epoch>, using time:?+ <duration> second, ips:?+ <throughput> " + printed + rb"/sec",
@@ -37,7 +29,6 @@ def _epoch(printed: bytes, unit: str) -> Reading:
         marker=b", using time",
         scope="node",
         span="epoch",
-        postprocess=_of_all_samples,
     )  # fmt: skip
 
 

@@ -38,14 +38,9 @@ def _whole_epochs(columns: Columns) -> Postprocessed:
     known = of_first > before
     seconds = seconds - np.where(known, columns["_first"][of_first], 0.0)
     batches = step - known
-    # The last line of a batch tells how many there were but for those of one interval, which the speed must agree with.
-    of_last = np.append(np.flatnonzero(line), -1)[np.searchsorted(np.flatnonzero(line), rows) - 1]
-    last, between = columns["step"][of_last], np.diff(columns["step"][line])
-    every = np.median(between[between > 0]) if (between > 0).any() else np.inf
-    told = np.where(of_last > before, np.clip(step, last + 1, last + every), step) - known
     of_epochs = {
         "epoch": columns["_ended"][rows], "step": step, "steps": batches, "batch": np.full(len(rows), batch),
-        "step_seconds": seconds / told, "throughput": batch * batches / seconds,
+        "step_seconds": seconds / batches, "throughput": batch * batches / seconds,
     }  # fmt: skip
     return rows, {name: column[rows] for name, column in made.items()} | of_epochs
 

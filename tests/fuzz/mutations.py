@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from random import Random
 
+from ingest.common.processes import Death, done_apart
+from parsers.engine.read import read
+from parsers.engine.scan import ScanError
 from tests.corpus import ROOT, folder
 from tests.fuzz import properties
 from tests.fuzz.minimise import minimal
-from tests.fuzz.operators import DAMAGES, HARMLESS, LONGEST, spliced
+from tests.fuzz.operators import DAMAGES, HARMLESS, LONGEST, OF_LONG_LOGS, spliced
 from tests.parsers.golden import logs as golden_logs
 
 OWN = ROOT / "raw_logs"
@@ -20,6 +23,8 @@ OWN = ROOT / "raw_logs"
 CORPORA = ("public", "today", "ngc-pytorch", "mlperf-v5.1", "paddle-perf")
 #: Of a longer log, its beginning and its end: a mutation of a short log finds the same faults sooner.
 _LONGEST_LOG = 4_000
+#: NumPy takes other ways from some hundred elements on; a longer log is one of long lines.
+MANY_RECORDS, _LONGEST_OF_MANY = 1_000, 1 << 20
 _NO_LOGS = {".csv", ".md", ".json", ".toml", ".jsonl"}
 
 
@@ -44,14 +49,33 @@ def excerpt(log: Path) -> bytes:
     return text[: text.find(b"\n", half) + 1] + text[text.rfind(b"\n", 0, -half) + 1 :]
 
 
+@cache
+def lengthened(log: Path) -> bytes:
+    """Return a log with its records repeated until one session has more than a thousand."""
+    text = log.read_bytes()
+    lines = text.splitlines(keepends=True)
+    try:
+        records = [each for session in read(log).sessions for each in session.records if len(each)]
+    except ScanError:
+        records = []
+    most = max(records, key=len, default=None)
+    first, last = most.lines([0, len(most) - 1]) if most else (1, len(lines))
+    repeated = b"".join(lines[first - 1 : last]) * (MANY_RECORDS // max(1, len(most or lines)) + 1)
+    return b"".join([*lines[: first - 1], repeated, *lines[last:]])[:_LONGEST_OF_MANY]
+
+
 @dataclass(frozen=True)
 class Mutation:
-    """One mutation: the log, what was done to it, and whether the last of that changes no record."""
+    """One mutation: the log, what was done to it, and whether the last of that changes no record.
+
+    A long one has more than a thousand records, and is read in a process of its own, which a native crash may end.
+    """
 
     log: Path
     seed: str
     damages: tuple[str, ...]
     harmless: str = ""
+    is_long: bool = False
 
     @property
     def name(self) -> str:
@@ -60,7 +84,10 @@ class Mutation:
 
     def damaged(self, logs: Sequence[Path]) -> bytes:
         """Return the log after its damages."""
-        chance, text = Random(self.seed), excerpt(self.log)
+        chance = Random(self.seed)
+        if self.is_long:
+            return reduce(lambda text, name: OF_LONG_LOGS[name](text, chance), self.damages, lengthened(self.log))
+        text = excerpt(self.log)
         for each in self.damages:
             if each == "spliced":
                 text = spliced(text, excerpt(chance.choice(logs)), chance)
@@ -76,6 +103,9 @@ class Mutation:
         """Return what is wrong with how the text is read, the text after the damages."""
         path = scratch / "train.log"
         path.write_bytes(text)
+        if self.is_long:
+            found = done_apart(properties.broken, path)
+            return [f"death: {found.cause}"] if isinstance(found, Death) else list(found)
         if not self.harmless:
             return properties.broken(path)
         before = properties.runs(path)
@@ -93,6 +123,14 @@ def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
     # Tags on some lines may be the printer's own: whether they are taken off depends on the lines around them.
     harmless = chance.choice(list(HARMLESS)) if kind and "tagged" not in damages else ""
     return Mutation(log, name, damages, harmless)
+
+
+def long_mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
+    """Return the mutation of that number of a log with many records."""
+    name = f"{seed} {number} long"
+    chance = Random(name)
+    log = chance.choice(logs)
+    return Mutation(log, name, tuple(chance.choices(list(OF_LONG_LOGS), k=chance.choice((1, 2)))), is_long=True)
 
 
 def kind_of(wrong: Sequence[str]) -> str:

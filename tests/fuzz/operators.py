@@ -131,6 +131,29 @@ def spliced(text: bytes, other: bytes, chance: Random) -> bytes:
     return b"".join([*lines[:at], *some, *lines[at:]])
 
 
+def _digits(text: bytes, chance: Random) -> bytes:
+    """Change the digits of some numbers: dates, times and steps become others, or impossible."""
+    places = list(re.finditer(rb"[0-9]+", text))
+    changed = bytearray(text)
+    for found in chance.sample(places, min(len(places), chance.choice((1, 5, 50)))):
+        for at in range(*found.span()):
+            changed[at] = chance.choice(b"0123456789")
+    return bytes(changed)
+
+
+def _stamped(text: bytes, chance: Random) -> bytes:
+    """Begin each line with a date and time, a second after that of the line before; some forms know no such date."""
+    form = chance.choice(
+        (b"%02d/%02d %02d:%02d:%02d ", b"[2026-%02d-%02d %02d:%02d:%02d] ", b"I%02d%02d %02d:%02d:%02d ")
+    )
+    day = chance.choice(((11, 28), (28, 11), (2, 30), (0, 0)))
+    lines = text.split(b"\n")
+    times = ((at // 3600 % 24, at // 60 % 60, at % 60) for at in range(len(lines)))
+    return b"\n".join(form % (*day, *time) + line for time, line in zip(times, lines, strict=True))
+
+
+#: Of logs with many records, where other code is met.
+OF_LONG_LOGS: Mapping[str, Operator] = {"digits": _digits, "stamped": _stamped, "number": _number, "bits": _bits}
 #: After these anything may be read, but nothing that the log does not say.
 DAMAGES: Mapping[str, Operator] = {
     "bits": _bits,

@@ -13,8 +13,8 @@ from tests.parsers.golden import log_of
 FOUND = sorted((Path(__file__).parent / "found").glob("*.log"))
 #: So many mutations of golden logs, in parts, so that a failure names its part; `make fuzz` reads many more.
 PARTS, PER_PART, SEED = 6, 60, 20261122
-#: Of the corpora, where they are at hand.
-OF_CORPORA = 150
+#: Of the corpora, where they are at hand, and of long logs.
+OF_CORPORA, OF_LONG_LOGS = 150, 25
 
 
 def not_slow(wrong: list[str]) -> list[str]:
@@ -37,6 +37,23 @@ def test_mutated_goldens_are_read_as_they_must_be(part: int, tmp_path: Path) -> 
     check(mutations.goldens(), range(part * PER_PART, (part + 1) * PER_PART), tmp_path)
 
 
+def test_mutated_logs_of_a_thousand_records_are_read_as_they_must_be(tmp_path: Path) -> None:
+    """NumPy casts more than 500 elements in another way, in which it crashed."""
+    logs = mutations.goldens()
+    wrong = {
+        found.name: told
+        for found in (mutations.long_mutation(SEED, number, logs) for number in range(OF_LONG_LOGS))
+        if (told := not_slow(found.wrong(found.damaged(logs), tmp_path)))
+    }
+    assert not wrong
+
+
+def test_a_lengthened_log_has_a_thousand_records(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(mutations.lengthened(log_of("paddle.seg")))
+    assert max(run.observations for run in properties.runs(path)) > mutations.MANY_RECORDS
+
+
 def test_mutated_logs_of_the_corpora_are_read_as_they_must_be(tmp_path: Path) -> None:
     found = mutations.corpora()
     if not found:
@@ -56,9 +73,12 @@ def test_a_mutation_is_the_same_whenever_it_is_made() -> None:
         assert (first, first.damaged(logs)) == (again, again.damaged(logs))
 
 
-@pytest.mark.parametrize("name", [*operators.DAMAGES, *operators.HARMLESS])
+@pytest.mark.parametrize("name", [*operators.DAMAGES, *operators.HARMLESS, *operators.OF_LONG_LOGS])
 def test_every_operator_changes_a_log(name: str) -> None:
-    text, operator = log_of("paddle.clas_static").read_bytes(), {**operators.DAMAGES, **operators.HARMLESS}[name]
+    text, operator = (
+        log_of("paddle.clas_static").read_bytes(),
+        {**operators.DAMAGES, **operators.HARMLESS, **operators.OF_LONG_LOGS}[name],
+    )
     assert any(operator(text, Random(seed)) != text for seed in range(5))
     operator(b"", Random(1))
 

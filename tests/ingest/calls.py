@@ -34,6 +34,20 @@ class Call:
         """Wait for the end, and return the exit code."""
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
+    def code_within(self, seconds: float) -> int:
+        """Wait for the end, and return the exit code; a call that takes longer is killed, and fails."""
+        ended: list[int] = []
+
+        def has_ended() -> bool:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            ended.extend([os.waitstatus_to_exitcode(status)] if pid else [])
+            return bool(pid)
+
+        if not wait(has_ended, seconds):
+            os.kill(self.pid, signal.SIGKILL)
+            return self.code()
+        return ended[0]
+
     @property
     def said(self) -> str:
         return self.log.read_text("utf-8", "replace")

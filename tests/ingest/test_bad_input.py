@@ -275,6 +275,16 @@ def test_a_clock_that_runs_backwards(broken: Broken) -> None:
     one_problem(called, "logs/bad/paddleseg/x/1/train.log:3")
 
 
+def test_an_impossible_date_in_a_long_log_is_one_missing_time(broken: Broken) -> None:
+    """One cast of more than 500 dates, of which one does not exist, ended the program without a word."""
+    whole = seg([20.0 + 0.01 * (each % 7) for each in range(600)])
+    damaged = [*whole[:300], whole[300].replace("2026-11-20", "2026-13-20"), *whole[301:]]
+    called = broken(good_run(damaged))
+    line = line_of(called)
+    assert (called.code, line["observations"], line["published"]) == (0, 600, True)
+    assert line["figures"] == line_of(broken(good_run(whole)))["figures"]
+
+
 def nested(depth: int) -> bytes:
     good = json.dumps(run_json())
     return (good[:-1] + ', "environment": ' + '{"a":' * depth + "1" + "}" * depth + "}").encode()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ Ingest = Callable[..., Called]
 ROOT = Path(__file__).resolve().parents[2]
 #: So that a tree of small logs is many batches.
 SMALL = 1
+#: A job without logs.
+EMPTY = Shard("", (), {}, {}, (), "", "perfledger")
 #: Ends a process that opens a file with this name, as a fault of a library or a lack of memory would.
 POISON = """
 import os, signal, sys
@@ -37,7 +40,7 @@ sys.addaudithook(end)
 WAIT = """
 import os, pathlib, sys, time
 def wait(event, args):
-    if event == "open" and "ingest.record.batch" in sys.orig_argv and str(args[0]).endswith("case-05/1/train.log"):
+    if event == "open" and "ingest.common.processes" in sys.orig_argv and str(args[0]).endswith("case-05/1/train.log"):
         pathlib.Path({marker!r}).write_text(str(os.getpid()))
         time.sleep(600)
 sys.addaudithook(wait)
@@ -104,7 +107,7 @@ def test_a_log_that_kills_its_reader_is_a_problem_of_that_log(
 
 def test_of_a_batch_over_which_workers_die_the_shards_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Dask says it after a few workers: a batch that no worker survives is asked for again, shard by shard."""
-    shards = tuple(Shard(str(at), (), {}, {}, (), "", "perfledger") for at in range(3))
+    shards = tuple(replace(EMPTY, folder=str(at)) for at in range(3))
 
     class Told:
         def __init__(self, given: batch.LogBatch) -> None:
@@ -164,12 +167,13 @@ def test_workers_that_lack_the_logs_are_named(tmp_path: Path) -> None:
 def test_a_batch_of_another_version_is_not_read(many: Path) -> None:
     """A worker may join the cluster after the versions were compared."""
     with pytest.raises(batch.UsageError, match="another version"):
-        batch.read(batch.LogBatch((), "perfledger", str(many), "another"))
+        batch.read(batch.LogBatch((EMPTY,), "perfledger", str(many), "another"))
 
 
 def test_a_worker_without_the_folder_reads_what_needs_none() -> None:
     """Logs in stores lie in no folder that workers share."""
-    assert batch.read(batch.LogBatch((), "perfledger", "/no/such/folder", batch.code_of("perfledger"))) == []
+    given = batch.LogBatch((EMPTY,), "perfledger", "/no/such/folder", batch.code_of("perfledger"))
+    assert batch.read(given) == [[]]
 
 
 def start(*arguments: object) -> subprocess.Popen[bytes]:

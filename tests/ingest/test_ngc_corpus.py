@@ -106,24 +106,3 @@ def test_the_sum_of_the_ranks_is_not_read_where_dllogger_has_printed(tmp_path: P
     text = (shared(TREE) / SSD_OF_DLLOGGER).read_text()
     without = "".join(line for line in text.splitlines(keepends=True) if "avg_img/sec" not in line)
     assert figures(read(tmp_path, without)) == [None]
-
-
-@pytest.mark.parametrize(
-    ("path", "printed"),
-    [
-        ("results/2xA100_40GB_SXM4_v1/PyTorch_bert_base_squad_FP16/19-11-2022_08-24-47.txt", 560.0222801012575),
-        ("results/2080Ti/PyTorch_bert_base_squad_FP16/23-06-2020_19-10-57.txt", 88.0282),
-    ],
-)
-def test_an_inflated_summary_of_a_short_run_is_contradicted(tmp_path: Path, path: str, printed: float) -> None:
-    """Too few records for a figure of ours are enough to say that no step was as fast as the summary of them all."""
-    text = (shared(TREE) / path).read_bytes().decode()
-    (true,) = read(tmp_path, text)
-    assert "witness_summary" not in {each.code for each in true.problems}
-    assert f"{printed:.10g}"[:6] in text
-    (found,) = read(tmp_path, text.replace(f"{printed:.10g}"[:6], f"{2.5 * printed:.10g}"[:6]))
-    (problem,) = [each for each in found.problems if each.code == "witness_summary"]
-    assert not found.published
-    assert float(problem.args["value"]) == pytest.approx(2.5 * printed, rel=1e-2)
-    assert float(problem.args["against"]) < 1.7 * printed
-    assert [(each.kind, each.verdict) for each in found.witnesses] == [("summary", "disagrees")]

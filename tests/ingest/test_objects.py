@@ -5,23 +5,27 @@ from __future__ import annotations
 import http.server
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, snapshot, write_run
 
+from ingest.common.processes import Death
 from ingest.read import objects
-from ingest.read.objects import Store, StoredObject
+from ingest.read.objects import StoredObject
+from ingest.record import reading, remote
+from ingest.record.remote import RemoteRead, StoredFolder
 
 pytest.importorskip("obstore", reason="obstore is not installed")
 
@@ -159,47 +163,6 @@ def test_the_ledger_may_lie_in_a_store(tree: Path, tmp_path: Path, ingest: Inges
     assert objects.store(place).listed() != [first]
 
 
-@pytest.fixture
-def fetched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that each fetched object is added to."""
-    names: list[str] = []
-    fetch = Store.fetch
-
-    def counted(self: Store, objects: Sequence[StoredObject], folder: Path) -> Mapping[str, Exception]:
-        names.extend(each.name for each in objects)
-        return fetch(self, objects, folder)
-
-    monkeypatch.setattr(Store, "fetch", counted)
-    return names
-
-
-def test_what_has_not_changed_is_not_fetched_again(
-    tree: Path, tmp_path: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]
-) -> None:
-    address, out = s3(tree), tmp_path / "out" / "docs"
-    assert ingest(address, "--out", out, "--jobs", 1).code == 0
-    assert "weights.pt" not in fetched
-    assert set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
-    before = snapshot(out)
-    fetched.clear()
-    assert ingest(address, "--out", out, "--jobs", 1).code == 0
-    assert fetched == []
-    assert snapshot(out) == before
-    log = next(path for path in sorted(tree.rglob("train.log")))
-    objects._client(address).put(log.relative_to(tree).as_posix(), log.read_bytes() + b"\n")
-    assert ingest(address, "--out", out, "--jobs", 1).code == 0
-    assert log.relative_to(tree).as_posix() in fetched
-    assert not set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
-
-
-def test_checkpoints_beside_logs_are_not_fetched(
-    rich: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]
-) -> None:
-    ingest(s3(rich), "--json", "--jobs", 1)
-    assert fetched
-    assert "weights.pt" not in fetched
-
-
 class Refusing(http.server.BaseHTTPRequestHandler):
     """Passes requests on to the server of S3, but not those for some objects."""
 
@@ -255,6 +218,52 @@ def refusing(
     proxy.shutdown()
     proxy.server_close()
     objects._client.cache_clear()
+
+
+@pytest.fixture
+def fetched(refusing: Callable[[Callable[[str], int]], None]) -> list[str]:
+    """Return a list that the name of each object below `logs` is added to that a process fetches."""
+    names: list[str] = []
+
+    def note(path: str) -> int:
+        bare = unquote(path.partition("?")[0])
+        names.extend([bare.removeprefix("/bucket/logs/")] if bare.startswith("/bucket/logs/") else [])
+        return 0
+
+    refusing(note)
+    return names
+
+
+def test_what_has_not_changed_is_not_fetched_again(
+    tree: Path, tmp_path: Path, ingest: Ingest, server: str, s3: Callable[..., str], fetched: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    address, out = s3(tree), tmp_path / "out" / "docs"
+    assert ingest(address, "--out", out, "--jobs", 1).code == 0
+    assert "weights.pt" not in fetched
+    assert set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
+    before = snapshot(out)
+    fetched.clear()
+    assert ingest(address, "--out", out, "--jobs", 1).code == 0
+    assert fetched == []
+    assert snapshot(out) == before
+    log = next(path for path in sorted(tree.rglob("train.log")))
+    with monkeypatch.context() as patched:  # what counts passes no writing on
+        patched.setenv("AWS_ENDPOINT_URL", server)
+        objects._client.cache_clear()
+        objects._client(address).put(log.relative_to(tree).as_posix(), log.read_bytes() + b"\n")
+    objects._client.cache_clear()
+    assert ingest(address, "--out", out, "--jobs", 1).code == 0
+    assert log.relative_to(tree).as_posix() in fetched
+    assert not set(fetched) >= {path.relative_to(tree).as_posix() for path in tree.rglob("train.log")}
+
+
+def test_checkpoints_beside_logs_are_not_fetched(
+    rich: Path, ingest: Ingest, s3: Callable[..., str], fetched: list[str]
+) -> None:
+    ingest(s3(rich), "--json", "--jobs", 1)
+    assert fetched
+    assert "weights.pt" not in fetched
 
 
 def test_a_ledger_that_the_store_refuses_ends_the_command(
@@ -340,6 +349,24 @@ def test_names_that_stand_for_folders_are_no_logs(tree: Path, ingest: Ingest, s3
 
 def test_a_folder_is_a_store_too(tree: Path, ingest: Ingest) -> None:
     assert ingest(f"file://{tree}", "--json").out == ingest(tree, "--json").out
+
+
+def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(tree: Path) -> None:
+    write_run(tree, "seg/paddleseg/bs2/crash", seg([9.0] * 12, batch=2), run=run_json(batch_size=2, repeat=3))
+    (folder,), _ = remote.listed(
+        [objects.store(f"file://{tree}/seg/paddleseg/bs2")], ["bs2"], "perfledger", lambda _: ()
+    )
+
+    def read(job: StoredFolder) -> RemoteRead | Death:
+        return Death(-signal.SIGSEGV) if "crash/train.log" in job.logs else job.read()
+
+    found = reading._read_again(folder, read)
+    assert [(each.path, [one.code for one in each.problems]) for each in found.runs] == [
+        ("bs2/1/train.log", []),
+        ("bs2/2/train.log", []),
+        ("bs2/crash/train.log", ["reader_crashed"]),
+    ]
+    assert (found.problems, found.passed_over) == ([], [])
 
 
 def test_an_object_that_is_replaced_while_it_is_read_gives_no_figure(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from made_logs import clas_static, clock, pytorch_resnet50, run_json, seg
+from made_logs import clas_static, clock, pytorch_bert, pytorch_resnet50, run_json, seg
 from made_trees import Called, write_run
 from pyarrow import parquet
 
@@ -151,10 +151,6 @@ def begun_again(root: Path) -> None:
     write_run(root, "a/1", SEG + SEG.replace("2026-11-20", "2026-11-21"), run=run_json())
 
 
-def told_at_once(root: Path) -> None:
-    write_run(root, "a/1", SEG + SEG, run=run_json())
-
-
 def with_part(name: str, stated: str | None, text: str | None) -> Callable[[Path], object]:
     """Write a run with a further file, as run.json states it and as it is on the disk."""
 
@@ -172,13 +168,6 @@ def without_log(root: Path) -> None:
 
 
 #: Of timm: 256 samples in 0.5 s, but a mean speed of 1024/s.
-TIMM = "".join(
-    f"Train: 0 [{50 * i:>4}/1000 ({5 * i:>3}%)]  Loss: 6.25 (6.50)  Time: 0.500s,  512.00/s  (0.500s, 1024.00/s)  "
-    "LR: 1.000e-05  Data: 0.010 (0.010)\n"
-    for i in range(20)
-)
-
-
 HAPPENS: dict[str, Callable[[Path], object]] = {
     "unreadable": lambda root: (root / "a.log").symlink_to(root / "nowhere"),
     "not_a_file": lambda root: os.mkfifo(root / "a.log"),
@@ -198,7 +187,6 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "other_format": with_run(SEG, format="paddle.clas_static"),
     "missing_facts": put("a.log", SEG),
     "witness_arithmetic": with_run(SEG, batch_size=64),
-    "witness_seconds": with_run(TIMM),
     "witness_clock": with_run(dll([(i, 32.0) for i in range(20)], second=2.1)),
     "witness_summary": with_run(dll([(i, 32.0) for i in range(20)]) + SUMMARY),
     "witness_counters": with_run("".join(nemo(i, 9 * (i + 1)) for i in range(20)), batch_size=8, framework="x"),
@@ -206,13 +194,10 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
         dll([(i, 6e8) for i in range(20)], second=4 / 6e8), hardware="V100-SXM2-16GB", model="ResNet-50"
     ),
     "contradicts_itself": with_run(
-        "".join(
-            f"step:{n}/3000 train_loss:3.5000 train_time:{200 * n}ms step_avg:100.00ms\n" for n in range(50, 1001, 50)
-        )
+        "\n".join(pytorch_bert([(n, 2.0 * n - 60.0 * (n == 10)) for n in range(1, 21)])) + "\n", accumulation=1
     ),
     "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
     "begun_anew": begun_again,
-    "told_at_once": told_at_once,
     "no_step": with_run(BANNER + "Traceback (most recent call last):\n", outcome="failed"),
     "no_speed": put("a.log", "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.25}\n" * 3),
     "unread": put("a.log", BANNER + "an epoch went by\n"),
@@ -239,6 +224,7 @@ ELSEWHERE = {
     "fault",
     "changing",
     "reader_killed",
+    "reader_crashed",
     "too_slow",
     "witness_framework",
     "thread_figure",

@@ -25,9 +25,7 @@ from made_logs import (
 from made_sessions import made
 
 from ingest.compute import rules
-from ingest.compute.frame import begun_anew, interleaved
 from ingest.compute.rules import RuleError
-from ingest.compute.second_run import second_run
 from ingest.compute.series import scoped, series
 from parsers.contract import Reading
 from parsers.engine.read import read
@@ -554,54 +552,6 @@ def test_epochs_of_which_only_the_seconds_are_known_have_no_speed(tmp_path: Path
     assert found.reason.code == "no_steps_per_epoch"
 
 
-def test_lines_without_a_step_are_not_a_second_run(tmp_path: Path) -> None:
-    lines = ["speed 5.0", *(f"iter {i} speed 5.0" for i in range(1, 40))]
-    session = made(rb"(?:iter (?P<step>\d+) )?speed (?P<throughput>\S+)", lines, tmp_path)
-    assert begun_anew(session.main) is None
-
-
-def test_a_second_run_of_few_records_is_seen(tmp_path: Path) -> None:
-    """Only ranks may lag behind each other; a printer that tells each step once never goes back."""
-    session = made(
-        rb"iter (?P<step>\d+) speed (?P<throughput>\S+)", [f"iter {i} speed 5.0" for i in (1, 2, 3, 1, 2, 3)], tmp_path
-    )
-    assert begun_anew(session.main) == 3
-
-
-def test_a_second_run_of_whole_epochs_is_seen(tmp_path: Path) -> None:
-    lines = [f"epoch {i} speed {speed}" for speed in (10.0, 5.0) for i in range(20)]
-    found = second_run(made(rb"epoch (?P<epoch>\d+) speed (?P<throughput>\S+)", lines, tmp_path, span="epoch"))
-    assert found is not None
-    assert (found[0], found[1].code) == (21, "epochs_restart")
-
-
-def test_two_programs_that_write_into_one_file_are_seen(tmp_path: Path) -> None:
-    pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
-    both = [f"iter {i} speed {speed}" for i in range(1, 40) for speed in (5.0, 10.0)]
-    twice = [f"iter {i} speed {5.0 + i}" for i in range(1, 40) for _ in range(2)]
-    resumed = [f"iter {i} speed {5.0 + i}" for i in (*range(1, 30), *range(20, 60))]
-    found = [interleaved(made(pattern, lines, tmp_path).main) for lines in (both, twice, resumed)]
-    assert found == [1, None, None]
-    told = second_run(made(pattern, both, tmp_path))
-    assert told is not None
-    assert (told[0], told[1].code) == (2, "steps_go_back")
-
-
-def test_ranks_of_which_some_lines_tell_no_time_are_one_program(tmp_path: Path) -> None:
-    pattern = rb"iter (?P<step>\d+)(?: after (?P<elapsed>\d+))?+ speed (?P<throughput>\S+)"
-    lines = [f"iter {i}{told} speed {5.0 + i}" for i in range(1, 40) for told in (f" after {i}", "", "")]
-    assert interleaved(made(pattern, lines, tmp_path, repeated=True).main) is None
-
-
-def test_two_programs_of_updates_are_seen_where_they_are_not_in_step(tmp_path: Path) -> None:
-    """A loss scaler takes back a few updates, and never as many as lie between two programs."""
-    pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
-    both = [f"iter {i} speed 5.0" for n in range(1, 40) for i in (n, 2 * n + 10)]
-    scaled = [f"iter {i} speed {speed}" for i in range(3, 60, 3) for i, speed in ((i, 5.0), (i - 1, 5.5))]
-    found = [interleaved(made(pattern, lines, tmp_path, counts="update").main) for lines in (both, scaled)]
-    assert found == [2, None]
-
-
 @pytest.mark.parametrize("apart", [0.0, 0.002])
 def test_a_line_that_is_printed_twice_counts_once(apart: float, tmp_path: Path) -> None:
     """Two handlers of a logger write each line, within a moment of each other."""
@@ -620,23 +570,6 @@ def test_the_time_until_a_program_is_started_again_is_no_step(tmp_path: Path) ->
         found = rules.figure(rule, session, ONE)
         assert isinstance(found, Figure)
         assert found.value == pytest.approx(ONE["batch_size"] * ONE["devices"] / 4)
-
-
-@pytest.mark.parametrize(
-    ("total", "hour", "sign"), [(200, 12, "total_changed"), (100, 9, "clock_jumps_back"), (100, 12, "")]
-)
-def test_a_run_resumed_by_another_one_is_seen(total: int, hour: int, sign: str, tmp_path: Path) -> None:
-    """The second half goes on with the epoch of the first; its total of steps is another, or its lines are older."""
-    lines = [f"2026-11-20 11:50:{i:02d} epoch: 2, iter: {i}/100, ips: 160.5" for i in range(20, 30)]
-    lines += [f"2026-11-20 {hour:02d}:50:{i:02d} epoch: 2, iter: {i}/{total}, ips: 80.5" for i in range(25, 40)]
-    pattern = rb"epoch: <epoch>, iter: <step>/<total_steps>, ips: <throughput>"
-    found = second_run(made(pattern, lines, tmp_path))
-    assert found == ((11, Reason(sign)) if sign else None)
-
-
-def test_a_loss_scaler_that_takes_numbers_back_is_not_a_second_run(tmp_path: Path) -> None:
-    lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])
-    assert begun_anew(session_of(lines, tmp_path).main) is None
 
 
 def test_a_clock_that_is_coarser_than_a_step(tmp_path: Path) -> None:
@@ -676,18 +609,6 @@ def test_the_last_figure_of_the_run_counts_where_the_tool_prints_several(tmp_pat
     found = of_made(rb"total (?P<throughput>\S+)", lines, tmp_path, "reported", span="run")
     assert isinstance(found, Figure)
     assert (found.value, found.first_line, found.skipped) == (6.0, 3, 2)
-
-
-def test_a_speed_that_no_training_has_decides_nothing(tmp_path: Path) -> None:
-    """Of 20 speeds the 11th has the digits of two ranks: the mean would be seven times that of the others."""
-    lines = mxnet_speed([(0, 10 * i, 160.0) for i in range(20)])
-    lines[10] = lines[10].replace("Speed: 160.00", "Speed: 16160.00")
-    assert missing(lines, tmp_path, "mean") == NoFigure(Reason("too_fast", {"line": 11, "times": "101"}))
-    assert missing(lines, tmp_path, "sustained").reason.code == "too_fast"  # its steps would have taken no time
-    assert figure(lines, tmp_path, "median").value == 160.0
-    lines = mxnet_speed([(0, 10 * i, 160.0) for i in range(200)])
-    lines[100] = lines[100].replace("Speed: 160.00", "Speed: 16160.00")
-    assert figure(lines, tmp_path, "sustained").value == pytest.approx(160.0, rel=0.01)
 
 
 def test_an_impossible_reported_figure_is_refused_with_its_line(tmp_path: Path) -> None:

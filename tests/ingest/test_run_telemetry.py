@@ -509,13 +509,14 @@ def test_the_number_of_samples_does_not_weight_a_device(root: Path, ingest: Inge
 def test_it_is_read_again_when_it_changes_and_only_then(
     root: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked: list[str] = []
-    read: list[str] = []
-    for module, name, seen in ((ledger, "claimant", looked), (telemetry, "read_telemetry", read)):
+    looked, read = (root.parent / name for name in ("looked", "read"))
+    for module, name, notes in ((ledger, "claimant", looked), (telemetry, "read_telemetry", read)):
         real = getattr(module, name)
+        notes.touch()
 
-        def noted(path: Path, *more: Any, real: Any = real, seen: list[str] = seen) -> Any:
-            seen.append(path.name)
+        def noted(path: Path, *more: Any, real: Any = real, notes: Path = notes) -> Any:
+            with notes.open("a") as stream:  # by whatever process
+                stream.write(f"{path.name}\n")
             return real(path, *more)
 
         monkeypatch.setattr(module, name, noted)
@@ -526,23 +527,26 @@ def test_it_is_read_again_when_it_changes_and_only_then(
     samples.write_text(csv())
     shard = out / "data/runs/a-b-c.jsonl"
 
+    def noted_since(notes: Path) -> list[str]:
+        found = sorted(notes.read_text().split())
+        notes.write_text("")
+        return found
+
     def peaks() -> list[float | None]:
         lines = [json.loads(each) for each in shard.read_text().splitlines()]
         return [(each["telemetry"] or {}).get("memory_peak_mib") for each in lines]
 
     assert ingest(root, "--out", out).code == 0
-    assert (sorted(looked), read, peaks()) == (
+    assert (noted_since(looked), noted_since(read), peaks()) == (
         ["telemetry.csv", "train.log", "train.log"],
         ["telemetry.csv"],
         [2400, None],
     )
-    looked.clear()
-    read.clear()
     assert "0 logs read" in ingest(root, "--out", out).out
-    assert (looked, read) == ([], [])
+    assert (noted_since(looked), noted_since(read)) == ([], [])
     samples.write_text(csv().replace("2400 MiB", "2500 MiB"))
     assert "2 logs read" in ingest(root, "--out", out).out
-    assert (looked, peaks()) == (["telemetry.csv"], [2500, None])
+    assert (noted_since(looked), peaks()) == (["telemetry.csv"], [2500, None])
     (root / "a/b/c/2/gpu.csv").write_text(csv())
     ingest(root, "--out", out)
     assert peaks() == [2500, 2400]

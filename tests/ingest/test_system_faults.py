@@ -25,9 +25,12 @@ from calls import start, wait
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, contents, make_tree, write_run
 
+from ingest import explain
 from ingest.common import files as common_files
 from ingest.common import lock
-from ingest.record import ledger
+from ingest.read import layout
+from ingest.record import ledger, reading, telemetry
+from ingest.record import run as record_run
 from ingest.site.fault_table import faults
 
 Ingest = Callable[..., Called]
@@ -135,13 +138,13 @@ def test_a_read_only_folder_is_named_and_left_as_it_is(tree: Path, ingest: Inges
 def test_a_folder_of_logs_that_vanishes_is_a_problem(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = ledger.one_by_one
+    real = reading.on_processes
 
-    def vanished(*given: Any) -> Any:
+    def vanished(*given: Any, **named: Any) -> Any:
         shutil.rmtree(tree / "seg/paddleseg/bs2")
-        return real(*given)
+        return real(*given, **named)
 
-    monkeypatch.setattr(ledger, "one_by_one", vanished)
+    monkeypatch.setattr(reading, "on_processes", vanished)
     called = ingest(tree, "--json")
     assert called.code == 1
     assert [each.split(":")[0] for each in called.problems] == [f"logs/seg/paddleseg/bs2/{n}/train.log" for n in (1, 2)]
@@ -243,7 +246,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
     tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each change, before the log is read and after; nothing of it is remembered, so that the next run is right."""
-    tree, real = tmp_path / "logs", ledger._read
+    tree, real = tmp_path / "logs", reading.read_job
     logs = [
         write_run(tree, f"seg/{n}/1", SLOW + b"#%d\n" % n, run=run_json(batch_size=2))
         for n in range(2 * len(CHANGES) + 1)
@@ -260,7 +263,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
         return found
 
     with monkeypatch.context() as patched:
-        patched.setattr(ledger, "_read", changed)
+        patched.setattr(reading, "read_job", changed)
         called = ingest(tree, "--out", tmp_path / "docs", "--json")
     assert called.code == 1
     assert [each.partition(" or was")[0] for each in called.problems] == [
@@ -274,7 +277,7 @@ def test_a_log_that_changes_while_it_is_read_gives_no_figure(
 
     # What was read before stays, where something was.
     logs[8].write_bytes(FAST)
-    monkeypatch.setattr(ledger, "_read", lambda job: (real(job), grow(logs[8]))[0])
+    monkeypatch.setattr(reading, "read_job", lambda job: (real(job), grow(logs[8]))[0])
     called = ingest(tree, "--out", tmp_path / "docs", "--json")
     (changing,) = (each for each in called.problems if "while it was read" in each)
     assert changing.startswith("logs/seg/8/1/train.log: ")
@@ -369,13 +372,13 @@ def kill_reader(job: Any) -> Any:
     return _read(job)
 
 
-_read = ledger._read
+_read = reading.read_job
 
 
 def test_a_killed_reader_is_a_problem_of_its_logs(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tree.parent / "docs"
     with monkeypatch.context() as patched:
-        patched.setattr(ledger, "_read", kill_reader)
+        patched.setattr(reading, "read_job", kill_reader)
         called = ingest(tree, "--out", out, "--json", "--jobs", 2)
     assert called.code == 1
     lost = [f"logs/seg/paddleseg/bs4/{repeat}/train.log" for repeat in (1, 2)]
@@ -383,6 +386,91 @@ def test_a_killed_reader_is_a_problem_of_its_logs(tree: Path, ingest: Ingest, mo
     assert all("was killed" in each for each in called.problems)
     assert [each["path"] for each in called.lines if not each["published"]] == lost
     assert ingest(tree, "--out", out, "--jobs", 2).err == ""
+
+
+def dies_over(*names: str, number: int = signal.SIGSEGV) -> Callable[[Path], Any]:
+    """Return a reader of logs that ends its process over those in some folders, as a fault of native code does."""
+    real = record_run.read
+
+    def read(path: Path) -> Any:
+        if os.getpid() != TESTS and path.parent.name in names:
+            os.kill(os.getpid(), number)
+        return real(path)
+
+    return read
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("names", "number", "said"),
+    [
+        (("4",), signal.SIGSEGV, "crashed (SIGSEGV), because of a bug in Perfledger or in a library"),
+        (("4",), signal.SIGKILL, "was killed (SIGKILL). The system may be short of memory"),
+        (("1", "2", "9"), signal.SIGBUS, "crashed (SIGBUS)"),
+    ],
+)
+def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(
+    tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, names: Sequence[str], number: int, said: str,
+    jobs: int,
+) -> None:  # fmt: skip
+    logs = tmp_path / "logs"
+    for repeat in range(1, 10):
+        write_run(logs, f"seg/case/{repeat}", SLOW + b"#%d\n" % repeat, run=run_json(batch_size=2, repeat=repeat))
+    write_run(logs, "seg/other/11", FAST, run=run_json(batch_size=2, model="other"))
+    whole = ingest(logs, "--json").lines
+    lost = [f"logs/seg/case/{name}/train.log" for name in names]
+    with monkeypatch.context() as patched:
+        patched.setattr(record_run, "read", dies_over(*names, number=number))
+        called = ingest(logs, "--json", "--jobs", jobs)
+    assert called.code == 1
+    assert [each.partition(": ")[0] for each in called.problems] == lost
+    assert all(said in each for each in called.problems)
+    assert [each for each in called.lines if each["path"] not in lost] == [
+        each for each in whole if each["path"] not in lost
+    ]
+    assert [each["path"] for each in called.lines if not each["published"]] == lost
+
+
+def test_telemetry_that_ends_its_reader_is_left_out(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "seg/paddleseg/bs2/1/telemetry.csv").write_text(
+        "timestamp, index, utilization.gpu [%]\n"
+        + "".join(f"2026/11/20 11:50:{at:02}.000, 0, 90 %\n" for at in range(30))
+    )
+    whole = ingest(tree, "--json").lines
+    assert [each["path"] for each in whole if each["telemetry"]] == [f"logs/{LOG}"]
+    monkeypatch.setattr(telemetry, "read_telemetry", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert {each.partition(": ")[0] for each in called.problems} == {"logs/seg/paddleseg/bs2/1/telemetry.csv"}
+    assert [each["figures"] for each in called.lines] == [each["figures"] for each in whole]
+
+
+def test_an_explanation_names_what_ended_its_reader(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explain, "read", lambda _: os.kill(os.getpid(), signal.SIGSEGV))
+    said = explain.text(tree / LOG, "train.log", layout.load("perfledger"))
+    assert said.startswith("log        train.log\nnot read   train.log: was not read: the process that read it crashed")
+    assert "(SIGSEGV)" in said
+
+
+def test_an_interruption_while_logs_are_read_leaves_no_process(tree: Path) -> None:
+    marker = tree.parent / "reading"
+
+    def waits(_path: Path) -> None:
+        marker.touch()
+        time.sleep(600)
+
+    def slowly() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what runs in the background
+        record_run.read = waits  # type: ignore[assignment]
+
+    call = start(tree.parent / "said", tree, "--json", "--jobs", 2, before=slowly)
+    assert wait(marker.exists)
+    os.killpg(call.pid, signal.SIGINT)  # as a terminal does: to all processes
+    assert call.code() == 130
+    assert call.said.strip() == "ingest: interrupted; every file is either as before or complete"
+    assert wait(lambda: call.left() == [])
 
 
 #: The process that tests run in, and a file that says that one that reads was killed.
@@ -402,7 +490,7 @@ def test_a_reader_that_is_killed_once_loses_nothing(
     """As one that is killed from outside: nobody knows over which log, and all that remain are read again."""
     killed = tree.parent / "killed"
     monkeypatch.setitem(KILLED, "file", killed)
-    monkeypatch.setattr(ledger, "_read", kill_once)
+    monkeypatch.setattr(reading, "read_job", kill_once)
     called = ingest(tree, "--json", "--jobs", 2)
     assert (called.code, called.err) == (0, "")
     assert killed.exists()
@@ -452,16 +540,14 @@ def test_less_memory_is_one_message(tree: Path) -> None:
 def test_a_log_that_needs_more_memory_than_there_is_is_a_problem_of_that_log(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ingest.record import run
-
-    real = run.read
+    real = record_run.read
 
     def short(path: Path) -> Any:
         if path == tree / LOG:
             raise MemoryError
         return real(path)
 
-    monkeypatch.setattr(run, "read", short)
+    monkeypatch.setattr(record_run, "read", short)
     called = ingest(tree, "--json")
     assert called.code == 1
     assert [each.partition(";")[0] for each in called.problems] == [

@@ -175,13 +175,13 @@ def test_ranks_that_print_a_step_each_hold_the_pause_in_the_next_step(tmp_path: 
 
 
 def test_clocks_coarser_than_a_line_keep_the_pause(tmp_path: Path) -> None:
-    """The line behind the pause stands anywhere in its second, so that no row begins there."""
+    """Of several lines with one time only the first is a row; the evaluation is in the row that it ends in."""
     at = [0, 1, 1, 2, 2, 9, 9, 10, 11, 12]
     lines = [f"at {each} step {n} timer 0.5" for n, each in enumerate(at)]
     lines[5:5] = ["eval done in 3 s"]
     given, _ = of(lines, tmp_path, CLOCK.replace(b" timer <training_seconds>", b" timer 0.5"), pauses=(EVALUATED,))
-    assert given.seconds.tolist() == [1.0, 1.0, 8.0, 1.0, 1.0]
-    assert given.pauses.tolist() == [0, 0, 1, 0, 0]
+    assert given.seconds.tolist() == [1.0, 1.0, 7.0, 1.0, 1.0, 1.0]
+    assert given.pauses.tolist() == [0, 0, 1, 0, 0, 0]
 
 
 def timed(took: Sequence[float], timer: Sequence[float]) -> list[str]:

@@ -58,6 +58,29 @@ def test_no_date_is_nan(printed: bytes) -> None:
     assert math.isnan(clocks([printed])[0])
 
 
+def test_every_day_of_the_calendar_and_no_other_is_a_date() -> None:
+    for year in (1900, 1970, 1972, 2000, 2023, 2024, 2100):
+        dates = [(month, day) for month in range(15) for day in range(34)]
+        found = clocks([b"%04d-%02d-%02d 00:00:00" % (year, *each) for each in dates])
+        for (month, day), seconds in zip(dates, found.tolist(), strict=True):
+            try:
+                expected = dt.datetime(year, month, day, tzinfo=dt.UTC).timestamp()
+            except ValueError:
+                expected = math.nan
+            assert seconds == expected or (math.isnan(seconds) and math.isnan(expected)), (year, month, day)
+
+
+@pytest.mark.parametrize("impossible", [b"2023-13-01 00:00:00", b"2023-02-30 00:00:00", b"0000-00-00 00:00:00"])
+@pytest.mark.parametrize("count", [500, 501, 5_000])
+def test_one_impossible_date_among_many_is_nan_alone(impossible: bytes, count: int) -> None:
+    """NumPy 2.4.6 crashes when it casts more than 500 strings of which one is no date."""
+    printed = [b"2023-01-01 00:%02d:%02d" % divmod(each % 3600, 60) for each in range(count)]
+    printed[count // 2] = impossible
+    for found in (clocks(printed), stamps(b"".join(each + b" x\n" for each in printed), range(0, 22 * count, 22))):
+        assert np.flatnonzero(np.isnan(found)).tolist() == [count // 2]
+        assert found[-1] - found[0] == (count - 1) % 3600
+
+
 #: Spellings of a logger's stamp, with what stands around it on the line.
 SPELLINGS = (
     ("", "%Y-%m-%d %H:%M:%S,123 - x"),

@@ -12,7 +12,7 @@ from golden import GOLDEN, NUMBERS, UNLISTED, columns_of, command, evaluate, log
 from golden import table as table_of
 
 from ingest.compute import rules
-from ingest.compute.frame import begun_anew
+from ingest.compute.one_run import steps_increase
 from parsers.contract import COLUMNS
 from parsers.engine.read import Session, read
 from parsers.engine.registry import by_id, formats
@@ -220,8 +220,7 @@ def test_two_runs_in_one_file(format_id: str, tmp_path: Path) -> None:
     sessions = read(path).sessions
     if len(sessions) == 1:
         assert format_id in SILENT
-        restarts = [begun_anew(each) for each in sessions[0].records if each.reading.span != "run"]
-        assert any(each is not None for each in restarts)
+        assert list(steps_increase(sessions[0]))
         return
     assert [rows((each,)) == expected for each in sessions] == [True, True]
     stated = [facts_of(each) == facts_of(session_of(format_id)) for each in sessions]

@@ -18,7 +18,7 @@ from golden import GOLDEN, cases_of, evaluate, log_of
 from ingest.compute import rules
 from ingest.compute.measurement import measured
 from ingest.compute.metrics import metrics
-from ingest.compute.second_run import second_run
+from ingest.compute.one_run import one_run
 from ingest.read.beside import PathFacts
 from ingest.read.run_json import RunJsonFile
 from ingest.record.run import facts_of as facts_of_run
@@ -118,7 +118,7 @@ def check_metrics(session: Session, facts: Facts, table: Table) -> None:
 
 
 def check_problem(session: Session, facts: Facts, table: Table) -> None:
-    found, expected = second_run(session), table["problem"]
+    found, expected = one_run(session), table["problem"]
     assert found == (None if expected == "none" else (expected["line"], Reason(expected["code"])))
 
 

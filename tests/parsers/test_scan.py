@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import json
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -174,17 +172,7 @@ STAMPS = {
     "SkyPilot's head": b"(head, rank=0, pid=12345) ",
     "Ray's workers without a name": b"(pid=12345) ",
     "Jenkins": b"01:02:03  ",
-    "a quotation": b"> ",
-    "a quotation in a quotation": b"> > ",
-    "a quotation without blanks": b">",
-    "grep": b"logs/run-1/train.log:",
-    "grep of lines around": b"train.log-12-",
-    "diff, of a log that was added": b"+",
-    "diff, of a log that was removed": b"-",
-    "R Markdown": b"## ",
     "what another program printed": b"[stderr] ",
-    "a block of code in Markdown": b"    ",
-    "a tab": b"\t",
     "ts": b"Nov 20 01:02:03 ",
     "the journal": b"Nov 20 01:02:03 node-1 python3[1234]: ",
     "the journal, precisely": b"Nov 20 01:02:03.123456 node-1 python3[1234]: ",
@@ -195,11 +183,8 @@ STAMPS = {
     "GitHub's command line": b"train\tRun the training\t2026-11-20T01:02:03.1234567Z ",
     "Determined AI of one process": b"[2026-11-20T01:02:03.123456Z] 5c90a731 || ",
     "Vertex AI's columns": b"ERROR     2026-11-20 01:02:03 +0100  workerpool0-0     ",
-    "what Kaggle shows": b"12.5s\t7\t",
     "Airflow": b"[2026-11-20T01:02:03.123+0000] {subprocess.py:93} INFO - ",
     "Airflow before 2022": b"[2026-11-20 01:02:03,123] {bash_operator.py:157} INFO - ",
-    "PM2": b"0|train    | ",
-    "PM2 with times": b"12|train-it | 2026-11-20T01:02:03: ",
 }
 
 
@@ -212,176 +197,6 @@ def test_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: by
     (chunk,) = chunks(path, Noise())
     assert chunk.text == b"epoch 1 loss: 2.5\n\nname : r50\nGPU 0: V100\n"
     assert {rank for _, rank in chunk.tags} == ({3} if inner else {0})
-
-
-@pytest.mark.parametrize(("one", "other"), [(b"a.log:", b"b.log:"), (b"a0.log:7:", b"a1.log:7:"), (b"-", b"+")])
-def test_lines_of_two_logs_keep_what_tells_them_apart(tmp_path: Path, one: bytes, other: bytes) -> None:
-    path = tmp_path / "train.log"
-    path.write_bytes(b"".join((one, one, one, one, other)[n % 5] + b"epoch 1 loss: %d.5\n" % n for n in range(60)))
-    assert text_of(path, 1 << 20) == path.read_bytes()
-
-
-def test_what_docker_keeps_of_a_container_is_read_as_it_was_printed(tmp_path: Path) -> None:
-    printed = ["epoch 1 \x1b[32mloss\x1b[0m: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: V100\r"]
-    beside = {"stream": "stdout", "time": "2026-11-20T01:02:03.5Z"}
-    kept = [json.dumps({"log": f"{each}\n", **beside}, separators=(",", ":")) for each in printed]
-    kept.insert(2, '{"log":"cut off\\')
-    path = tmp_path / "0123-json.log"
-    path.write_text("".join(f"{each}\n" for each in kept), "utf-8")
-    expected = ["epoch 1 loss: 2.5", "", kept[2], '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: V100"]
-    assert text_of(path, 1 << 20).decode() == "".join(f"{each}\n" for each in expected)
-    assert text_of(path, 7).decode() == "".join(f"{each}\n" for each in expected)
-
-
-def test_what_kaggle_keeps_of_a_notebook_is_read_as_it_was_printed(tmp_path: Path) -> None:
-    printed = ["epoch 1 \x1b[32mloss\x1b[0m: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: T4\r"]
-    events = [{"stream_name": "stderr", "time": at + 1.5, "data": f"{each}\n"} for at, each in enumerate(printed)]
-    kept = [json.dumps(each, separators=(",", ":")) for each in events]
-    kept = [f"[{kept[0]}", *(f",{each}" for each in kept[1:])]
-    path = tmp_path / "notebook.log"
-    path.write_text("".join(f"{each}\n" for each in [*kept, "]"]), "utf-8")
-    expected = ["epoch 1 loss: 2.5", "", '"name" : "r50"\\n', "Größe\r 10%|█| ", "GPU 0: T4", "]"]
-    assert text_of(path, 1 << 20).decode() == "".join(f"{each}\n" for each in expected)
-    assert text_of(path, 7).decode() == "".join(f"{each}\n" for each in expected)
-
-
-SHIPPED: tuple[dict[str, object], ...] = (
-    {"log": "%s\n", "stream": "stderr", "time": "2026-11-20T01:02:03.5Z"},
-    {"date": 1795000000.5, "stream": "stdout", "_p": "F", "log": "%s"},
-    {"timestamp": 1795000000000, "message": "%s", "ingestionTime": 1795000000500},
-    {"labels": {"job": "train"}, "line": "%s", "timestamp": "2026-11-20T01:02:03.5Z"},
-    {"insertId": "1a", "resource": {"labels": {"pod": "x"}, "type": "k8s"}, "severity": "INFO", "textPayload": "%s"},
-)
-
-
-@pytest.mark.parametrize("shipped", SHIPPED)
-@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
-def test_what_ships_logs_is_taken_off(tmp_path: Path, shipped: dict[str, object], separators: tuple[str, str]) -> None:
-    """Shippers keep each line in an object of JSON, with where and when it was printed."""
-    path, printed = tmp_path / "train.log", ["epoch 1 \x1b[32mloss\x1b[0m: 2.5", "{'loss': 2.5}", '{"step": 1}']
-    kept = [{key: each % line if each in ("%s", "%s\n") else each for key, each in shipped.items()} for line in printed]  # type: ignore[operator]
-    path.write_text("".join(json.dumps(each, separators=separators) + "\n" for each in kept))
-    assert text_of(path, 1 << 20).decode() == "epoch 1 loss: 2.5\n{'loss': 2.5}\n{\"step\": 1}\n"
-
-
-def test_a_record_with_a_message_is_none_that_was_shipped(tmp_path: Path) -> None:
-    path = tmp_path / "train.log"
-    path.write_bytes(b'{"time": "2026-11-20T01:02:03", "message": "train", "step": 10, "loss": 2.5}\n' * 9)
-    assert text_of(path, 1 << 20) == path.read_bytes()
-
-
-WRITTEN = {
-    "rsyslog": (b"#015 10%%|#   | 1/9\n#033[32mloss#033[0m:#0112.5\n5 s#010#010 ms\n#015%s"),
-    "an editor": (b"^M 10%%|#   | 1/9\n^[[32mloss^[[0m:\t2.5\n5 s^H^H ms\n^M%s"),
-}
-
-
-@pytest.mark.parametrize("kind", WRITTEN)
-@pytest.mark.parametrize("text", [b" 20%|##  | 2/9 [00:02<00:07,  1.00it/s]", b"Trial #015: 3^2 + R^M #0151"])
-def test_control_characters_that_are_written_out_are_applied(tmp_path: Path, kind: str, text: bytes) -> None:
-    path = tmp_path / "train.log"
-    path.write_bytes(WRITTEN[kind] % text.partition(b"T")[0])
-    assert text_of(path, 1 << 20) == b"\r 10%|#   | 1/9\nloss:\t2.5\n5 ms\n\r" + text.partition(b"T")[0]
-    path.write_bytes(b"loss\n%s\n" % text)
-    assert text_of(path, 1 << 20) == path.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("printed", "left"),
-    [
-        (b"[34mloss[0m: [1;31m2.5[0m", b"loss: 2.5"),
-        (b"[36m(main_task pid=7)[0m step:1 - took [3m 20s", b"(main_task pid=7) step:1 - took [3m 20s"),
-        (b"took [12m 30s of [0m]", b"took [12m 30s of [0m]"),
-        (b"[A[A 10%|#   | 1/9 [00:01<00:08,  1.00s/it][A", b" 10%|#   | 1/9 [00:01<00:08,  1.00s/it]"),
-        (b"[2K[K      1/100      5.1G", b"      1/100      5.1G"),
-        (b"[A] the first, x[A]", b"[A] the first, x[A]"),
-        (
-            b"Mended #015 at 10% of its cost, in colour #0150ff",
-            b"Mended #015 at 10% of its cost, in colour #0150ff",
-        ),
-    ],
-)
-def test_styles_whose_escape_was_lost_are_removed(printed: bytes, left: bytes) -> None:
-    """Pages drop the character, and show what follows it."""
-    assert scan.unstyled(printed) == left
-    assert scan.unstyled(b"x\n" + printed + b"\r" + printed) == b"x\n" + left + b"\r" + left
-
-
-def wrapped(text: bytes, width: int) -> bytes:
-    """Return a text as a terminal of some width shows it, and gives it to who copies it."""
-    lines = text.decode().split("\n")
-    return "\n".join(each[at : at + width] for each in lines for at in range(0, max(1, len(each)), width)).encode()
-
-
-@pytest.mark.parametrize("width", [60, 80, 100, 137])
-def test_numbers_that_a_terminal_cut_are_whole(tmp_path: Path, width: int) -> None:
-    """A number of which only the first digit stands on a line is a wrong one."""
-    path = tmp_path / "train.log"
-    path.write_bytes(wrapped(b"".join(RECORD % (10 * i, 7 * i + 1234) + b"\n" for i in range(40)), width))
-    (session,) = read(path).sessions
-    assert session.main["throughput"].tolist() == [7.0 * i + 1234 for i in range(40)]
-    first = path.read_bytes().split(b"\n").index(wrapped(RECORD % (390, 1507), width).partition(b"\n")[0]) + 1
-    assert session.main.lines([39]) == [first]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        RECORD % (10, 1234) + b"\n" + b"5 images were skipped\n",
-        b"2026-11-20 11:50:55 step 10 of 100, with a loss of 2.5000 and a speed of 123.5\n" * 9,
-        b"step 10 of 100, with a loss of 2.5000 and a speed of 123.5\nvalidation: 2.5\n" * 9,
-        b"| step 10 | loss of 2.5000 | speed of 123.5 samples per second |\n" * 9,
-    ],
-)
-def test_lines_of_equal_length_are_not_joined(tmp_path: Path, text: bytes) -> None:
-    path = tmp_path / "train.log"
-    path.write_bytes(text)
-    assert text_of(path, 1 << 20) == text
-
-
-def test_blocks_of_code_in_markdown_lose_their_indent(tmp_path: Path) -> None:
-    """Notebooks that were exported have their outputs in such blocks."""
-    path, block = tmp_path / "train.md", b"".join(b"    epoch %d loss: 2.5\n" % each for each in range(9))
-    path.write_bytes(b"# Training\n\n" + block + b"\nIt went well.\n")
-    assert text_of(path, 1 << 20) == b"# Training\n\n" + block.replace(b"    ", b"") + b"\nIt went well.\n"
-    path.write_bytes(b"::: {.output .stream .stdout}\n" + block + b":::\n")
-    assert text_of(path, 1 << 20) == b"::: {.output .stream .stdout}\n" + block.replace(b"    ", b"") + b":::\n"
-    path.write_bytes(b"# Training\n\nsteps:\n" + block + b"\nIt went well.\n")
-    assert text_of(path, 1 << 20) == path.read_bytes()
-
-
-@pytest.mark.parametrize(("numbers", "ranks"), [(range(1, 41), {0}), ([*range(10)] * 4, set(range(10)))])
-def test_numbers_of_lines_are_no_ranks(tmp_path: Path, numbers: Sequence[int], ranks: set[int]) -> None:
-    """`grep -n` and `srun --label` look alike; ranks come back, and a blank follows them."""
-    path = tmp_path / "train.log"
-    blank = b" " if ranks != {0} else b""
-    path.write_bytes(b"".join(b"%d:%sloss: 2.5\n" % (each, blank) for each in numbers))
-    (found,) = chunks(path, Noise())
-    assert found.text == b"loss: 2.5\n" * 40
-    assert {rank for _, rank in found.tags} == ranks
-
-
-@pytest.mark.parametrize(
-    "line", ["%d\timages/sec: 210.5 +/- 0.5 (jitter = 5.5)\t7.5", "%d: 7.5, 7.25 avg, 0.001 rate, 2.5 seconds"]
-)
-@pytest.mark.parametrize(
-    "numbers", [range(1, 41), range(10, 410, 10), range(200_000, 200_400, 10), [*range(1, 201), *range(1, 201)]]
-)
-def test_steps_that_begin_a_line_are_no_numbers_of_lines(tmp_path: Path, line: str, numbers: Sequence[int]) -> None:
-    """As tf_cnn_benchmarks and Darknet print them: `cat -n` fills six columns, and `grep -n` puts no blank behind."""
-    path = tmp_path / "train.log"
-    path.write_text("".join(f"{line % each}\n" for each in numbers))
-    assert text_of(path, 1 << 20) == path.read_bytes()
-
-
-@pytest.mark.parametrize("numbered", [b"%6d\t%s\n", b"%d:%s\n"])
-def test_numbers_before_lines_are_removed(tmp_path: Path, numbered: bytes) -> None:
-    """As `cat -n` and `grep -n` put them there."""
-    path = tmp_path / "train.log"
-    path.write_bytes(b"".join(numbered % (each, b"2026-11-20 loss: 2.5") for each in range(3, 60, 2)))
-    (found,) = chunks(path, Noise())
-    assert found.text == b"2026-11-20 loss: 2.5\n" * 29
-    assert {rank for _, rank in found.tags} == {0}
 
 
 def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
@@ -559,28 +374,6 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"[INFO] [1,2] <stdout>: stays", b"[INFO] [1,2] <stdout>: stays"),
         (b"plain \xe4\xbd\xa0 text", b"plain \xe4\xbd\xa0 text"),
         (b"\x1b alone", b"\x1b alone"),
-        # What pages make of characters and lines, each where it is not itself.
-        (b"1% [00:01&lt;00:09] &quot;a&quot; -&gt; b &amp;", b'1% [00:01<00:09] "a" -> b &'),
-        (b'"a": "&quot;" &amp; b & c', b'"a": "&quot;" &amp; b & c'),
-        (b"<pre><code>loss:&nbsp;2.5<br/>\n2.4<br>\n<i>2.3</i></code></pre>", b"loss: 2.5\n2.4\n<i>2.3</i>"),
-        (b"x <br> y <pre>", b"x <br> y <pre>"),
-        # Carriage returns that were lost between the states of a bar.
-        (
-            b"1%|#  | 1/90 [00:01<01:29,  1.00s/it] 2%|#  | 2/90",
-            b"1%|#  | 1/90 [00:01<01:29,  1.00s/it]\r 2%|#  | 2/90",
-        ),
-        (
-            b"1|1|Loss: 2:  1%|#  | 1/90 [00:01<01:29, 1.5it/s, x=2]1|2|Loss: 1:  2%|#",
-            b"1|1|Loss: 2:  1%|#  | 1/90 [00:01<01:29, 1.5it/s, x=2]\r1|2|Loss: 1:  2%|#",
-        ),
-        (b"99%|## | 89/90 [00:01<00:00, 9.5it/s] loss 2.5", b"99%|## | 89/90 [00:01<00:00, 9.5it/s] loss 2.5"),
-        # Colours whose escape character was lost on the way.
-        (b"[32m[2026-11-20] [    INFO][0m - loss: 2.5[0m", b"[2026-11-20] [    INFO] - loss: 2.5"),
-        (b"[32m[2026-11-20] [    INFO] [0m - loss: 2.5", b"[2026-11-20] [    INFO] - loss: 2.5"),
-        (b"^[[1;36mtrain^[[0m:316", b"train:316"),
-        ("\ufffd[38;5;40mred\ufffd[39m\ufffd[0m".encode(), b"red"),
-        (b"done [31m 12s] of [0m 30s]", b"done [31m 12s] of [0m 30s]"),
-        (b"in [1m] and [0m]", b"in [1m] and [0m]"),
     ],
 )
 def test_styles_and_backspaces_are_removed(tmp_path: Path, printed: bytes, left: bytes) -> None:
@@ -637,14 +430,6 @@ def test_records_have_only_the_columns_of_their_reading(tmp_path: Path) -> None:
     records = read(path).sessions[0].main
     assert "throughput" in records
     assert "clock" not in records
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_byte_order_marks_within_joined_files_are_removed(encoding: str, tmp_path: Path) -> None:
-    path = tmp_path / "train.log"
-    path.write_bytes(b"".join(f"word {n}\n".encode(encoding) for n in range(3)))
-    (chunk,) = chunks(path, Noise())
-    assert chunk.text == b"word 0\nword 1\nword 2\n"
 
 
 @pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.compute.second_run import second_run
+from ingest.compute.one_run import one_run
 from parsers.engine.read import chunks, read
 from tests.corpus import corpus, expected
 
@@ -39,7 +39,7 @@ def test_settings_of_a_program_that_took_no_step_do_not_count(said: bytes, tmp_p
     # Without its banner nothing tells where the second program begins.
     log = read(written(tmp_path, CONFIG % 8 + said + CONFIG % 16 + record(10, 1) + record(20, 2)))
     (session,) = log.sessions
-    assert second_run(session) is None
+    assert one_run(session) is None
     assert session.facts["batch_size"].value == 16
 
 

@@ -17,13 +17,11 @@ import pytest
 from made import ALL, ONE, facts_of, figure, log_of, metrics_of, reason, session_of, value
 
 from ingest.compute import rules
-from ingest.compute.frame import begun_anew
 from ingest.compute.measurement import Measurement, measured
 from ingest.compute.metrics import metrics
-from ingest.compute.second_run import second_run
+from ingest.compute.one_run import one_run
 from ingest.read.facts import merge
 from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
 from schema.records import Figure, MetricFigure, NoFigure, Reason
 
 # Language models
@@ -53,23 +51,18 @@ def test_bars_of_nemo_without_a_timing(more: str, tmp_path: Path) -> None:
     assert value(session, "sustained") == pytest.approx(256 / 1.25, rel=0.005)
 
 
-@pytest.mark.parametrize(("batches", "sound"), [([256], True), ([64, 128, 256], False), ([128], False)])
-def test_bars_of_nemo_contradict_a_stated_batch(batches: list[int], sound: bool, tmp_path: Path) -> None:
+def test_bars_of_nemo_count_samples(tmp_path: Path) -> None:
     seen, drawn = 0, ["global_batch_size: 256\n"]
     for n in range(1, 301):
-        seen += batches[n * len(batches) // 301]
+        seen += 256
         drawn.append(
             f"\rEpoch 0:  22%|##1   | {n}/20101 [{elapsed(2 * n)}<7:48:37,  2.00s/it, loss=2.43, v_num=5, "
             f"reduced_train_loss=2.500, global_step={n}.0, consumed_samples={seen:.3g}]"
         )
     session = session_of(["".join(drawn)], tmp_path, "frameworks.nemo_bar")
     found = measured(session, facts_of(session)).headline
-    if sound:
-        assert isinstance(found, Figure)
-        assert found.value == pytest.approx(128, rel=0.01)
-    else:
-        assert isinstance(found, NoFigure)
-        assert found.reason.args["witness"] == "counters"
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(128, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +166,6 @@ def bar_of_updates(
             took += paused[1]
             lines += said
     return lines
-
-
-def test_short_epochs_of_fast_steps_lose_no_part_of_a_second(tmp_path: Path) -> None:
-    """170 batches of 8 samples in 9.35 s. Steps after the last change of a bar's clock have no time of their own."""
-    epochs = [each for _ in range(30) for each in bar_of_updates(170, 0.055, "Iteration: ")]
-    session = session_of([*OLD_HEAD, *epochs], tmp_path, "frameworks.hf_iteration")
-    assert value(session) == pytest.approx(8 / 0.055, rel=0.01)
 
 
 def resumed(step: int, total: int, pace: float) -> list[str]:
@@ -353,52 +339,6 @@ def test_checkpoints_after_all_multiples_of_steps_do_not_count(printer: str, tmp
     assert found.value == pytest.approx(expected, rel=0.012)
 
 
-DIFFUSERS_HEAD = [
-    "11/20/2026 10:00:30 - INFO - __main__ - ***** Running training *****",
-    "11/20/2026 10:00:30 - INFO - __main__ -   Instantaneous batch size per device = 4",
-    "11/20/2026 10:00:30 - INFO - __main__ -   Total train batch size (w. parallel, distributed & accumulation) = 64",
-    "11/20/2026 10:00:30 - INFO - __main__ -   Gradient Accumulation steps = 2",
-    "11/20/2026 10:00:30 - INFO - __main__ -   Total optimization steps = 600",
-]
-
-
-def bar_of_diffusers(
-    step: Callable[[int], int] = lambda step: step,
-    seconds: Callable[[int], int] = lambda step: 2 * step,
-    total: Callable[[int], int] = lambda step: 501,
-) -> list[str]:
-    """Return the bar of diffusers, whose steps of 64 samples take 2 s; some numbers may be printed as others."""
-    return [
-        *DIFFUSERS_HEAD,
-        *(
-            f"Steps:   2%|#    | {step(n)}/{total(n)} [{dt.timedelta(seconds=seconds(n))}<47:05,  2.00s/it, "
-            "lr=1e-5, step_loss=0.0625]"
-            for n in range(1, 501)
-        ),
-    ]
-
-
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        {"seconds": lambda n: 2 * n // (10 if n % 40 == 39 else 1)},
-        {"seconds": lambda n: 2 * n * (1000 if n % 40 == 39 else 1)},
-        {"step": lambda n: n // (10 if n % 40 == 39 else 1)},
-        {"step": lambda n: n * (1000 if n % 40 == 39 else 1)},
-        {"total": lambda n: 501 // (10 if n % 40 == 39 else 1)},
-    ],
-)
-def test_damaged_numbers_of_a_bar_move_no_figure(damaged: dict[str, Callable[[int], int]], tmp_path: Path) -> None:
-    session = session_of(bar_of_diffusers(**damaged), tmp_path, "frameworks.diffusers")
-    assert second_run(session) is None
-    assert value(session, "sustained") == pytest.approx(64 / 2, rel=0.01)
-
-
-def test_time_that_falls_and_rises_gives_no_figure(tmp_path: Path) -> None:
-    session = session_of(bar_of_diffusers(seconds=lambda n: 2 * n * (1 + n % 2)), tmp_path, "frameworks.diffusers")
-    assert reason(session, "sustained") == "clock_runs_back"
-
-
 class Printer(NamedTuple):
     """A program that draws a bar: its head, its line, and the samples of a step.
 
@@ -484,38 +424,18 @@ def judged(session: Session) -> Measurement:
     return measured(session, facts_of(session))
 
 
-def why_withheld(session: Session) -> str:
-    """Return the code of the reason for a missing figure, or the witness that contradicts it."""
-    found = judged(session).headline
-    assert isinstance(found, NoFigure), found
-    return str(found.reason.args.get("witness", found.reason.code))
-
-
-def session_with_bar(
-    printer: Printer, tmp_path: Path, lie: float = 1.0, usual: float = 3.0, first: float = 3.0
-) -> Session:
-    """Return the log of steps of about three seconds; the printed time is `lie` times too long."""
+def session_with_bar(printer: Printer, tmp_path: Path, usual: float = 3.0, first: float = 3.0) -> Session:
+    """Return the log of steps of about three seconds."""
     noise, since, mean, text = random.Random(1), 0.0, 0.0, printer.head
     for n in range(1, STEPS + 1):
         took = first if n == 1 else usual * noise.uniform(0.9, 1.1)
         since += took
         mean = since / n if not printer.smoothed else 0.3 * took + 0.7 * (mean or took)
         speed = f"{mean:5.2f}s/it" if mean >= 1 else f"{1 / mean:5.2f}it/s"
-        text += printer.line(n, f"{n}/{STEPS} [{elapsed(since * lie)}<{elapsed((STEPS - n) * mean)}, {speed}")
+        text += printer.line(n, f"{n}/{STEPS} [{elapsed(since)}<{elapsed((STEPS - n) * mean)}, {speed}")
     log = log_of([text], tmp_path)
     assert [each.format.id for each in log.claims] == [f"frameworks.{printer.format}"]
     return log.sessions[-1]
-
-
-@pytest.mark.parametrize("name", PRINTERS)
-@pytest.mark.parametrize("lie", [2.0, 0.5])
-def test_time_of_a_bar_contradicts_its_speed(name: str, lie: float, tmp_path: Path) -> None:
-    session = session_with_bar(PRINTERS[name], tmp_path, lie)
-    if PRINTERS[name].samples is not None:
-        assert why_withheld(session) == "arithmetic"
-    found = measured(session, facts_of(session)).untimed
-    assert found is not None
-    assert found.args["witness"] == "arithmetic"
 
 
 def published(session: Session) -> float:
@@ -536,11 +456,9 @@ def test_bar_with_a_slow_start_contradicts_nothing(name: str, first: float, tmp_
 def test_fast_steps_with_whole_seconds_contradict_nothing(name: str, tmp_path: Path) -> None:
     session = session_with_bar(PRINTERS[name], tmp_path, usual=0.2, first=0.2)
     assert measured(session, facts_of(session)).untimed is None
-    assert why_withheld(session_with_bar(PRINTERS[name], tmp_path, 2.0, usual=0.2, first=0.2)) == "arithmetic"
 
 
-@pytest.mark.parametrize("lie", [1.0, 2.0])
-def test_model_that_answers_prompts_every_tenth_step(lie: float, tmp_path: Path) -> None:
+def test_model_that_answers_prompts_every_tenth_step(tmp_path: Path) -> None:
     # Behind each line the next answers are generated for 60 s, which the speed of the next line hardly shows.
     for key, apart in (("'completions/mean_length': 90.5, ", 10), ("'completions/mean_length': 90.5, ", 1)):
         since, mean, text = 0.0, 0.0, ""
@@ -548,14 +466,11 @@ def test_model_that_answers_prompts_every_tenth_step(lie: float, tmp_path: Path)
             took = 3.0 + 60.0 * (n % 10 == 1)
             since += took
             mean = 0.3 * took + 0.7 * (mean or took)
-            bar = f"{n}/{STEPS} [{elapsed(since * lie)}<{elapsed((STEPS - n) * mean)}, {mean:5.2f}s/it]"
+            bar = f"{n}/{STEPS} [{elapsed(since)}<{elapsed((STEPS - n) * mean)}, {mean:5.2f}s/it]"
             told_of = f"{{'loss': 2.5, 'num_tokens': {4096 * n}.0, {key}'epoch': {n / STEPS:.2f}}}"
             text += f"\r{percent(n)}{bar}" if n % apart else f"\n{told_of}\n\r{percent(n)}{bar}"
         (session,) = log_of([text], tmp_path).sessions
-        if lie == 2 and apart == 1:
-            assert why_withheld(session) == "arithmetic"
-        else:
-            assert published(session) == pytest.approx(4096 / 9 / lie, rel=0.02)
+        assert published(session) == pytest.approx(4096 / 9, rel=0.02)
 
 
 # Several families
@@ -627,20 +542,14 @@ def olmo_core(step: int, seconds: float, before: str = "", clock: str = "10:00:0
     ]
 
 
-@pytest.mark.parametrize("collected", [1, 5])
-def test_olmo_core_leaves_out_evaluated_steps_in_collected_blocks(tmp_path: Path, collected: int) -> None:
-    """Step 50 is evaluated. In a block of five steps, that of step 46 follows the line of the evaluation."""
-    lines, now, kept = ["world_size: 8"], 0.0, []
+def test_olmo_core_leaves_out_evaluated_steps(tmp_path: Path) -> None:
+    lines, now = ["world_size: 8"], 0.0
     for step in range(1, 201):
         evaluated = step % 50 == 0
         if evaluated:
             lines.append(f"2026-11-20 {time_of_day(now + 1)}\thost:0\tevaluator_callback:70\tINFO\tRunning lm evals...")
         now += 21.0 if evaluated else 1.0
-        kept.append((step, 21.0 if evaluated else 1.0))
-        if step % collected == 0:
-            for n, (each, seconds) in enumerate(kept):
-                lines += olmo_core(each, seconds, clock=time_of_day(now + 0.001 * n))
-            kept.clear()
+        lines += olmo_core(step, 21.0 if evaluated else 1.0, clock=time_of_day(now))
     session = session_of(lines, tmp_path, "frameworks.olmo_core")
     assert value(session, "sustained", devices=8, batch_size=1) == pytest.approx(8 * 16384)
 
@@ -878,65 +787,6 @@ def test_seconds_that_the_clock_contradicts_are_not_a_time_per_step(tmp_path: Pa
     assert (latency.value, latency.reason) == (None, found.headline.reason)
 
 
-@pytest.mark.parametrize(("first", "expected"), [(0, 3200), (1, None)])
-def test_bars_of_chainer_are_means_of_a_hundred_iterations(first: int, expected: float | None, tmp_path: Path) -> None:
-    """100 iterations of 32 in a second; an epoch of 1,050 ends with an evaluation of 5 s, and the first bar is slow."""
-    lines, bars, clock = ["GPU: 0", "# unit: 100", "# Minibatch-size: 32", "# epoch: 20"], [], 30.0
-    for step in range(100, 21000, 100):
-        clock += 1 + 5 * (step // 1050 > (step - 100) // 1050)
-        bars.append((step, clock))
-        begin, since = bars[max(0, len(bars) - 101)]
-        rate = (step - begin) / (clock - since) if len(bars) > 1 else float("inf")
-        lines += [
-            f"     total [#.........] {step / 210:.2f}%",
-            f"{step:10} iter, {step // 1050} epoch / 20 epochs",
-            f"{rate:10.5g} iters/sec. Estimated time to finish: 0:00:20.",
-        ]
-    session = session_of(lines[:4] + lines[4 + 3 * first :], tmp_path, "frameworks.chainer")
-    if expected is None:
-        assert reason(session, "sustained") == "no_records"
-    else:
-        assert value(session, "sustained") == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize("first", [1, 251])
-def test_tacotron_prints_means_of_a_hundred_steps(first: int, tmp_path: Path) -> None:
-    """Steps of 0.5 s, every fiftieth of 3 s, and the first of 200 s; an excerpt may begin with any step."""
-    taken = [200.0] + [3.0 if step % 50 == 0 else 0.5 for step in range(2, 2001)]
-    lines = ["Hyperparameters:", "  batch_size: 32"]
-    for step in range(first, 2001):
-        last = taken[max(0, step - 100) : step]
-        lines.append(f"Step {step:<7d} [{sum(last) / len(last):.3f} sec/step, loss=0.12500, avg_loss=0.25000]")
-    session = session_of(lines, tmp_path, "frameworks.tacotron")
-    assert value(session, "sustained") == pytest.approx(32 / 0.55, rel=1e-3)
-
-
-@pytest.mark.parametrize(("seconds", "agrees"), [(0.5, True), (0.75, False)])
-def test_clock_contradicts_lines_that_are_printed_together(seconds: float, agrees: bool, tmp_path: Path) -> None:
-    # Steps of 0.5 s, each 17th of 3.5 s, are printed five at a time. A clock of half as much again contradicts.
-    lines: list[str] = []
-    kept: list[tuple[int, float]] = []
-    at = total = 0.0
-    for step in range(1, 201):
-        took = 3.5 if step % 17 == 0 else 0.5
-        at, total = at + took * seconds / 0.5, total + took * (step > 40)
-        kept.append((step, took))
-        if step % 5 == 0:
-            stamp = f"2026-03-02 09:{int(at) // 60:02}:{at % 60:06.3f}"
-            for number, each in kept:
-                lines.append(f"{stamp}\thost:0\tolmo_core.train:149\tINFO\t[step={number}/200,epoch=1]")
-                lines.append(f"    throughput/device/TPS={16384 / each:,.3f}\n    throughput/device/BPS={1 / each:.4f}")
-            kept = []
-    session = session_of(lines, tmp_path, "frameworks.olmo_core")
-    found = measured(session, facts_of(session) | {"devices": 1}).headline
-    if agrees:
-        assert isinstance(found, Figure), found
-        assert found.value == pytest.approx(16384 * 160 / total, rel=1e-3)
-    else:
-        assert isinstance(found, NoFigure)
-        assert (found.reason.code, found.reason.args["witness"]) == ("withheld", "clock")
-
-
 def test_electra_counts_seconds_since_the_start(tmp_path: Path) -> None:
     """Ten updates of 1.5 s per line of two ranks; a checkpoint of 25 s after each tenth; `Perf` is of dispatch."""
     lines, at = ["gradient_accumulation_steps 3", "train_batch_size 176", "=" * 80, "Running training", "=" * 80], 0
@@ -960,64 +810,6 @@ PAIR = {"devices": 2, "batch_size": 4}
 EIGHT_O_CLOCK = dt.datetime(2026, 11, 20, 8)
 
 
-def paddlex(step: float, *, first: float, every: int, window: int) -> list[str]:
-    """Return PaddleX's lines of 12 epochs of 237 steps, whose first takes longer, each with an evaluation of 20 s."""
-    lines, at, seconds = [], EIGHT_O_CLOCK, list[float]()
-    for epoch in range(1, 13):
-        for n in range(1, 238):
-            seconds.append(step + (first if n == 1 else 0))
-            at += dt.timedelta(seconds=seconds[-1])
-            if len(seconds) % every == 0:
-                last = seconds[-window:]
-                lines.append(
-                    f"{at:%Y-%m-%d %H:%M:%S} [INFO]\t[TRAIN] Epoch={epoch}/12, Step={n}/237, loss_xy=0.25, loss=4.75, "
-                    f"lr=1e-05, time_each_step={round(sum(last) / len(last), 2)}s, eta=3:44:27"
-                )
-        lines.append(f"{at:%Y-%m-%d %H:%M:%S} [INFO]\t[TRAIN] Epoch {epoch} finished, loss_xy=0.25, loss=4.75 .")
-        lines.append(f"{at:%Y-%m-%d %H:%M:%S} [INFO]\tStart to evaluating(total_samples=100, total_steps=25)...")
-        at += dt.timedelta(seconds=20)
-        lines.append(f"{at:%Y-%m-%d %H:%M:%S} [INFO]\tModel saved in output/ppyolo/epoch_{epoch}.")
-    return lines
-
-
-@pytest.mark.parametrize(("every", "window"), [(10, 10), (2, 20)])
-def test_paddlex_evaluates_outside_its_timer(every: int, window: int, tmp_path: Path) -> None:
-    lines = paddlex(0.5, first=0, every=every, window=window)
-    session = session_of(lines, tmp_path, "paddle.paddlex")
-    found = measured(session, PAIR).headline
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(2 * 4 / 0.5)
-
-
-def test_paddlex_with_coarse_seconds_is_read_by_its_clock(tmp_path: Path) -> None:
-    # A step of 47 ms is printed as 0.05 s; an epoch begins with a second of waiting, which is not a step.
-    lines = paddlex(0.047, first=1, every=10, window=10)
-    session = session_of(lines, tmp_path, "paddle.paddlex")
-    assert value(session, "sustained", **PAIR) == pytest.approx(2 * 4 / 0.047, rel=0.01)
-    undated = [each.partition("\t")[2] for each in lines]
-    assert reason(session_of(undated, tmp_path, "paddle.paddlex"), "sustained", **PAIR) == "coarse_seconds"
-
-
-@pytest.mark.parametrize(
-    "loaded",
-    [
-        "There are 135 varaibles in output/ppyolo/pretrain/R50 are loaded.",
-        "There are 530/538 variables loaded into YOLOv3.",
-    ],
-)
-def test_paddlex_begins_with_its_weights(loaded: str, tmp_path: Path) -> None:
-    loads = f"{EIGHT_O_CLOCK:%Y-%m-%d %H:%M:%S} [INFO]\t{loaded}"
-    slow, fast = ([loads, *paddlex(step, first=0, every=10, window=10)] for step in (1.0, 0.5))
-    sessions = log_of([*slow, *fast], tmp_path).sessions
-    assert [value(each, **PAIR) for each in sessions] == [pytest.approx(8), pytest.approx(16)]
-
-
-def first_records(session: Session) -> SessionRecords:
-    """Return the records of the reading of steps that has any."""
-    (found,) = [each for each in session.records if len(each) and each.reading.span != "run"]
-    return found
-
-
 def test_paddlespeech_counts_a_batch_of_all_ranks_once(tmp_path: Path) -> None:
     lines = [
         f"Train: Rank: {rank}, epoch: 0, step: {n}, lr: 0.001, batch_size: 32, accum: 1, loss: 9.5, step_cost: 0.4, "
@@ -1026,7 +818,7 @@ def test_paddlespeech_counts_a_batch_of_all_ranks_once(tmp_path: Path) -> None:
         for rank in range(4)
     ]
     session = session_of(lines, tmp_path, "paddle.speech")
-    assert begun_anew(first_records(session)) is None
+    assert one_run(session) is None
     assert value(session, devices=4) == pytest.approx(256)
 
 
@@ -1051,10 +843,7 @@ def test_paddlespeech_begins_with_its_arguments(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("samples", "found"), [(8.0, 2 * 8 / 0.4), (16.0, "lines_contradict")])
-def test_paddleocr_for_documents_times_the_forward_pass_alone(
-    samples: float, found: float | str, tmp_path: Path
-) -> None:
+def test_paddleocr_for_documents_times_the_forward_pass_alone(tmp_path: Path) -> None:
     # Steps of 0.4 s on two devices, of which `batch_cost` has 0.05 s; evaluations and checkpoints of 20 s and 5 s.
     at, lines = (
         EIGHT_O_CLOCK,
@@ -1067,7 +856,7 @@ def test_paddleocr_for_documents_times_the_forward_pass_alone(
         lines.append(
             f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: epoch: [{epoch}/200], iter: [{place}/100], global_step:{step}, "
             "train loss: 0.250000, lr: 0.000050, avg_reader_cost: 0.00100 sec, avg_batch_cost: 0.05000 sec, "
-            f"avg_samples: {samples:.5f}, ips: 160.00000 images/sec"
+            "avg_samples: 8.00000, ips: 160.00000 images/sec"
         )
         for every, seconds, said in (
             (200, 20, f"[epoch {epoch}/200] results: {{}}"),
@@ -1079,10 +868,8 @@ def test_paddleocr_for_documents_times_the_forward_pass_alone(
     session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
     facts = merge({}, session.facts, None, "", {}).for_rules()
     told = measured(session, facts | {"devices": 2}).headline
-    if isinstance(told, Figure):
-        assert told.value == pytest.approx(found, rel=0.01)
-    else:
-        assert told.reason.code == found
+    assert isinstance(told, Figure)
+    assert told.value == pytest.approx(2 * 8 / 0.4, rel=0.01)
 
 
 # NVIDIA and MLPerf
@@ -1413,20 +1200,6 @@ def lines_of_convnets(speed: Callable[[int], float], seconds: Callable[[int], fl
         )
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda line: 24.0 if line % 5 == 2 else 1024.0,
-        lambda line: 512.0 if line > 400 else 1024.0,
-        lambda line: 2048.0 if line % 3 == 1 else 1024.0,
-    ],
-)
-def test_clocks_contradict_speeds_of_some_lines(wrong: Callable[[int], float], tmp_path: Path) -> None:
-    # 256 images in 0.25 s by the clocks of all lines; the median of the lines agrees with them.
-    assert not blamed(session_of(list(lines_of_convnets(lambda _: 1024.0)), tmp_path, "ngc.pytorch_resnet50"))
-    assert blamed(session_of(list(lines_of_convnets(wrong)), tmp_path, "ngc.pytorch_resnet50")) == "clock"
-
-
 def test_time_between_some_lines_contradicts_nothing(tmp_path: Path) -> None:
     # What no record covers, such as an evaluation, is longer than the other intervals.
     session = session_of(
@@ -1492,73 +1265,8 @@ def test_bar_of_openpi_counts_in_three_digits(tmp_path: Path) -> None:
     assert facts_of(session) | {"batch_size_of_job": 32, "total_steps": 30000} == facts_of(session)
 
 
-def withheld_by(session: Session) -> object:
-    """Return the witness that contradicts the figure of a session."""
-    headline = measured(session, facts_of(session)).headline
-    assert isinstance(headline, NoFigure), headline
-    assert headline.reason.code == "withheld"
-    return headline.reason.args["witness"]
-
-
-def test_bar_of_openpi_contradicts_a_wrong_speed(tmp_path: Path) -> None:
-    lines = [*OPENPI, *(openpi_bar(40 + step / 4, step) for step in range(40, 12001, 40))]
-    assert withheld_by(session_of(lines, tmp_path, "frameworks.openpi")) == "arithmetic"
-
-
-def ostrack(times: float = 1.0, ranks: int = 1) -> list[str]:
-    """Return lines of three epochs of 1,000 batches of 32 samples: 0.5 s each, and 1 s in the second half."""
-    lines = ["New configuration is shown below.", "TRAIN configuration: {'LR': 0.0004, 'EPOCH': 3, 'BATCH_SIZE': 32}"]
-    for epoch in (1, 2, 3):
-        for step in range(50, 1001, 50):
-            seconds = 0.5 * step + 0.5 * max(0, step - 500)
-            fps, mean = f"{times * 32 * step / seconds:.1f}", f"{seconds / step:.3f}"
-            line = (
-                f"[train: {epoch}, {step} / 1000] FPS: {fps} (32.0)  ,  DataTime: 0.125 (0.002)  ,  "
-                f"ForwardTime: 0.375  ,  TotalTime: {mean}  ,  Loss/total: 1.25000  ,  Loss/giou: 0.50000"
-            )
-            lines += [line] * ranks
-    return lines
-
-
-@pytest.mark.parametrize("ranks", [1, 4])
-def test_means_of_ostrack_are_undone_per_process(ranks: int, tmp_path: Path) -> None:
-    session = session_of(ostrack(ranks=ranks), tmp_path, "frameworks.ostrack")
-    assert value(session, ALL) == pytest.approx(32 * 1000 / 750, rel=2e-3)
-    assert value(session, ALL, devices=4) == pytest.approx(4 * 32 * 1000 / 750, rel=2e-3)
-
-
 def date_and_time(seconds: float) -> str:
     return f"{TEN_O_CLOCK + dt.timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S},250"
-
-
-def semseg(every: int, times: float = 1.0, stamped: bool = True) -> list[str]:
-    """Return lines of three epochs of 1,500 iterations, of 0.5 s and from the middle on 1 s; evaluations take 60 s."""
-    lines, begun = [], 0.0
-    for epoch in (1, 2, 3):
-        for step in range(every, 1501, every):
-            seconds = 0.5 * step + 0.5 * max(0, step - 750)
-            stamp = f"[{date_and_time(begun + seconds)} INFO train.py line 281 1234] " if stamped else ""
-            lines.append(
-                f"{stamp}Epoch: [{epoch}/3][{step}/1500] Data 0.001 (0.002) Batch 0.500 ({times * seconds / step:.3f}) "
-                "Remain 00:10:00 MainLoss 0.2500 AuxLoss 0.1250 Loss 0.3000 Accuracy 0.9125."
-            )
-        begun += seconds + 60
-        stamp = f"[{date_and_time(begun - 60)} INFO train.py line 325 1234]"
-        lines.append(f"{stamp} >>>>>>>>>>>>>>>> Start Evaluation >>>>>>>>>>>>>>>>")
-    return lines
-
-
-@pytest.mark.parametrize(("every", "stamped"), [(1, True), (1, False), (10, True), (100, False)])
-def test_means_of_semseg_are_undone_if_they_have_enough_digits(every: int, stamped: bool, tmp_path: Path) -> None:
-    session = session_of(semseg(every, stamped=stamped), tmp_path, "frameworks.semseg")
-    assert value(session, ALL, devices=4, batch_size=2) == pytest.approx(8 * 1500 / 1125, rel=0.015)
-
-
-def test_clock_contradicts_means_of_semseg(tmp_path: Path) -> None:
-    session = session_of(semseg(10, 0.5), tmp_path, "frameworks.semseg")
-    headline = measured(session, facts_of(session) | {"devices": 4, "batch_size": 2}).headline
-    assert isinstance(headline, NoFigure)
-    assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "clock")
 
 
 def epoch_of_examples(epoch: int, took: Sequence[float], every: int = 10) -> list[str]:
@@ -1583,41 +1291,6 @@ def test_steps_too_fast_for_three_decimals_give_no_figure(tmp_path: Path) -> Non
     assert reason(session, ALL, devices=1, batch_size=64) == "coarse_seconds"
 
 
-EIGHT_IMAGES = {"devices": 1, "batch_size": 8}
-
-
-def test_row_after_a_pause_begins_anywhere_in_a_second(tmp_path: Path) -> None:
-    # Steps of 0.3 s; a validation of 10.1 s follows each twentieth, and a second of the bar is cut off after it.
-    lines = ["11/20/2026 10:00:00 - INFO - __main__ - ***** Running training *****"]
-    at = 0.0
-    for step in range(1, 400):
-        at += 0.3
-        took = str(dt.timedelta(seconds=int(at)))
-        lines.append(f"\rSteps: {step // 4:3}%|##| {step}/400 [{took}<05:00,  3.33it/s, lr=1e-5, step_loss=0.06]")
-        if step % 20 == 0:
-            lines.append("11/20/2026 10:00:00 - INFO - __main__ - Running validation... ")
-            at += 10.1
-    session = session_of(lines, tmp_path, "frameworks.diffusers")
-    assert value(session, "sustained", **EIGHT_IMAGES, accumulation=1) == pytest.approx(8 / 0.3, rel=0.01)
-
-
-JOB = {"devices": 8, "batch_size": 64}
-
-
-def epochs_of_examples(
-    own: Sequence[float], means: Sequence[float], every: int, start: dt.datetime | None = None
-) -> list[str]:
-    """Return the lines of two epochs; each line prints the next of the own seconds and of the means."""
-    lines = []
-    for at, (epoch, step) in enumerate((epoch, step) for epoch in range(2) for step in range(1, 201, every)):
-        stamp = f"{start + dt.timedelta(seconds=0.5 * (200 * epoch + step)):%Y-%m-%d %H:%M:%S.%f} " if start else ""
-        lines.append(
-            f"{stamp}Epoch: [{epoch}][{step:3}/200]\tTime {own[at % len(own)]:6.3f} ({means[at % len(means)]:6.3f})\t"
-            "Data  0.001 ( 0.001)\tLoss 6.9e+00 (6.9e+00)\tAcc@1   1.56 (  1.56)"
-        )
-    return lines
-
-
 def published_or_witness(session: Session, **case: int) -> float | tuple[str, str]:
     """Return the figure, or the witness that withholds it and the unit that it compares."""
     found = measured(session, facts_of(session) | case).headline
@@ -1626,24 +1299,6 @@ def published_or_witness(session: Session, **case: int) -> float | tuple[str, st
     assert isinstance(found, NoFigure)
     assert found.reason.code == "withheld", found.reason
     return str(found.reason.args["witness"]), str(found.reason.args["unit"])
-
-
-@pytest.mark.parametrize("every", [1, 10])
-@pytest.mark.parametrize(("own", "means"), [((1.0,), (0.5,)), ((0.5,), (1.0,)), ((1.0, 0.5), (1.0, 0.5))])
-def test_means_in_brackets_agree_with_the_numbers_before(
-    own: Sequence[float], means: Sequence[float], every: int, tmp_path: Path
-) -> None:
-    session = session_of(epochs_of_examples(own, means, every), tmp_path, "dlperf.pytorch_examples")
-    assert published_or_witness(session, **JOB) == ("arithmetic", "s")
-
-
-def test_stamps_decide_which_seconds_are_right(tmp_path: Path) -> None:
-    begun = dt.datetime(2026, 11, 20, 10)
-    session = session_of(epochs_of_examples([0.5], [1.0], 10, begun), tmp_path, "dlperf.pytorch_examples")
-    assert published_or_witness(session, **JOB) == pytest.approx(1024)
-    # Every second step claims twice its time: the median of the steps is right, their sum is not.
-    session = session_of(epochs_of_examples([1.0, 0.5, 0.5], [0.5], 1, begun), tmp_path, "dlperf.pytorch_examples")
-    assert published_or_witness(session, **JOB) == ("clock", "images/s")
 
 
 def test_smaller_update_of_timm_is_found_by_its_seconds(tmp_path: Path) -> None:
@@ -1687,7 +1342,7 @@ def test_openrlhf_draws_a_batch_before_it_counts(words: str, tmp_path: Path) -> 
     assert value(session, "sustained", batch_size=2, devices=4) == pytest.approx(2 * 4 / 5)
 
 
-def easyr1(ray: str, validated: int = 0, lie: float = 1.0) -> list[str]:
+def easyr1(ray: str, validated: int = 0) -> list[str]:
     """Return blocks of steps of 80,000 tokens in 50 s on eight devices; some include a validation of 100 s."""
     lines = [
         "Config",
@@ -1704,7 +1359,7 @@ def easyr1(ray: str, validated: int = 0, lie: float = 1.0) -> list[str]:
         holds = bool(validated) and n % validated == 0
         took = 150.0 if holds else 50.0
         lines += [f"Step {n}", "actor:", "  lr: 1.0e-06", "critic:", "  rewards:", "    mean: 0.5", "perf:"]
-        lines += ["  mfu_actor: 0.31", f"  throughput: {lie * 10000 / took:.3f}", f"  time_per_step: {took}"]
+        lines += ["  mfu_actor: 0.31", f"  throughput: {10000 / took:.3f}", f"  time_per_step: {took}"]
         lines += ["  total_num_tokens: 80000", "response_length:", "  mean: 612.5", "timing_s:", f"  step: {took}"]
         lines += ["  validation: 100.0"] if holds else []
     return [ray + each for each in lines]
@@ -1717,6 +1372,5 @@ def test_easyr1_prints_a_block_of_yaml(ray: str, validated: int, tmp_path: Path)
     assert value(session, "sustained") == pytest.approx(1600)
     stated = {"model": "tiny-lm", "devices_per_node": 8, "nodes": 1}
     assert facts_of(session) == stated
-    assert reason(session_of(easyr1(ray, lie=3.0), tmp_path, "frameworks.verl")) == "lines_contradict"
     both = log_of([*easyr1(ray, validated), *easyr1(ray)], tmp_path).sessions
     assert [value(each, "sustained") for each in both] == pytest.approx([1600] * 2)

@@ -39,68 +39,10 @@ _OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
 
 
 def arithmetic_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
-    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated.
-
-    Where the lines tell the seconds of a step twice, what states the samples decides; without it the two are compared.
-    """
-    twice = told_twice(given)
-    wrong = twice if twice and twice.verdict == "disagrees" else None
+    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
     if not states(given.frame, "throughput", "restated"):
-        return wrong or _batch_arithmetic(session, case)
-    try:
-        return _line_arithmetic(session, case, given)
-    except NoFigureError:
-        if not wrong:
-            raise
-        return wrong
-
-
-def told_twice(given: ThroughputSeries) -> Witness | None:
-    """Compare the seconds of the steps with what other numbers of the same lines say of them; None without these.
-
-    A step waits for its data no longer than it takes. Of means since the start the wait may be that of the last steps.
-    """
-    import numpy as np
-
-    frame, records = given.frame, given.frame.records
-    told, covered = (frame.step_seconds, frame.covered) if not given.clocked else _by_clock(given)
-    if told is None:
-        return None
-    if "seconds_otherwise" in frame:
-        found = _of_seconds(frame, told, frame["seconds_otherwise"], covered)
-        if found and found.verdict == "disagrees":
-            return found
-    if given.clocked or "reader_seconds" not in records or records.reading.cumulative_since is not None:
-        return None
-    waited = records["reader_seconds"][frame.rows]
-    known = np.isfinite(waited) & np.isfinite(told)
-    longer = float((waited * frame.covered)[known].sum()) > float((told * frame.covered)[known].sum())
-    return _of_seconds(frame, told, waited, covered) if longer else None
-
-
-def _by_clock(given: ThroughputSeries) -> tuple[Column, Column]:
-    """Return the seconds of a step by the clocks between n rows, and the steps; NaN and 0 where a pause lies there."""
-    import numpy as np
-
-    told, covered = np.full(len(given.frame), np.nan), np.zeros(len(given.frame))
-    rows = np.searchsorted(given.frame.rows, given.rows[given.pauses == 0])
-    covered[rows] = given.covered[given.pauses == 0]
-    told[rows] = given.seconds[given.pauses == 0] / covered[rows]
-    return told, covered
-
-
-def _of_seconds(frame: StepRows, told: Column, otherwise: Column, covered: Column) -> Witness | None:
-    """Compare the seconds of n rows of steps in all with those that are told otherwise, where they are."""
-    import numpy as np
-
-    rows = np.flatnonzero(np.isfinite(otherwise) & np.isfinite(told) & (covered > 0))
-    steps = float(covered[rows].sum())
-    with np.errstate(over="ignore"):  # Numbers may be garbled.
-        value, against = (float((each * covered)[rows].sum()) for each in (otherwise, told))
-    if not (0 < value < math.inf and 0 < against < math.inf):
-        return None
-    first, last = frame.records.lines([int(frame.rows[rows[0]]), int(frame.rows[rows[-1]])])
-    return judged("arithmetic", value / steps, against / steps, "s", f"{value:.8g} s / {steps:g}", (first, last))
+        return _batch_arithmetic(session, case)
+    return _line_arithmetic(session, case, given)
 
 
 def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> Witness:
@@ -122,12 +64,8 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
         samples = _line_samples(session, case, frame)
     except NoFigureError as error:
         reading = frame.records.reading
-        if reading.unit in TOKENS | UNCOUNTED:
+        if reading.unit in TOKENS | UNCOUNTED or error.reason.code != "no_accumulation":
             raise
-        if error.reason.code != "no_accumulation":
-            if not (among := _among_themselves(frame, frame[told], seconds)):
-                raise
-            return among
         # However many batches an update accumulates, it takes one at least.
         samples = np.full(len(frame), float(case["batch_size"] * case["devices"] / scoped(reading, case)[0]))
         if not np.nanmedian(implied / samples) < least_alike("arithmetic"):
@@ -157,20 +95,6 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
     found = _of_line(frame, told, worst, samples, float(rounds[worst]))
     return replace(found, reason=Reason("unlike_others"))
-
-
-def _among_themselves(frame: StepRows, speeds: Column, seconds: Column) -> Witness | None:
-    """Compare the seconds of all lines with those that their speeds give, where some lines contradict the others.
-
-    Nothing states the samples of a step, but all steps have as many.
-    """
-    import numpy as np
-
-    usual = np.nanmedian(speeds * seconds)
-    ratios = speeds * seconds / usual
-    unlike = np.isfinite(ratios) & ((ratios > _FAR) | (ratios < 1 / _FAR))
-    some = "duration" in frame and unlike.sum() > max(_SOME * np.isfinite(ratios).sum(), 1)
-    return _of_seconds(frame, seconds, usual / speeds, frame.covered) if some else None
 
 
 def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ingest.compute import rules
-from ingest.compute.frame import increments, printed_together
+from ingest.compute.frame import increments
 from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding
 from ingest.compute.witnesses.judging import TOLERANCE, judged, states
 from parsers.contract.statistics import median
@@ -37,8 +36,6 @@ _KNOWN_TRAP = 2.0
 _STRETCH = 40
 #: An interval that lasts this many times as long as its record says holds something else, such as an evaluation.
 _ELSEWHERE = 2.0
-#: Records take as long as each other if by the clock more than this share of them does.
-_MOST_ALIKE = 0.8
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 
@@ -49,9 +46,8 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
     Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
     median over stretches that are long enough for the clock's resolution. Nor does a stall count that fewer than half
     of the stretches hold, if no record covers it. Nothing tells one from the other, so that the reason of a clock that
-    does not disagree says how much time there is of both. That less time passed than the records claim counts, however
-    few claim it. Where the printer is known to leave time out, and no stretch is long enough, all intervals are
-    compared together.
+    does not disagree says how much time there is of both. If the printer is known to leave time out, and no stretch is
+    long enough, all intervals are compared together.
     """
     import numpy as np
 
@@ -64,7 +60,7 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
         raise no_figure("no_steps_of_line")
     unit = resolution_of(stamps)
     if not given.timed and given.frame.step_seconds is None and given.records.reading.span != "epoch":
-        return _clock_without_batch(given, headline, stamps, unit)
+        raise no_figure("no_batch_size")
     every = _intervals(given, stamps)
     between = _without_pauses(every, unit)
     if not between.took.any():
@@ -75,8 +71,9 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
     trap = given.records.reading.trap
     known = trap is not None and trap.witness == "clock"
-    if resolution > _COARSEST and not plain and known and (together := _in_all(between, unit, rounds))[1] <= _COARSEST:
-        ratio, resolution = together
+    if resolution > _COARSEST and not plain and known:
+        together, finer = _in_all(between, unit, rounds)
+        ratio, resolution = (together, finer) if finer <= _COARSEST else (ratio, resolution)
     outside = _outside(every.at(given.frame.pauses[every.rows] == 0), unit, rounds)
     if resolution > _COARSEST and not plain:
         raise (
@@ -92,10 +89,6 @@ def clock_witness(session: Session, case: Facts, given: ThroughputSeries, headli
     found = _by_clock(headline, ratio, resolution, lines)
     if trap and known and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
-    # Behind lost lines a record that times one step stands for them all, which was slow perhaps.
-    steps = np.diff(given.steps, prepend=np.nan)[every.rows]
-    if found.verdict == "agrees" and (some := _of_some(every.at(steps <= median(steps)), unit, rounds)):
-        return _by_clock(headline, *some, lines)
     return replace(found, reason=outside) if found.verdict == "agrees" else found
 
 
@@ -105,27 +98,6 @@ def _by_clock(headline: Figure, ratio: float, resolution: float, lines: Sequence
     arithmetic = f"{headline.value:.8g} / {ratio:.6g}"
     value, against = headline.value / ratio, headline.value
     return judged("clock", value, against, headline.unit, arithmetic, (first, last), resolution)
-
-
-def _clock_without_batch(given: ThroughputSeries, headline: Figure, stamps: Column, unit: float) -> Witness:
-    """Compare the speeds of some lines with the others by the clock, where the samples of a step are unknown.
-
-    In most lines they follow from clock and speed: what the speeds are to each other the clock tells all the same.
-    """
-    import numpy as np
-
-    every = _intervals(dataclasses.replace(given, timed=True), stamps)
-    # A coarse clock rounds the median as well, on which all is based.
-    if not len(every.rows) or 100 * unit > _COARSEST * median(every.took):
-        raise no_figure("no_batch_size")
-    with np.errstate(all="ignore"):
-        alike = dataclasses.replace(every, claimed=every.claimed * median(every.took / every.claimed))
-    found = _of_some(alike, unit, rounding(given.records, "throughput", given.values / given.multiplier))
-    if found is None:
-        raise no_figure("no_batch_size")
-    first, last = given.records.lines([int(given.rows[every.rows[0]]), int(given.rows[every.rows[-1]])])
-    ratio, resolution = found
-    return _by_clock(headline, ratio, resolution, (first, last))
 
 
 def _timer_beside(given: ThroughputSeries, headline: Figure) -> Witness:
@@ -175,7 +147,7 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     """Return the intervals of the window between one line and the next of the same run of steps."""
     import numpy as np
 
-    claimed, took = _of_bunches(given, stamps), np.diff(stamps, prepend=np.nan)
+    claimed, took = claimed_seconds(given), np.diff(stamps, prepend=np.nan)
     steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
     if (since := given.records.reading.cumulative_since) is not None:
@@ -194,30 +166,6 @@ def _without_pauses(given: _Intervals, unit: float) -> _Intervals:
     """Return the intervals without those that must hold something else, where these are the fewer."""
     inside = given.took <= _ELSEWHERE * given.claimed + 2 * unit
     return given.at(inside) if 2 * inside.sum() > len(given.rows) else given
-
-
-def _of_some(given: _Intervals, unit: float, rounds: float) -> tuple[float, float] | None:
-    """Return clock over claimed seconds, and the resolution in percent, where some records contradict the clock.
-
-    No pause explains that records claim more than has passed, nor that one claims less than the others though by the
-    clock it took as long as they did. None where there are no such records, or the clock is too coarse for them.
-    """
-    import numpy as np
-
-    usual = median(given.took)
-    if not usual > 0:
-        return None
-    tolerance = TOLERANCE["clock"] / 100
-    ratio, resolution = _in_all(given, unit, rounds)
-    if 1 / ratio > 1 + tolerance + resolution / 100:
-        return ratio, resolution
-    alike = given.at(np.abs(given.took / usual - 1) <= tolerance)
-    if not len(alike.rows) > _MOST_ALIKE * len(given.rows):
-        return None
-    if len(alike.rows) < len(given.rows):
-        # A coarse clock may have taken the shorter ones for these.
-        ratio, resolution = float(alike.took.sum() / alike.claimed.sum()), 100 * (unit / usual + rounds)
-    return (ratio, resolution) if resolution <= _COARSEST and ratio > 1 + tolerance + resolution / 100 else None
 
 
 def _outside(given: _Intervals, unit: float, rounds: float) -> Reason | None:
@@ -248,18 +196,6 @@ def _whole_across_epochs(given: ThroughputSeries, steps: Column, epochs: Column)
     if reading.cumulative_since is not None or reading.epoch_timer or not inside.any():
         return np.zeros(len(steps), dtype=np.bool_)
     return np.asarray((epochs > 0) & (given.covered >= median(given.covered[inside])))
-
-
-def _of_bunches(given: ThroughputSeries, stamps: Column) -> Column:
-    """Return the seconds that each record claims; of those printed together the first claims all, the others none."""
-    import numpy as np
-
-    claimed = claimed_seconds(given)
-    bunch = printed_together(stamps) if given.records.reading.buffered else None
-    if bunch is None:
-        return claimed
-    sums = np.bincount(bunch, claimed)
-    return np.where(np.diff(bunch, prepend=-1) > 0, sums[bunch], np.nan)
 
 
 def claimed_seconds(given: ThroughputSeries) -> Column:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ingest.compute.frame import StepRows, smaller_steps
-from ingest.compute.rules import HEADLINE, used_records
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
@@ -18,11 +17,6 @@ from ingest.compute.witnesses.judging import TOLERANCE, judged, states
 from parsers.contract.statistics import median
 from parsers.engine.session import Session
 from schema.records import Facts, Figure, Witness
-from schema.vocabulary import UNITS
-
-#: Batches are others that hold so many more or fewer samples as a mean: some samplers vary around the stated one. What
-#: holds so many times the stated samples is no step, but a tick of some generative models.
-_OTHER, _TICK = 0.2, 8.0
 
 
 def summary_counters(session: Session, case: Facts, summary: Figure) -> Witness:
@@ -38,8 +32,7 @@ def counters_witness(session: Session, case: Facts, given: ThroughputSeries, hea
 
     frame = given.frame
     if not states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        otherwise = _other_batches(session, case, given) or _data_set(case, session, given)
-        return otherwise or _epoch(session, case, given) or _planned(session, given)
+        return _data_set(case, session, given) or _epoch(session, case, given) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0) & ~smaller_steps(frame)[1:]
     if not kept.any():
@@ -63,31 +56,6 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     if scope != "job":
         raise no_figure("no_devices")
     return samples_per_step(session, reading, case) / multiplier
-
-
-def _other_batches(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
-    """Compare the samples that the lines of the figure count with the stated batch size; None unless they disagree.
-
-    The stated one may be what a run was to grow to, or that of another part of it.
-    """
-    frame, reading = given.frame, given.records.reading
-    counts = UNITS[reading.unit].counts == "sample" and states(frame, "samples", "batch") and "step" in given.records
-    if not counts or reading.span == "epoch" or given.scope != "job":
-        return None
-    try:
-        stated = samples_per_step(session, reading, case)
-    except NoFigureError:
-        return None
-    used = used_records(HEADLINE, given)
-    samples, covered = float(given.samples[used].sum()), float(given.covered[used].sum())
-    if samples > (1 + _OTHER) * stated * covered:
-        stated *= case.get("accumulation", 1)  # Some count the batches of an update as one.
-    ratio = samples / covered / stated
-    if not (ratio < 1 / (1 + _OTHER) or 1 + _OTHER < ratio < _TICK):
-        return None
-    first, last = given.records.lines([int(given.rows[used[0]]), int(given.rows[used[-1]])])
-    told = f"{stated:.8g} × {covered:.8g}"
-    return judged("counters", samples, stated * covered, "samples", told, (first, last))
 
 
 def _planned(session: Session, given: ThroughputSeries) -> Witness:

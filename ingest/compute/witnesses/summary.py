@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ingest.compute import rules
-from ingest.compute.series import TOKENS, NoFigureError, ThroughputSeries, no_figure, rounding, scoped
+from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding, scoped
 from ingest.compute.witnesses.arithmetic import over_seconds
-from ingest.compute.witnesses.clock import claimed_seconds, resolution_of
+from ingest.compute.witnesses.clock import claimed_seconds
 from ingest.compute.witnesses.judging import HOLDS_MORE, TOLERANCE, judged, least_alike
 from parsers.contract import Trap
 from parsers.contract.statistics import median
@@ -40,33 +40,6 @@ _HUNDREDTH, _ROUNDED_EPOCH = 0.01, 0.02
 _LATE = 1.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
 _LEAST_SHARE = 0.05
-
-
-def unlike_plan(session: Session, case: Facts, summary: Figure) -> Reason | None:
-    """Return why the trainer's own figure is wrong: no plan that the log states gives it by the seconds of the run.
-
-    Some divide the samples of all planned epochs, or of all planned steps.
-    """
-    of_run = (each for each in session.records if each.reading.span == "run" and not each.reading.summary and len(each))
-    records = next((each for each in of_run if "throughput" in each), None)
-    plans = [
-        math.prod(float(case[name]) for name in names)
-        for names in (("data_set_size", "total_epochs"), ("total_steps", "batch_size_of_job"))
-        if all(case.get(name) for name in names)
-    ]
-    if records is None or summary.unit in TOKENS or summary.scope != "job" or not plans:
-        return None
-    # Those that divide a plan tell the epoch that they came to; seconds of others may be more than those of training.
-    if "seconds" not in records or "epoch" not in records:
-        return None
-    seconds, rounds = float(records["seconds"][-1]), _ROUNDS / summary.value
-    told = summary.value * seconds
-    planned = min(plans, key=lambda each: abs(each - told))
-    done = records["epoch"][-1] >= float(case.get("total_epochs") or math.inf) - _ROUNDED_EPOCH
-    less = planned / told if done else 1.0
-    if not math.isfinite(told) or max(told / planned, less) <= 1 + TOLERANCE["summary"] / 100 + rounds:
-        return None
-    return Reason("unlike_plan", {"told": f"{told:.5g}", "planned": f"{planned:.5g}"})
 
 
 def summary_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
@@ -109,13 +82,9 @@ def _further(session: Session, case: Facts, headline: Figure) -> Witness | None:
 def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return (
-            _epochs(session, case, given, headline) or _other_rate(session, case, given) or _whole_run(session, given)
-        )
+        return _epochs(session, case, given, headline) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
-    if why := unlike_plan(session, case, reported):
-        raise NoFigureError(why)
     if given.column != "throughput" and reported.value > headline.value and (trap := _trap_of_summary(session)):
         raise NoFigureError(Reason(trap.code))
     of_run = [each.reading for each in session.records if each.reading.span == "run" and len(each)]
@@ -145,10 +114,7 @@ def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headli
     # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
     within = min(speeds) <= reported.value <= max(speeds)
     found = replace(found, verdict="agrees") if within else found
-    if found.verdict != "agrees":
-        return found
-    wrong = replace(parts, kind="summary") if parts and not counted else _longer_than_the_run(session, given)
-    return wrong or found
+    return replace(parts, kind="summary") if found.verdict == "agrees" and parts and not counted else found
 
 
 def _over_the_run(session: Session, given: ThroughputSeries) -> float:
@@ -238,26 +204,6 @@ def _planned_epochs(session: Session, case: Facts) -> float:
     return min(epochs, steps * batch / samples)
 
 
-def faster_summary(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
-    """Return the summary of a run of few records if none of these is as fast: it counts steps that were never done."""
-    import numpy as np
-
-    reported = rules.figure("reported", session, case)
-    if isinstance(reported, NoFigure) or (reported.scope, reported.unit) != (given.scope, given.unit):
-        return None
-    if counts_more(session, case) or (given.column != "throughput" and _trap_of_summary(session)):
-        return None
-    if given.records.reading.span == "run" or not np.isfinite(given.values).any():
-        return None
-    fastest = int(np.nanargmax(given.values))
-    stamps = given.records.stamps()[given.rows] if given.clocked else np.empty(0)
-    resolution = 100 * resolution_of(stamps) / float(given.seconds[fastest]) if given.clocked else 0.0
-    lines = reported.first_line, reported.last_line
-    value, against = reported.value, float(given.values[fastest])
-    found = judged("summary", value, against, reported.unit, reported.arithmetic, lines, resolution)
-    return found if found.verdict == "disagrees" and value > against else None
-
-
 def _by_the_clock(given: ThroughputSeries) -> list[float]:
     """Return the speed from the first to the last line by their clocks, with all that lies between.
 
@@ -322,8 +268,6 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Fi
                 return _compared(told, nearest, given.unit, f"{len(records)} / Σ (1 / x)", records, behind)
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(claimed_seconds(given))
-            if records.reading.exact and (found := _exact_epochs(records, given, claimed)):
-                return found
             # A program that was started again begins with an epoch that was told of; processes tell of one in turn.
             told_of = list(records["epoch"][np.diff(records["epoch"], prepend=np.nan) != 0])
             inside = [float(claimed[given.epochs == each].sum()) / told_of.count(each) for each in records["epoch"]]
@@ -332,28 +276,6 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries, headline: Fi
             if whole.any():
                 took, claims = (float(np.sum(each, where=whole)) for each in (records["duration"], inside))
                 return _compared(took, claims, "s", "Σ s", records, behind)
-    return None
-
-
-def _other_rate(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
-    """Compare steps per second that lines of another kind print with those of the records; None unless they disagree.
-
-    They run over other intervals, of which some hold more, such as a checkpoint.
-    """
-    import numpy as np
-
-    if not given.timed or given.records.reading.span not in {"step", "interval"}:
-        return None
-    own = median(given.covered / given.seconds)
-    for records in session.records:
-        if records.table is given.records.table or "steps_per_second" not in records or len(records) < _RATES:
-            continue
-        if records.reading.span == "interval" and np.isfinite(records["steps_per_second"]).all():
-            told = median(records["steps_per_second"])
-            lines = records.lines([0, len(records) - 1])
-            arithmetic, bound = f"{own:.6g}", 100 * (_OTHER - 1)
-            found = judged("summary", told, own, "steps/s", arithmetic, (lines[0], lines[-1]), bound)
-            return found if found.verdict == "disagrees" else None
     return None
 
 
@@ -367,32 +289,6 @@ def _exact_speeds(records: SessionRecords, multiplier: int, headline: Figure) ->
     told = multiplier / float(np.mean(1 / records["throughput"][rows]))
     named = int(lines[rows[0]]), int(lines[rows[-1]])
     return judged("summary", told, headline.value, headline.unit, f"{len(rows)} / Σ (1 / x)", named)
-
-
-def _exact_epochs(records: SessionRecords, given: ThroughputSeries, claimed: Column) -> Witness | None:
-    """Compare epochs whose mean is that of all their steps with their records; None where no epoch is in the log.
-
-    Steps behind the last line of an epoch, which some releases do not print, are taken to last as long as the others
-    but the first.
-    """
-    import numpy as np
-
-    if "total_steps" not in given.records or len(np.unique(records["epoch"])) < len(records):
-        return None
-    totals, compared = given.records["total_steps"][given.rows], []
-    for place, (epoch, mean) in enumerate(zip(records["epoch"], records["step_seconds"], strict=True)):
-        inside = given.epochs == epoch
-        if not inside.any() or given.steps[inside][0] != 0 or not mean > 0:
-            continue
-        total, covered, seconds = float(totals[inside][0]), given.covered[inside], claimed[inside]
-        if total > 1 and total - covered.max() < covered.sum() <= total:
-            others = (mean * total - seconds[0]) / (total - 1)
-            compared.append((place, float(seconds[0] + others * (covered.sum() - 1)), float(seconds.sum())))
-    if not compared:
-        return None
-    first, last = records.lines([compared[0][0], compared[-1][0]])
-    value, told = (sum(each[column] for each in compared) for column in (1, 2))
-    return judged("summary", value, told, "s", "Σ s", (first, last))
 
 
 def _compared(
@@ -431,16 +327,6 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
             resolution = 100 * rounding(records, "seconds", records["seconds"])
             return judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line), resolution)
     raise no_figure("no_reported_figure")
-
-
-def _longer_than_the_run(session: Session, given: ThroughputSeries) -> Witness | None:
-    """Return the seconds of the whole run where all records together claim more; None elsewhere."""
-    try:
-        found = _whole_run(session, given)
-    except NoFigureError:
-        return None
-    longer = found.verdict == "disagrees" and found.value and found.against and found.against > found.value
-    return found if longer else None
 
 
 def framework_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:

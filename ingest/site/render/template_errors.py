@@ -9,8 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from ingest.common.documents import DocumentError, read_text
 from ingest.common.errors import UsageError
-from ingest.common.toml_file import FileError, did_you_mean, display_path, line_of_byte
+from ingest.common.toml_file import FileError, did_you_mean, display_path
 from ingest.common.words import TEMPLATES
 
 if TYPE_CHECKING:
@@ -84,11 +85,9 @@ def _not_utf8(error: UnicodeDecodeError) -> TemplateError:
     """Jinja does not say which of the templates it was reading."""
     for path in sorted(FOLDER.glob("*.j2")):
         try:
-            path.read_bytes().decode("utf-8")
-        except UnicodeDecodeError as found:
-            return TemplateError(
-                f"{display_path(path)}:{line_of_byte(found)}: is not UTF-8; save the file in that encoding"
-            )
+            read_text(path)
+        except DocumentError as found:
+            return TemplateError(f"{display_path(path)}:{found.line}: {found}")
     return TemplateError(f"{display_path(FOLDER)}: {error}")
 
 

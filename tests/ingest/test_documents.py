@@ -1,0 +1,226 @@
+"""Anything in the place of a document beside logs: it is a problem that names it, and all else is published."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from calls import start
+from made_logs import run_json, seg
+from made_trees import ROOT, Called, write_run
+
+from ingest import accept, against
+from ingest.common import documents, files, sources, suites, toml_file
+from ingest.common.errors import UsageError
+from ingest.read import layout, plans, power
+from ingest.read.walk import COMPANIONS
+from ingest.record.ledger_files import LedgerFolder
+
+#: Longer than any document may be.
+HUGE = 200 << 20
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as stream:
+        stream.truncate(HUGE)
+
+
+def text(content: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(content)
+
+
+#: What no parser takes, or only with much memory or recursion, behind what a document of each kind begins with.
+TEXTS: Mapping[str, str] = {
+    "nested": "[" * 3_000,
+    "tables": '{"a":' * 3_000,
+    "digits": "9" * 5_000,
+    "hexadecimal": "0x" + "f" * 50_000,
+}
+#: Those that no document begins with.
+THINGS: Mapping[str, Callable[[Path], object]] = {
+    "empty": text(b""),
+    "zeros": text(b"\0" * 1_000),
+    "dotted": text(b".".join([b"a"] * 40_000) + b" = 1\n"),
+    "quoted": text(b" . ".join([b'"a b"'] * 40_000) + b" = 1\n"),
+    "other encoding": text(b"a = \xff\xfe"),
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "folder": Path.mkdir,
+    "dangling": lambda path: path.symlink_to("nowhere"),
+    "loop": lambda path: path.symlink_to(path.name),
+    "huge": huge,
+}
+#: What messages say of some.
+SAID = {
+    "pipe": "not a regular file, and was not opened",
+    "device": "not a regular file, and was not opened",
+    "folder": "not a regular file, and was not opened",
+    "huge": f"it has {HUGE} bytes, and at most",
+}
+SOURCES = {"published/sources.toml": (ROOT / "raw_logs/published/sources.toml").read_text()}
+TOML, JSON, CSV = "a = ", '{{"schema": "{}", "a": ', "a\n"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A document: where it is in a tree, how one begins, and the files with which it is read.
+
+    `as_other` names faults after which nothing tells that the file is such a document.
+    """
+
+    place: str
+    begins: str
+    beside: Mapping[str, str] = field(default_factory=dict)
+    as_other: frozenset[str] = frozenset()
+    #: Whether the log is published without it.
+    optional: bool = True
+
+
+#: Files in folders of logs of which nothing is read beside a run.json.
+UNREAD = frozenset({*TEXTS, *THINGS})
+KINDS: Mapping[str, Kind] = {
+    "changes.toml": Kind("changes.toml", TOML, as_other=frozenset({"empty"})),
+    "accelerators.toml": Kind("accelerators.toml", TOML, as_other=frozenset({"empty"})),
+    "sources.toml": Kind("published/sources.toml", TOML),
+    "table": Kind("published/{}.csv", CSV, SOURCES),
+    "recomputed": Kind("published/recomputed/{}.jsonl", JSON.format(""), SOURCES, frozenset({"empty"})),
+    "plan": Kind("plans/{}.json", JSON.format("perfledger.plan/1"), as_other=frozenset({"folder"})),
+    "telemetry.csv": Kind("1/telemetry.csv", CSV, as_other=frozenset({"folder"})),
+    "run.json": Kind("1/run.json", JSON.format("perfledger.run/1"), optional=False),
+    "environment.json": Kind("1/environment.json", JSON.format("perfledger.environment/1")),
+    "launch.json": Kind("1/launch.json", JSON.format("perfledger.launch/1"), as_other=UNREAD),
+    "submission.json": Kind("1/submission.json", JSON.format("perfledger.submission/1"), as_other=UNREAD),
+    "expected.csv": Kind("1/expected.csv", CSV, as_other=UNREAD),
+}
+CASES = [(kind, fault) for kind in KINDS for fault in (*TEXTS, *THINGS)]
+
+
+def put(path: Path, fault: str, begins: str = "") -> Path:
+    """Put something into the place of a document."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    if fault in TEXTS:
+        path.write_text(begins + TEXTS[fault])
+    else:
+        THINGS[fault](path)
+    return path
+
+
+def made(top: Path, kind: str, fault: str) -> Path:
+    """Make a tree of one log with a document that is wrong."""
+    of, tree = KINDS[kind], top / f"{kind} {fault}"
+    named = {"train.log": {}, **({"environment.json": {}} if kind == "environment.json" else {})}
+    write_run(tree, "1", [*seg([4.0, *[20.0] * 9]), f"# {tree.name}"], run=run_json(model=tree.name, files=named))
+    for name, content in of.beside.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(content)
+    put(tree / of.place.format(fault), fault, of.begins)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def called(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> Called:
+    """Read all of them by one call, which may neither wait for a pipe nor use much memory."""
+    top = tmp_path_factory.mktemp("documents")
+    trees = [made(top, *each) for each in CASES]
+    limit = 2 << 30
+    call = start(
+        top / "said", *trees, "--json", "--verbose", "--jobs", 1,
+        before=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    code, lines = call.code_within(300), call.said.splitlines()
+    runs, problems = ([each for each in lines if each.startswith("{") is is_run] for is_run in (True, False))
+    return Called(code, "\n".join(runs), "\n".join(problems))
+
+
+def test_all_that_may_be_beside_logs_is_tried() -> None:
+    assert {*COMPANIONS} <= {*KINDS}
+
+
+@pytest.mark.parametrize(("kind", "fault"), CASES)
+def test_what_is_no_document_is_a_problem_and_all_else_is_published(called: Called, kind: str, fault: str) -> None:
+    assert called.code == 1
+    of, tree = KINDS[kind], f"{kind} {fault}"
+    (run,) = [each for each in called.lines if each["path"] == f"{tree}/1/train.log"]
+    assert (run["published"], run["observations"]) == (of.optional, 10)
+    place = of.place.format(fault)
+    # Messages name others' figures and plans without the folder of the logs.
+    name = "/".join(place.split("/")[-2:]) if place.startswith(("published", "plans")) else f"{tree}/{place}"
+    told = [each for each in called.problems if each.startswith((name, f"{tree}/{place}"))]
+    assert bool(told) == (fault not in of.as_other), told
+    if place.endswith(".toml") or "published" in place:
+        assert [each for each in told if SAID.get(fault, "") in each] or fault in of.as_other, told
+
+
+def test_no_problem_is_of_another_file(called: Called) -> None:
+    places = {of.place.format(fault) for of in KINDS.values() for fault in (*TEXTS, *THINGS)}
+    names = [*places, *("/".join(each.split("/")[-2:]) for each in places)]
+    others = [each for each in called.problems if not any(name in each.split(": ")[0] for name in names)]
+    assert [each for each in others if "run.json " not in each] == []
+
+
+#: Documents without which there is nothing to do: the command ends, and says why.
+NEEDED: Mapping[str, tuple[str, Callable[[Path], object]]] = {
+    "layout": ("layout.toml", lambda path: layout.load.__wrapped__(str(path))),
+    "suite": ("suite.toml", suites.suite_file),
+    "baseline": ("results.json", lambda path: against.read(path, "throughput")),
+    "manifest": ("submission.json", lambda path: accept.check(path.parent)),
+}
+
+
+@pytest.mark.parametrize("fault", [*TEXTS, *THINGS])
+@pytest.mark.parametrize("kind", NEEDED)
+def test_what_is_needed_and_is_no_document_is_a_wrong_use(kind: str, fault: str, tmp_path: Path) -> None:
+    name, read = NEEDED[kind]
+    path = put(tmp_path / name, fault, TOML if name.endswith(".toml") else '{"a": ')
+    with pytest.raises(UsageError, match=name):
+        read(path)
+
+
+#: What is looked for and may be missing: of anything else in its place nothing is taken.
+OWN: Mapping[str, Callable[[Path], object]] = {
+    "plans": lambda path: plans.is_plans(path.parent),
+    "ledger": lambda path: LedgerFolder(path.parent, Path()).get(path.name),
+    "head": lambda path: documents.head(path, 4),
+}
+
+
+@pytest.mark.parametrize("fault", ["pipe", "device", "folder", "dangling", "loop"])
+@pytest.mark.parametrize("kind", OWN)
+def test_what_is_no_file_has_no_content(kind: str, fault: str, tmp_path: Path) -> None:
+    assert not OWN[kind](put(tmp_path / "plans" / "a.json", fault))
+
+
+@pytest.mark.parametrize("fault", [*TEXTS, *THINGS])
+def test_a_power_log_that_is_no_document_tells_no_mean(fault: str, tmp_path: Path) -> None:
+    with pytest.raises(power.PowerError):
+        power.watts([put(tmp_path / "power.txt", fault, ":::MLLOG ")])
+
+
+@pytest.mark.parametrize("fault", ["empty", "pipe", "device", "dangling", "huge"])
+def test_what_is_in_the_place_of_a_file_that_is_written_is_replaced(fault: str, tmp_path: Path) -> None:
+    path = put(tmp_path / "a.json", fault)
+    assert files.write_if_changed(path, b"{}")
+    assert (path.read_bytes(), path.is_symlink()) == (b"{}", False)
+
+
+def test_a_note_of_the_last_build_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    put(files.notes(tmp_path / "docs") / sources._NOTE, "pipe")
+    assert sources.are_newer(tmp_path / "docs", [tmp_path], "perfledger")
+
+
+def test_a_file_that_grows_while_it_is_read_is_not_read_further(tmp_path: Path) -> None:
+    """Files of the kernel say that they are empty."""
+    with pytest.raises(documents.DocumentError, match="at most 3 are read"):
+        documents.read_bytes(Path("/proc/self/status"), 3)
+
+
+@pytest.mark.parametrize("key", ["a." * 19 + "b", '"x.y" . b'])
+def test_keys_of_a_few_parts_are_read(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f'{key} = "1.2.3.4"\n')
+    assert toml_file.read_tables(path).data

@@ -1,0 +1,109 @@
+"""Four checks that a session is one run, on logs that are not, and on honest ones that look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import pytorch_bert
+from made_sessions import made
+
+from ingest.compute.one_run import one_run
+from parsers.engine.read import read
+
+SPEEDS = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
+
+
+def found(pattern: bytes, lines: Sequence[str], folder: Path, **reading: Any) -> tuple[int, str] | None:
+    told = one_run(made(pattern, lines, folder, **reading))
+    return (told[0], told[1].code) if told else None
+
+
+def test_a_second_run_of_few_records_is_found(tmp_path: Path) -> None:
+    lines = [f"iter {i} speed 5.0" for i in (1, 2, 3, 1, 2, 3)]
+    assert found(SPEEDS, lines, tmp_path) == (4, "steps_restart")
+
+
+def test_a_second_run_of_whole_epochs_is_found(tmp_path: Path) -> None:
+    lines = [f"epoch {i} speed {speed}" for speed in (10.0, 5.0) for i in range(20)]
+    pattern = rb"epoch (?P<epoch>\d+) speed (?P<throughput>\S+)"
+    assert found(pattern, lines, tmp_path, span="epoch") == (21, "epochs_restart")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([f"iter {i} speed {speed}" for i in range(1, 40) for speed in (5.0, 10.0)], (2, "steps_go_back")),
+        # Two handlers of a logger print each line twice.
+        ([f"iter {i} speed {5.0 + i / 100}" for i in range(1, 40) for _ in range(2)], None),
+        # Resumed once, from a checkpoint.
+        ([f"iter {i} speed {5.0 + i / 100}" for i in (*range(1, 30), *range(20, 60))], None),
+        # The first line after a restart may hold the start of the program, so the second one shows the pace.
+        (
+            [*(f"iter {i} speed 5.0" for i in range(1, 30)), *(f"iter {i} speed 9.0" for i in range(20, 60))],
+            (31, "pace_of_another"),
+        ),
+    ],
+)
+def test_two_programs_in_one_file_are_told_from_one(
+    lines: list[str], expected: tuple[int, str] | None, tmp_path: Path
+) -> None:
+    assert found(SPEEDS, lines, tmp_path) == expected
+
+
+def test_two_programs_that_count_updates_are_found_where_they_are_not_in_step(tmp_path: Path) -> None:
+    """A loss scaler takes back a few updates, and never as many as lie between two programs."""
+    both = [f"iter {i} speed 5.0" for n in range(1, 40) for i in (n, 2 * n + 10)]
+    scaled = [f"iter {i} speed {speed}" for i in range(3, 60, 3) for i, speed in ((i, 5.0), (i - 1, 5.5))]
+    told = [found(SPEEDS, lines, tmp_path, counts="update") for lines in (both, scaled)]
+    assert told == [(3, "steps_go_back"), None]
+
+
+def test_numbers_that_a_loss_scaler_takes_back_are_of_one_run(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("\n".join(pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])) + "\n")
+    (session,) = read(path).sessions
+    assert one_run(session) is None
+
+
+def test_lines_without_a_step_are_of_one_run(tmp_path: Path) -> None:
+    lines = ["speed 5.0", *(f"iter {i} speed 5.0" for i in range(1, 40))]
+    assert found(rb"(?:iter (?P<step>\d+) )?speed (?P<throughput>\S+)", lines, tmp_path) is None
+
+
+def test_ranks_of_which_some_lines_have_no_time_are_one_run(tmp_path: Path) -> None:
+    pattern = rb"iter (?P<step>\d+)(?: after (?P<elapsed>\d+))?+ speed (?P<throughput>\S+)"
+    lines = [f"iter {i}{told} speed {5.0 + i / 100}" for i in range(1, 40) for told in (f" after {i}", "", "")]
+    assert found(pattern, lines, tmp_path, repeated=True) is None
+
+
+@pytest.mark.parametrize(
+    ("total", "hour", "code"), [(200, 12, "total_changed"), (100, 9, "clock_jumps_back"), (100, 12, "")]
+)
+def test_a_run_that_another_one_continues_is_found(total: int, hour: int, code: str, tmp_path: Path) -> None:
+    """The second part continues the epoch of the first; its total of steps differs, or its lines are older."""
+    lines = [f"2026-11-20 11:50:{i:02d} epoch: 2, iter: {i}/100, ips: 160.5" for i in range(20, 30)]
+    lines += [f"2026-11-20 {hour:02d}:50:{i:02d} epoch: 2, iter: {i}/{total}, ips: 150.5" for i in range(25, 40)]
+    pattern = rb"epoch: <epoch>, iter: <step>/<total_steps>, ips: <throughput>"
+    assert found(pattern, lines, tmp_path) == ((11, code) if code else None)
+
+
+@pytest.mark.parametrize(
+    ("gap", "speed", "rows", "expected"),
+    [
+        (40, 7.0, 9, (10, "pace_of_another")),  # 10 / 7 = 1.43 times as long
+        (40, 7.2, 9, None),  # 1.39 times
+        (31, 7.0, 9, (10, "pace_of_another")),  # more than three times the usual 10 steps
+        (30, 7.0, 9, None),
+        (40, 7.0, 3, (10, "pace_of_another")),
+        (40, 7.0, 2, None),  # too few to compare
+    ],
+)
+def test_a_gap_divides_two_runs_if_the_pace_changes_with_it(
+    gap: int, speed: float, rows: int, expected: tuple[int, str] | None, tmp_path: Path
+) -> None:
+    lines = [f"iter {10 * i} speed 10" for i in range(1, 10)]
+    lines += [f"iter {90 + gap + 10 * i} speed {speed}" for i in range(rows)]
+    assert found(SPEEDS, lines, tmp_path) == expected

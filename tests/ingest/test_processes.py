@@ -1,0 +1,62 @@
+"""Processes that work for the program: what they return, raise, and how their end is reported."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from calls import wait
+
+from ingest.common.errors import UsageError
+from ingest.common.processes import Death, Worker, answering, done_apart
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_worker_returns_what_its_work_returns_and_raises_what_it_raises(anew: bool) -> None:
+    with closing(Worker(math.sqrt, anew=anew)) as worker:
+        for given in (4.0, 9.0):
+            worker.give(given)
+            assert answering([worker]) == [worker]
+            assert worker.answer() == math.sqrt(given)
+        worker.give(-1.0)
+        with pytest.raises(ValueError, match="math domain error") as raised:
+            worker.answer()
+        assert "in another process: Traceback" in raised.value.__notes__[0]
+        worker.give(16.0)
+        assert worker.answer() == 4.0
+
+
+@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
+def test_a_signal_is_named(number: signal.Signals, anew: bool) -> None:
+    with closing(Worker(signal.raise_signal, anew=anew)) as worker:
+        worker.give(number)
+        death = worker.answer()
+        assert (death, death.cause) == (Death(-number), number.name)
+        assert death.is_kill == (number == signal.SIGKILL)
+
+
+def test_an_exit_is_a_death() -> None:
+    death = done_apart(os._exit, 7)
+    assert (death, death.cause) == (Death(7), "exit code 7")
+
+
+def test_a_worker_that_cannot_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with closing(Worker(math.sqrt, anew=True)) as worker:
+        worker.give(4.0)
+        with pytest.raises(UsageError, match="could not start a process, exit code 1"):
+            worker.answer()
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_worker_that_is_busy_is_ended(anew: bool) -> None:
+    worker = Worker(signal.pause if anew else lambda _: signal.pause(), anew=anew)
+    worker.give(None)
+    worker.close()
+    assert wait(lambda: not Path(f"/proc/{worker._process.pid}").exists())

@@ -1,0 +1,185 @@
+"""A log that somebody changed gives the figure of the whole log or none: one property for all formats and changes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from ingest.compute.measurement import measured
+from ingest.compute.one_run import one_run
+from ingest.compute.series import NoFigureError
+from parsers.engine.read import read
+from parsers.engine.scan import ScanError
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
+from tests.parsers import golden
+
+Lines = list[bytes]
+#: What a change makes of a log: of its lines, the numbers of those with records, and a source of chance.
+Change = Callable[[Lines, list[int], random.Random], Lines]
+
+#: How far a figure may be from that of the whole log.
+TOLERANCE = 0.02
+
+
+def drop(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    gone = set(rng.sample(records, max(1, len(records) // 5)))
+    return [line for number, line in enumerate(lines, 1) if number not in gone]
+
+
+def drop_a_third(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    return lines[: records[len(records) // 3] - 1] + lines[records[2 * len(records) // 3] - 1 :]
+
+
+def repeat(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    return [each for number, line in enumerate(lines, 1) for each in [line] * (1 + (number in records))]
+
+
+def repeat_some(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    return repeat(lines, rng.sample(records, max(1, len(records) // 5)), rng)
+
+
+def reverse(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    first, last = records[0] - 1, records[-1]
+    return lines[:first] + lines[first:last][::-1] + lines[last:]
+
+
+def append(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    return lines + rng.choice(sorted(LOGS.values())).read_bytes().split(b"\n")
+
+
+def interleave(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    return [line for line in lines for _ in range(2)]
+
+
+def damage(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    """Change one digit of one record between others: nothing follows the last one that could contradict it."""
+    row = rng.choice(records[1:-1] or records) - 1
+    line = bytearray(lines[row])
+    digits = [place for place, byte in enumerate(line) if chr(byte).isdigit()]
+    if digits:
+        place = rng.choice(digits)
+        line[place] = ord("0") + (line[place] - ord("0") + rng.randint(1, 9)) % 10
+    return [*lines[:row], bytes(line), *lines[row + 1 :]]
+
+
+def cut(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    """Cut the log off within the last of two thirds of its records."""
+    return b"\n".join(lines[: records[2 * len(records) // 3]])[: -rng.randint(1, 60)].split(b"\n")
+
+
+def head(lines: Lines, records: list[int], rng: random.Random) -> Lines:
+    return [b"# my run", b"", b"$ python train.py", b"", *lines]
+
+
+#: How often each change is tried with each log.
+CHANGES: dict[Change, int] = {
+    drop: 5, drop_a_third: 1, repeat: 1, repeat_some: 1, reverse: 1, append: 1, interleave: 1, damage: 5, cut: 5,
+    head: 1,
+}  # fmt: skip
+#: Changes that move the figure of a format further. Where lines tell seconds, but not of how many steps, and where
+#: means are undone, nothing shows that a line is missing or repeated. A digit stands alone if it tells the samples or
+#: the seconds of an epoch, a bar or a summary.
+MOVED = {
+    damage: {
+        "dlperf.megatron", "frameworks.big_vision", "frameworks.coqui", "frameworks.dlrm", "frameworks.edm",
+        "frameworks.gaussian_splatting", "frameworks.hf_notebook", "frameworks.keras_losses",
+        "frameworks.llama_recipes", "frameworks.mindspeed", "frameworks.openrlhf_bars", "frameworks.orbit",
+        "frameworks.rl_seconds", "frameworks.tf_object_detection", "frameworks.verl_sft", "frameworks.yolov6",
+        "ngc.pytorch_ssd", "ngc.tensorflow2_electra", "paddle.nlp_uie",
+    },
+    repeat_some: {
+        "frameworks.chinese_clip", "frameworks.mindcv", "frameworks.verl_sft", "ngc.pytorch_bert",
+    },
+    drop: {
+        "frameworks.edm", "frameworks.mindcv", "frameworks.openpi", "frameworks.openrlhf_bars", "frameworks.swin",
+    },
+    drop_a_third: {
+        "frameworks.edm", "frameworks.openpi", "frameworks.orbit", "frameworks.swin", "frameworks.timm",
+        "frameworks.torchtune",
+    },
+    cut: {
+        "frameworks.torchtune",
+    },
+}  # fmt: skip
+#: Reasons that concern what is left of a log, and no line of it.
+WITHOUT_LINE = {"no_records", "only_pauses", "too_few_records", "too_few_training_records", "too_short"}
+LOGS = {path.parent.name: path for path in golden.logs()}
+
+
+class Answer(NamedTuple):
+    """What a session gives: its format, its figure or None, the speeds of its records, and why there is no figure."""
+
+    format: str
+    figure: float | None
+    slowest: float
+    fastest: float
+    reason: str
+
+
+def answers(data: bytes, case: dict[str, int], path: Path) -> list[Answer]:
+    path.write_bytes(data)
+    try:
+        sessions = read(path).sessions
+    except ScanError:
+        return []
+    with np.errstate(all="ignore"):  # Numbers may be damaged.
+        return [answer_of(session, case) for session in sessions]
+
+
+def answer_of(session: Session, case: dict[str, int]) -> Answer:
+    found = measured(session, {name: fact.value for name, fact in session.facts.items()} | case)
+    other = one_run(session)
+    try:
+        values = found.given().values
+    except NoFigureError:
+        values = np.array([])
+    values = values[np.isfinite(values)]
+    slowest, fastest = (float(values.min()), float(values.max())) if len(values) else (np.inf, -np.inf)
+    figure, reason = None, ""
+    if isinstance(found.headline, Figure) and other is None:
+        figure = found.headline.value
+    elif isinstance(found.headline, NoFigure) and other is None and "line" not in found.headline.reason.args:
+        reason = found.headline.reason.code
+    return Answer(session.format.id, figure, slowest, fastest, reason)
+
+
+def record_lines(data: bytes, path: Path) -> list[int]:
+    path.write_bytes(data)
+    records = read(path).sessions[0].records
+    steps = next((each for each in records if len(each) and each.reading.span != "run"), records[0])
+    return sorted(set(steps.lines(range(len(steps)))))
+
+
+@pytest.mark.parametrize("format_id", LOGS)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.__name__)
+def test_a_changed_log_gives_the_figure_of_the_whole_or_none(format_id: str, change: Change, tmp_path: Path) -> None:
+    """Records of a golden log are few, and differ: the figure is that of the whole log, or between its records."""
+    data, path = LOGS[format_id].read_bytes(), tmp_path / "train.log"
+    (first, *_) = golden.table(golden.GOLDEN / format_id / "figures.csv")
+    case = {name: int(first[name]) for name in golden.NUMBERS if first.get(name)}
+    whole = [each for each in answers(data, case, path) if each.figure is not None]
+    records = record_lines(data, path)
+    moved = []
+    for n in range(CHANGES[change]):
+        rng = random.Random(f"{format_id} {change.__name__} {n}")
+        for each in answers(b"\n".join(change(data.split(b"\n"), records, rng)), case, path):
+            if each.figure is None:
+                assert each.reason in {"", *WITHOUT_LINE}
+            elif whole and each.format == format_id and not any(is_near(each.figure, known) for known in whole):
+                moved.append(each.figure)
+    if format_id in MOVED.get(change, ()):
+        assert moved, "the change no longer moves the figure: remove the format from MOVED"
+    else:
+        assert not moved
+
+
+def is_near(figure: float, whole: Answer) -> bool:
+    assert whole.figure is not None
+    between = whole.slowest * (1 - TOLERANCE) <= figure <= whole.fastest * (1 + TOLERANCE)
+    return between or figure == pytest.approx(whole.figure, rel=TOLERANCE)

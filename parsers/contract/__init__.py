@@ -429,7 +429,10 @@ def grouped(printed: bytes) -> int:
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact that a log states once: the first match of `pattern`, its group 1, read by `read`.
+    """A fact that a log states: group 1 of `pattern`, read by `read`.
+
+    A program may print a setting several times, first as a file has it, then as it runs with it. The last value before
+    the first record counts.
 
     Attributes:
         name: one of FACTS. Several facts of one name are tried in their order.
@@ -437,12 +440,14 @@ class Fact:
         read: converts the printed word; a ValueError states nothing.
         words: our words for the printed ones, such as `{b"True": "amp", b"False": "fp32"}`, instead of `read`. A word
             that is not among them states nothing.
+        first: the first value counts, since later lines of this form state something else, such as validation data.
     """
 
     name: str
     pattern: bytes
     read: Callable[[bytes], int | str] = text
     words: Mapping[bytes, str] | None = None
+    first: bool = False
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.contract import Fact, Format, Reading
-from parsers.engine.outcome import Message, last_message, may_say, message
+from parsers.engine.outcome import Message, may_say, message
 from schema.distinct_lines import distinct_lines
 
 HEAD = 1 << 20
@@ -164,10 +164,7 @@ class StatementCollector:
         met = {where: each.holds(head.text, head.distinct) for where, each in holds.items()}
         self._unmet = tuple(each for each in self.format.readings if not met[each.where])
         trained, self._trained = self._trained, False
-        after = self._trained_from(head)
-        if self._likely.says(head.distinct) and (crashed := last_message(head.text[:after])):
-            after = crashed  # What is stated behind it is of a program that was started again.
-        self._search(head.text, range(self._line, self._next + 1), head.distinct, after)
+        self._search(head.text, range(self._line, self._next + 1), head.distinct, self._trained_from(head))
         self._trained = trained
 
     def _trained_from(self, piece: Piece) -> int | None:
@@ -178,12 +175,17 @@ class StatementCollector:
         return min(found, default=len(piece.text))
 
     def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
-        """Search a text whose lines have these numbers; from `after` on another value is of another run."""
+        """Search a text whose lines have these numbers; from `after` on another value is of another run.
+
+        Before that the last value counts: programs print a configuration file as it is, then what they run with, and a
+        program that failed before its first step may have been started again with other settings.
+        """
         later: bytes | None = None
         for fact in self._likely.facts(distinct):
-            if fact.name not in self._facts and (found := _quoted(fact, text, numbers)):
-                self._facts[fact.name] = (fact, found)
             known = self._facts.get(fact.name)
+            may_change = known is not None and known[0] is fact and after != 0 and not fact.first
+            if (known is None or may_change) and (found := _quoted(fact, text, numbers, after)):
+                known = self._facts[fact.name] = (fact, found)
             if after is None or not known or known[0] is not fact or self._restated:
                 continue
             later = (distinct_lines(text[after:]) if after else distinct) if later is None else later
@@ -219,10 +221,18 @@ def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
     return b"\n".join(piece.text[begin:end] for begin, end in spans), (others + line).tolist()
 
 
-def _quoted(fact: Fact, text: bytes, numbers: Sequence[int]) -> Quoted | None:
-    """Return a fact as a text states it first."""
-    match = fact.regex.search(text)
-    value = fact.value(match[1]) if match else None
-    if match is None or value is None:
-        return None
-    return Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
+def _quoted(fact: Fact, text: bytes, numbers: Sequence[int], after: int | None) -> Quoted | None:
+    """Return a fact as a text states it: its last value before `after`, or else its first, with the line of that value.
+
+    If the first place holds no value, the text states nothing.
+    """
+    found: Quoted | None = None
+    for match in fact.regex.finditer(text):
+        if found and (fact.first or (after is not None and match.start(1) >= after)):
+            break
+        value = fact.value(match[1])
+        if value is None and not found:
+            return None
+        if value is not None and (not found or value != found.value):
+            found = Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
+    return found

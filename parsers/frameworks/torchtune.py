@@ -95,7 +95,7 @@ FORMAT = Format(
         Fact("devices", rb"Recipe(SingleDevice) with resolved config:", lambda _: 1),
         *PYTORCH_JOB,
         Fact("precision", rb"^dtype: (bf16|fp32)$", words={b"bf16": "bf16", b"fp32": "fp32"}),
-        Fact("model", rb"^ ++_component_: torchtune\.models\.\w++\.(?:lora_|qlora_)?+((?:llama|mistral|gemma|qwen|phi)\w{1,40})$"),
+        Fact("model", rb"^ ++_component_: torchtune\.models\.\w++\.(?:lora_|qlora_)?+((?:llama|mistral|gemma|qwen|phi)(?:(?!_tokenizer)\w){1,40})$"),
     ),
     samples=(
         Sample(

@@ -182,7 +182,7 @@ FORMAT = Format(
         Fact("devices", _LISTED_DEVICES, lambda printed: printed.count(b"CUDA:")),
         Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |[0-9]++ corrupt(?:ed)?+: )[^\r\n])*+([0-9]++ corrupt(?:ed)?+: 100%[^\r\n0-9]{0,400}+[0-9]++)/", _sound),
         # YOLOv5 of 2020 says so of the training before the validation.
-        Fact("data_set_size", rb"\b(?:Scanning|Caching) labels [^\r\n(]{1,200}+\([0-9]++ found, (?:[0-9]++ \w++, ){1,9}+for ([0-9]++) images\): ", int),
+        Fact("data_set_size", rb"\b(?:Scanning|Caching) labels [^\r\n(]{1,200}+\([0-9]++ found, (?:[0-9]++ \w++, ){1,9}+for ([0-9]++) images\): ", int, first=True),
         Fact("gpu", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
         Fact("framework_version", rb"^(?:Ultralytics|YOLOv5|YOLOR|Using(?= torch)) [^\n]*?\btorch[- ](\d\S*+)"),
         Fact("precision", rb"AMP: checks (passed|failed|skipped)", words={b"passed": "amp", b"failed": "fp32", b"skipped": "amp"}),

@@ -13,8 +13,9 @@ from tests.corpus import ROOT, folder
 from tests.fuzz import properties
 from tests.fuzz.minimise import minimal
 from tests.fuzz.operators import DAMAGES, HARMLESS, LONGEST, spliced
+from tests.parsers.golden import logs as golden_logs
 
-GOLDEN, OWN = ROOT / "tests" / "golden", ROOT / "raw_logs"
+OWN = ROOT / "raw_logs"
 #: Folders of the corpus whose logs are mutated, where they are at hand.
 CORPORA = ("public", "today", "ngc-pytorch", "mlperf-v5.1", "paddle-perf")
 #: Of a longer log, its beginning and its end: a mutation of a short log finds the same faults sooner.
@@ -24,9 +25,8 @@ _NO_LOGS = {".csv", ".md", ".json", ".toml", ".jsonl"}
 
 def goldens() -> list[Path]:
     """Return the golden logs, and a few of our own runs with their telemetry, by path."""
-    made = [each for each in GOLDEN.glob("*/*") if each.name.startswith("made-up.") or each.suffix == ".log"]
     own = sorted(each for each in OWN.glob("logs/**/*") if each.name in {"train.log", "telemetry.csv"})[::12]
-    return sorted(made) + own
+    return golden_logs() + own
 
 
 def corpora() -> list[Path]:

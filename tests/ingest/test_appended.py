@@ -17,7 +17,7 @@ from ingest.record.run import runs_of
 from parsers.engine.registry import formats
 from schema.records import Figure, Run
 from tests.corpus import logs
-from tests.parsers.golden import GOLDEN
+from tests.parsers.golden import logs as golden_logs
 
 CORPORA = ("public", "today", "mlperf-v5.1", "ngc-pytorch", "paddle-perf")
 #: Small logs are as good, and fast.
@@ -56,7 +56,7 @@ def withheld(run: Run, alone: Sequence[Run]) -> bool:
 def by_format() -> dict[str, list[Path]]:
     """Return small logs of each format, one for each case."""
     found: dict[str, dict[object, Path]] = defaultdict(dict)
-    for path in (*sorted(GOLDEN.rglob("*.log")), *(each for below in CORPORA for each in logs(below))):
+    for path in (*golden_logs(), *(each for below in CORPORA for each in logs(below))):
         if path.stat().st_size <= LARGEST and path.suffix != ".gz":
             for run in told(path):
                 if run.format and run.observations:

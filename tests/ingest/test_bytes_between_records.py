@@ -17,11 +17,9 @@ from ingest.read.walk import Input
 from ingest.record.run import runs_of
 from schema.records import Run
 from tests.fuzz.mutations import corpora
+from tests.parsers.golden import logs as golden_logs
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-LOGS = sorted(
-    each for each in GOLDEN.glob("*/*") if each.suffix not in {".json", ".csv"} or each.name == "made-up.json"
-)
+LOGS = golden_logs()
 _BAR = b"Map:  37%|###7      | 37/100 [00:12<00:20,  3.10it/s]"
 
 

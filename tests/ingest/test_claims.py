@@ -12,9 +12,9 @@ from parsers.engine.read import read
 from parsers.engine.registry import formats
 from parsers.engine.scan import Noise, chunks
 from tests.corpus import SHARED, corpus, files
+from tests.parsers.golden import logs as golden_logs
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-MADE = sorted(GOLDEN.glob("*/*.log"))
+MADE = golden_logs()
 #: Formats by the table's word for them: one word may stand for several printers.
 PUBLIC = {
     "ppcls": {"paddle.clas_dygraph"},

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, clas_static, pytorch_bert, run_json, seg
-from made_trees import ROOT, Called, write_run
+from made_trees import Called, write_run
+
+from tests.parsers.golden import logs
 
 Ingest = Callable[..., Called]
-GOLDEN = ROOT / "tests" / "golden"
 
 
 def explained(ingest: Ingest, log: Path, *more: object) -> str:
@@ -94,14 +95,11 @@ def test_a_run_json_that_is_wrong_and_a_log_that_is_not_read_are_told_in_words(t
     assert "is a folder; give the path of one file" in ingest("explain", log.parent).err
 
 
-@pytest.mark.parametrize("folder", sorted(each.name for each in GOLDEN.iterdir() if each.is_dir()))
-def test_every_format_is_explained(folder: str, ingest: Ingest) -> None:
-    logs = [each for each in sorted((GOLDEN / folder).iterdir()) if each.suffix in {".log", ".txt"}]
-    assert logs
-    for log in logs:
-        out = explained(ingest, log)
-        assert f"format     {folder} (" in out
-        assert "sustained  " in out
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.parent.name)
+def test_every_format_is_explained(log: Path, ingest: Ingest) -> None:
+    out = explained(ingest, log)
+    assert f"format     {log.parent.name} (" in out
+    assert "sustained  " in out
 
 
 def test_facts_name_their_source(tmp_path: Path, ingest: Ingest) -> None:

@@ -146,7 +146,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     run = folder / "raw_logs" / "case" / "1"
     run.mkdir(parents=True)
-    shutil.copy(next((ROOT / "tests/golden/ngc.pytorch_resnet50").glob("*.log")), run / "train.log")
+    shutil.copy(ROOT / "tests/golden/ngc.pytorch_resnet50/train.log", run / "train.log")
     (run / "telemetry.csv").write_text(
         "timestamp, index, power.draw [W]\n2026/01/01 00:00:00.000, 0, 10.00 W\n", "utf-8"
     )

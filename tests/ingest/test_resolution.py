@@ -18,8 +18,7 @@ from ingest.record.run import runs_of
 from parsers.contract import SHORT_NUMBER, Columns, Postprocessed
 from parsers.engine.registry import by_id
 from schema.records import Figure, NoFigure, Reason, to_json
-
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+from tests.parsers.golden import log_of
 
 SPEED = rb"(?m)^step <step>: <throughput> per s$"
 SHORT = rb"(?m)^step <step>: (?P<throughput>" + SHORT_NUMBER + rb") per s$"
@@ -93,16 +92,16 @@ def test_the_coarser_of_spread_and_printed_digits_counts(
 
 def test_runs_of_a_format_without_a_real_log_say_so() -> None:
     for each in (by_id("frameworks.nanotron"), by_id("frameworks.timm")):
-        (log,) = walk([GOLDEN / each.id]).inputs
+        (log,) = walk([log_of(each.id)]).inputs
         (run,) = runs_of(log, layout.load(layout.OWN), "")
         assert ("unproven" in to_json(run)) == each.unproven == (each.id == "frameworks.nanotron")
 
 
 def test_epochs_beside_the_records_are_not_counted_for_them() -> None:
-    golden = GOLDEN / "frameworks.metric_logger"
+    golden = log_of("frameworks.metric_logger")
     (log,) = walk([golden]).inputs
     (run,) = runs_of(log, layout.load(layout.OWN), "")
-    assert run.observations == len((golden / "records.csv").read_text().splitlines()) - 1
+    assert run.observations == len(golden.with_name("records.csv").read_text().splitlines()) - 1
 
 
 def test_an_epoch_holds_the_samples_of_the_data_set(tmp_path: Path) -> None:

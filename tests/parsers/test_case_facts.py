@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from golden import log_of
 
+from ingest.compute.measurement import measured
 from parsers.engine.read import read
-
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
 
 #: Format, what is printed, and what it states.
 PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
@@ -175,8 +177,11 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
     # The file of the configuration is printed before the configuration that the run is made with.
     (
         "frameworks.detectron2",
-        "[11/20 09:00:00 detectron2]: Contents of args.config_file=a.yaml:\n  IMS_PER_BATCH: 64\n  MAX_ITER: 9\n",
-        {"batch_size_of_job": 16},
+        (
+            "[11/20 09:00:00 detectron2]: Contents of args.config_file=a.yaml:\n  IMS_PER_BATCH: 64\n  MAX_ITER: 9\n"
+            "[11/20 09:00:00 detectron2]: Running with full config:\n  IMS_PER_BATCH: 16\n  MAX_ITER: 90\n"
+        ),
+        {"batch_size_of_job": 16, "total_steps": 90},
     ),
     (
         "frameworks.detectron2",
@@ -265,20 +270,71 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
 
 @pytest.mark.parametrize(("format_id", "printed", "facts"), PRINTED)
 def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, facts: dict[str, object]) -> None:
+    # Without what the golden log itself states above its records: the last value before them counts.
+    golden = log_of(format_id)
+    lines = golden.read_text("utf-8").split("\n")
+    first = min(each.lines([0])[0] for each in read(golden).sessions[0].records if len(each))
     path = tmp_path / "train.log"
-    path.write_text(f"{printed}\n{next((GOLDEN / format_id).glob('*.log')).read_text('utf-8')}")
+    path.write_text("\n".join([printed, *lines[first - 1 :]]))
     session = read(path).sessions[0]
     assert session.format.id == format_id
     assert {name: session.facts[name].value for name in facts if name in session.facts} == facts
+
+
+MASK_RCNN = """\
+2026-11-20 16:37:23,000 maskrcnn_benchmark INFO: Loaded configuration file a.yaml
+2026-11-20 16:37:23,000 maskrcnn_benchmark INFO:
+SOLVER:
+  IMS_PER_BATCH: 1
+  MAX_ITER: 50000
+TEST:
+  IMS_PER_BATCH: 2
+
+2026-11-20 16:37:23,100 maskrcnn_benchmark INFO: Running with config:
+SOLVER:
+  IMS_PER_BATCH: {batch}
+  MAX_ITER: 600
+TEST:
+  IMS_PER_BATCH: 2
+"""
+MASK_RCNN_RECORD = (
+    "2026-11-20 17:{minute:02}:{second:02},500 maskrcnn_benchmark.trainer INFO: eta: 0:07:21  iter: {step}  "
+    "loss: 6.6000 (6.6075)  loss_box_reg: 0.0091 (0.0101)  time: 0.7000 (0.7000)  data: 0.1655 (0.2280)  "
+    "lr: 0.000000  max mem: 7000\n"
+)
+
+
+def mask_rcnn(folder: Path, batch: int) -> Session:
+    """Return a run of 600 iterations of 0.7 s whose wrapper prints 4 / 0.7 images/s."""
+    clocks = {step: divmod(7 * step // 10, 60) for step in range(20, 601, 20)}
+    records = (MASK_RCNN_RECORD.format(step=step, minute=minute, second=s) for step, (minute, s) in clocks.items())
+    path = folder / "train.log"
+    path.write_text(MASK_RCNN.format(batch=batch) + "".join(records) + "Training perf is: 5.714286 FPS\n")
+    return read(path).sessions[0]
+
+
+def test_settings_of_the_run_count_and_not_those_of_the_file(tmp_path: Path) -> None:
+    session = mask_rcnn(tmp_path, 4)
+    stated = {name: (each.value, each.line) for name, each in session.facts.items()}
+    assert stated == {"batch_size_of_job": (4, 11), "total_steps": (600, 12)}
+    found = measured(session, {"batch_size_of_job": 4, "devices": 1})
+    assert isinstance(found.headline, Figure)
+    assert found.headline.value == pytest.approx(4 / 0.7)
+    assert {each.kind: each.verdict for each in found.witnesses}["summary"] == "agrees"
+
+
+def test_a_figure_that_a_wrapper_contradicts_is_withheld(tmp_path: Path) -> None:
+    found = measured(mask_rcnn(tmp_path, 1), {"batch_size_of_job": 1, "devices": 1}).headline
+    assert isinstance(found, NoFigure)
+    assert (found.reason.code, found.reason.args["witness"]) == ("withheld", "summary")
 
 
 @pytest.mark.parametrize(("own", "steps"), [(b"  num_accumulation_steps: 16", 16), (b"  other: 16", 704)])
 def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulation(
     tmp_path: Path, own: bytes, steps: int
 ) -> None:
-    (golden,) = (GOLDEN / "ngc.tensorflow_bert").glob("*.log")
     path, traced = tmp_path / "train.log", b"+ num_accumulation_steps_phase1=704\n"
-    path.write_bytes(traced + golden.read_bytes().replace(b"  num_accumulation_steps: 16", own))
+    path.write_bytes(traced + log_of("ngc.tensorflow_bert").read_bytes().replace(b"  num_accumulation_steps: 16", own))
     assert read(path).sessions[0].facts["accumulation"].value == steps
 
 
@@ -301,8 +357,7 @@ def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulatio
     ],
 )
 def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, found: dict[str, int]) -> None:
-    (log,) = (GOLDEN / "frameworks.internlm").glob("*.log")
-    text = log.read_text("utf-8")
+    text = log_of("frameworks.internlm").read_text("utf-8")
     assert text.count("data parallel size: ") == 1
     head, rest = text.split("data parallel size: ")
     path = tmp_path / "train.log"
@@ -322,8 +377,7 @@ def test_internlm_devices_follow_from_the_layout(tmp_path: Path, sizes: str, fou
     ],
 )
 def test_nanotron_devices_follow_from_the_layout(tmp_path: Path, layout: str, devices: int | None) -> None:
-    (log,) = (GOLDEN / "frameworks.nanotron").glob("*.log")
-    text = log.read_text("utf-8")
+    text = log_of("frameworks.nanotron").read_text("utf-8")
     head, rest = text.split("ParallelismArgs(", 1)
     path = tmp_path / "train.log"
     path.write_text(f"{head}ParallelismArgs({layout}){rest.partition(')')[2]}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
-from golden import GOLDEN, NUMBERS, command, log_of, rules_of
+from golden import GOLDEN, NUMBERS, UNLISTED, columns_of, command, evaluate, log_of, rules_of
+from golden import table as table_of
 
 from ingest.compute import rules
 from ingest.compute.frame import begun_anew
@@ -36,6 +36,18 @@ SILENT = {
     "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_glue", "paddle.nlp_uie", "paddle.paddle3d", "paddle.paddlex",
     "paddle.reproduction", "paddle.science", "paddle.seg", "paddle.speech", "paddle.video",
 }  # fmt: skip
+#: Formats with a figure whose arithmetic nobody has written into `hand` yet. Do not add to them.
+NOT_BY_HAND = {
+    "dlperf.oneflow_bert", "dlperf.oneflow_resnet50", "dlperf.oneflow_wdl", "frameworks.ai_toolkit", "frameworks.caffe",
+    "frameworks.centernet", "frameworks.chinese_clip", "frameworks.detectron1", "frameworks.detectron2",
+    "frameworks.dinov2_json", "frameworks.fairseq", "frameworks.fairseq_old", "frameworks.gaussian_splatting",
+    "frameworks.hf_iteration", "frameworks.hrnet_seg", "frameworks.icefall", "frameworks.libai",
+    "frameworks.llama_recipes", "frameworks.mlx_lm", "frameworks.mmsr", "frameworks.nemo_bar", "frameworks.ostrack",
+    "frameworks.parameter_golf", "frameworks.paxml", "frameworks.pix2pix", "frameworks.sam2", "frameworks.semseg",
+    "frameworks.swin", "frameworks.tf_cnn_benchmarks", "frameworks.timm", "frameworks.torchtune", "frameworks.wenet",
+    "ngc.pytorch_maskrcnn", "ngc.pytorch_transformer", "ngc.tensorflow2_electra", "paddle.clas_static", "paddle.hapi",
+    "paddle.hub",
+}  # fmt: skip
 #: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.
 ALIKE = {
     "dlperf.oneflow_insightface": "dlperf.oneflow_bert",
@@ -51,8 +63,7 @@ ALIKE = {
 
 
 def table(format_id: str, name: str) -> list[dict[str, str]]:
-    with (GOLDEN / format_id / name).open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    return table_of(GOLDEN / format_id / name)
 
 
 @cache
@@ -77,11 +88,13 @@ def test_records(format_id: str) -> None:
     assert expected
     assert len(main) == len(expected)
     assert main.lines(range(len(main))) == [int(each["line"]) for each in expected]
-    for name in ("epoch", "step", "throughput", "step_seconds"):
+    assert set(columns_of(session_of(format_id))) == set(expected[0])
+    for name in expected[0].keys() - {"line"}:
         printed = [each[name] for each in expected]
         if any(printed):
             # What a postprocess adds up is as exact as a sum.
-            assert main[name].tolist() == pytest.approx([float(each) for each in printed], rel=1e-15, abs=0), name
+            numbers = [float(each) for each in printed]
+            assert main[name].tolist() == pytest.approx(numbers, rel=1e-15, abs=0, nan_ok=True), name
         else:
             assert name not in main
 
@@ -99,8 +112,7 @@ def test_facts(format_id: str) -> None:
 def test_figures(format_id: str) -> None:
     session, expected = session_of(format_id), table(format_id, "figures.csv")
     assert set(rules_of(session)) <= {each["rule"] for each in expected}
-    # The one fact of a case that no column of the table holds.
-    stated = {key: each.value for key, each in session.facts.items() if key == "samples_per_update_and_device"}
+    stated = {key: each.value for key, each in session.facts.items() if key in UNLISTED}
     for each in expected:
         found = rules.figure(
             each["rule"], session, stated | {name: int(each[name]) for name in NUMBERS if each.get(name)}
@@ -110,6 +122,11 @@ def test_figures(format_id: str) -> None:
             continue
         assert isinstance(found, Figure), (each, found)
         assert math.isclose(found.value, float(each["value"]), rel_tol=1e-9), each
+        assert each["hand"] or format_id in NOT_BY_HAND, (
+            f"tests/golden/{format_id}/figures.csv, {each['rule']}: work the figure out from the log and write the "
+            "arithmetic into `hand`, such as 8 * 256 / 0.5"
+        )
+        assert not each["hand"] or math.isclose(evaluate(each["hand"]), found.value, rel_tol=1e-9), each
         lines = (found.used, found.first_line, found.last_line)
         assert lines == tuple(int(each[name]) for name in ("used", "first_line", "last_line")), each
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import tomllib
 from pathlib import Path
 
 import golden
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from parsers import __main__ as command
+from tests.parsers import cases
 
 SEG = golden.GOLDEN / "paddle.seg" / "train.log"
 NANOGPT = golden.GOLDEN / "frameworks.nanogpt"
@@ -68,19 +70,59 @@ def test_drafted_tables_are_those_of_the_golden_folder(tmp_path: Path, monkeypat
     drafted = tmp_path / "frameworks.nanogpt"
     assert (drafted / "made-up.log").read_bytes() == (NANOGPT / "made-up.log").read_bytes()
     assert table(drafted / "facts.csv") == table(NANOGPT / "facts.csv")
+    assert golden.document("frameworks.nanogpt") == {"log": "made-up.log", "from": "made up"}
     for name in ("records.csv", "figures.csv"):
         expected, found = table(NANOGPT / name), table(drafted / name)
         assert len(found) == len(expected)
         for mine, checked in zip(found, expected, strict=True):
-            for column in mine:
+            assert mine.get("hand", "") == ""
+            for column in mine.keys() - {"hand"}:
                 assert same(mine[column], checked[column]), (mine, checked)
 
 
 def same(drafted: str, checked: str) -> bool:
     try:
-        return float(drafted) == pytest.approx(float(checked))
+        return float(drafted) == pytest.approx(float(checked), nan_ok=True)
     except ValueError:
         return drafted == checked
+
+
+def draft(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(golden.main, [str(each) for each in arguments])
+    return result.exit_code, result.output
+
+
+def test_a_golden_folder_is_overwritten_on_request_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golden, "GOLDEN", tmp_path)
+    log = tmp_path / "acme.log"
+    log.write_bytes((NANOGPT / "made-up.log").read_bytes())
+    arguments = ("frameworks.nanogpt", log, "--case", "devices=1")
+    assert draft(*arguments, "--from", "https://example.org/acme at 0123abc, lines 1 to 90")[0] == 0
+    folder = tmp_path / "frameworks.nanogpt"
+    origin = tomllib.loads((folder / "cases.toml").read_text())["from"]
+    assert (folder / "acme.log").exists()
+    assert origin == "https://example.org/acme at 0123abc, lines 1 to 90"
+    figures = (folder / "figures.csv").read_text()
+    (folder / "figures.csv").write_text(figures.replace("sustained,", "sustained,1"))
+    with (folder / "cases.toml").open("a") as stream:
+        stream.write('\n[other]\nsays = "A case stays."\n')
+    code, out = draft(*arguments)
+    assert code == 1
+    assert "--force" in out
+    code, out = draft("frameworks.nanogpt", "--check")
+    assert code == 1
+    assert [line[0] for line in out.splitlines() if "sustained" in line] == ["-", "+"]
+    assert draft(*arguments, "--force")[0] == 0
+    assert (folder / "figures.csv").read_text() == figures
+    assert "other" in tomllib.loads((folder / "cases.toml").read_text())
+    assert draft("frameworks.nanogpt", "--check") == (0, "")
+
+
+def test_arithmetic_by_hand_has_numbers_and_four_operators() -> None:
+    assert golden.evaluate("2 * (8 + 4.5) / -1e1 - 1") == -3.5
+    for wrong in ("2 ** 3", "sum([1])", "x"):
+        with pytest.raises(ValueError, match="is not arithmetic"):
+            golden.evaluate(wrong)
 
 
 def test_log_without_records_gives_no_golden_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,3 +131,18 @@ def test_log_without_records_gives_no_golden_folder(tmp_path: Path, monkeypatch:
     assert result.exit_code == 1
     assert "python -m parsers frameworks.detectron2" in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_failed_cases_are_listed_and_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases.golden, "GOLDEN", tmp_path)
+    folder = tmp_path / "frameworks.nanogpt"
+    folder.mkdir()
+    (folder / "cases.toml").write_text(
+        'log = "made-up.log"\n\n[one]\nsays = "One."\nsessions = [\n    {},\n]\n\n[one-more]\nsays = "One more."\n'
+    )
+    (folder / "one.log").touch()
+    failed = "FAILED tests/parsers/test_golden_cases.py::test_case[frameworks.nanogpt/one] - AssertionError\n"
+    result = CliRunner().invoke(cases.main, ["--delete"], input=failed)
+    assert (result.exit_code, result.output) == (0, "frameworks.nanogpt/one: One.\n")
+    assert not (folder / "one.log").exists()
+    assert (folder / "cases.toml").read_text() == 'log = "made-up.log"\n\n[one-more]\nsays = "One more."\n'

@@ -295,6 +295,10 @@ def test_control_characters_that_are_written_out_are_applied(tmp_path: Path, kin
         (b"[A[A 10%|#   | 1/9 [00:01<00:08,  1.00s/it][A", b" 10%|#   | 1/9 [00:01<00:08,  1.00s/it]"),
         (b"[2K[K      1/100      5.1G", b"      1/100      5.1G"),
         (b"[A] the first, x[A]", b"[A] the first, x[A]"),
+        (
+            b"Mended #015 at 10% of its cost, in colour #0150ff",
+            b"Mended #015 at 10% of its cost, in colour #0150ff",
+        ),
     ],
 )
 def test_styles_whose_escape_was_lost_are_removed(printed: bytes, left: bytes) -> None:
@@ -633,3 +637,22 @@ def test_records_have_only_the_columns_of_their_reading(tmp_path: Path) -> None:
     records = read(path).sessions[0].main
     assert "throughput" in records
     assert "clock" not in records
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_byte_order_marks_within_joined_files_are_removed(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(b"".join(f"word {n}\n".encode(encoding) for n in range(3)))
+    (chunk,) = chunks(path, Noise())
+    assert chunk.text == b"word 0\nword 1\nword 2\n"
+
+
+@pytest.mark.parametrize("front", ["{rank}: {stamp}", "{stamp}{rank}: "])
+def test_labels_of_ranks_next_to_a_stamp_are_read(front: str, tmp_path: Path) -> None:
+    text = "".join(front.format(rank=n % 2, stamp="Nov 20 01:02:03 ") + f"word {n}\n" for n in range(12))
+    path = tmp_path / "train.log"
+    path.write_text(text)
+    (chunk,) = chunks(path, Noise())
+    assert chunk.text.decode() == "".join(f"word {n}\n" for n in range(12))
+    places = [chunk.text.index(b"word %d" % n) for n in range(12)]
+    assert chunk.ranks(places) == [0, 1] * 6

@@ -22,8 +22,8 @@ FIGURES = Path(__file__).resolve().parent / "figures.csv"
 #: Columns that identify a run.
 KEY = ("path", "session")
 COLUMNS = (
-    *KEY, "format", "outcome", "rule", "value", "unit", "scope", "median", "step_seconds", "time_to_train", "reason",
-    "problems", "witnesses",
+    *KEY, "format", "case", "outcome", "rule", "value", "unit", "scope", "median", "step_seconds", "time_to_train",
+    "reason", "problems", "witnesses",
 )  # fmt: skip
 #: Figures are stored with this many significant digits: sums in another order differ in later ones.
 DIGITS = 9
@@ -83,6 +83,7 @@ def row_of(tree: Tree, run: Run) -> Row:
         "path": f"{tree.name}/{run.path.partition('/')[2]}",
         "session": str(run.session),
         "format": run.format or "",
+        "case": " ".join(f"{name}={value}" for name, value in run.case.known().items()),
         "outcome": run.outcome,
         "rule": run.rule,
         "value": _number(headline.value if isinstance(headline, Figure) else None),

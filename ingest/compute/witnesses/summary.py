@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
 
+#: Further figures of a run that count a part of each step, such as its computation without the wait for data.
+_OF_A_PART = frozenset({"compute"})
 #: Summaries are rounded to three decimals, of which slow steps of large models leave a digit or two.
 _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 #: A summary that counts the steps alone contradicts the records below this share: it holds little else, as what is done
@@ -68,7 +70,43 @@ def unlike_plan(session: Session, case: Facts, summary: Figure) -> Reason | None
 
 
 def summary_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
-    """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
+    """Compare the trainer's figures for the whole run with its records; they also count what lies between these."""
+    further = _further(session, case, headline)
+    if further and further.verdict == "disagrees":
+        return further
+    try:
+        return _main_summary(session, case, given, headline)
+    except NoFigureError:
+        if further:
+            return further
+        raise
+
+
+def _further(session: Session, case: Facts, headline: Figure) -> Witness | None:
+    """Compare the further figures that a log prints for its run, such as a wrapper's; None if there are none.
+
+    A wrapper's clock also counts the start of the program, so its figure may be lower.
+    """
+    names = {each.summary for each in session.format.readings if each.summary} - _OF_A_PART
+    found = (rules.figure(f"{rules.SUMMARY}-{name}", session, case) for name in sorted(names))
+    told = [
+        each
+        for each in found
+        if isinstance(each, Figure) and (each.unit, each.scope) == (headline.unit, headline.scope)
+    ]
+    compared = [
+        replace(
+            judged(
+                "summary", each.value, headline.value, each.unit, each.arithmetic, (each.first_line, each.last_line)
+            ),
+            **({"verdict": "agrees"} if HOLDS_MORE <= each.value / headline.value <= 1 else {}),
+        )
+        for each in told
+    ]
+    return min(compared, key=lambda each: each.verdict == "agrees", default=None)
+
+
+def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
         return (

@@ -1,0 +1,62 @@
+"""Made-up lines as sessions, and their figures, for tests that print lines themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ingest.compute import rules
+from ingest.compute.metrics import metrics
+from parsers.engine.read import Log, read
+from parsers.engine.session import Session
+from schema.records import Figure, MetricFigure, NoFigure
+
+#: The rule that drops no record.
+ALL = "sustained:skip=0"
+#: A job of one device, for printers of seconds.
+ONE = {"devices": 1, "batch_size": 32}
+
+
+def log_of(lines: Sequence[str], folder: Path) -> Log:
+    """Write lines to a file and read it. A session reads its file again, so every log has its own."""
+    path = folder / f"train{len(list(folder.iterdir()))}.log"
+    path.write_bytes("".join(f"{each}\n" for each in lines).encode())
+    return read(path)
+
+
+def session_of(lines: Sequence[str], folder: Path, format_id: str) -> Session:
+    """Return the only session of lines that one format claims."""
+    log = log_of(lines, folder)
+    assert [each.format.id for each in log.claims] == [format_id]
+    (session,) = log.sessions
+    return session
+
+
+def facts_of(session: Session) -> dict[str, Any]:
+    """Return the facts that the log states."""
+    return {name: each.value for name, each in session.facts.items()}
+
+
+def figure(session: Session, rule: str = ALL, **case: int) -> Figure | NoFigure:
+    """Return the figure under a rule, with facts that the log does not state."""
+    return rules.figure(rule, session, facts_of(session) | case)
+
+
+def value(session: Session, rule: str = ALL, **case: int) -> float:
+    """Return the value of a figure that must exist."""
+    found = figure(session, rule, **case)
+    assert isinstance(found, Figure), found
+    return found.value
+
+
+def reason(session: Session, rule: str = ALL, **case: int) -> str:
+    """Return the code of the reason for a figure that must not exist."""
+    found = figure(session, rule, **case)
+    assert isinstance(found, NoFigure), found
+    return found.reason.code
+
+
+def metrics_of(session: Session, **case: int) -> dict[str, MetricFigure]:
+    """Return the figures other than throughput."""
+    return metrics(session, facts_of(session) | case, figure(session, "sustained", **case))

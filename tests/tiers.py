@@ -69,6 +69,7 @@ FUNCTIONS: Mapping[str, str] = {
 JOURNEYS = "test_journeys"
 #: A test whose code mentions one of these reads logs of third parties.
 OF_CORPUS = (corpus.corpus, corpus.shared, corpus.logs, corpus.folder, corpus.SHARED)
+FOLDER = str(corpus.ROOT / "tests")
 
 
 def mark(item: pytest.Item) -> None:
@@ -99,23 +100,22 @@ def _reads_corpus(function: Hashable) -> bool:
         each = ahead.pop()
         if each in OF_CORPUS:
             return True
-        new = set(_mentioned(each)) - seen
-        seen |= new
-        ahead += new
+        ahead += _mentioned(each) - seen
+        seen |= _mentioned(each)
     return False
 
 
-def _mentioned(function: Hashable) -> Iterator[Hashable]:
-    """Yield the functions and paths that a function of the tests names, of its own module and of others it imports."""
+@cache
+def _mentioned(function: Hashable) -> frozenset[Hashable]:
+    """Return the functions and paths that a function of the tests names, of its own module and of those it imports."""
     plain = inspect.unwrap(function) if callable(function) else None
-    if not isinstance(plain, FunctionType) or not plain.__code__.co_filename.startswith(str(corpus.ROOT / "tests")):
-        return
-    names = {*_names(plain.__code__)}
-    own = plain.__globals__
-    modules = [vars(own[name]) for name in names if isinstance(own.get(name), ModuleType)]
-    for scope in (own, *modules):
-        found = (scope[name] for name in names if name in scope)
-        yield from (each for each in found if isinstance(each, FunctionType | Path) or hasattr(each, "__wrapped__"))
+    if not isinstance(plain, FunctionType) or not plain.__code__.co_filename.startswith(FOLDER):
+        return frozenset()
+    own, names = plain.__globals__, {*_names(plain.__code__)}
+    mine = [own[name] for name in names if name in own]
+    modules = [vars(each) for each in mine if isinstance(each, ModuleType)]
+    found = [*mine, *(each[name] for each in modules for name in names - own.keys() if name in each)]
+    return frozenset(each for each in found if isinstance(each, FunctionType | Path) or hasattr(each, "__wrapped__"))
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -68,7 +68,7 @@ FUNCTIONS: Mapping[str, str] = {
 #: The tests of a browser that the quick tier runs.
 JOURNEYS = "test_journeys"
 #: A test whose code mentions one of these reads logs of third parties.
-OF_CORPUS = (corpus.corpus, corpus.shared, corpus.logs, corpus.folder, corpus.SHARED)
+OF_CORPUS = (corpus.corpus, corpus.logs, corpus.folder, corpus.SHARED)
 FOLDER = str(corpus.ROOT / "tests")
 
 

@@ -63,16 +63,13 @@ def corpus(below: str) -> Path:
     """Return a file or folder of the corpus; skip the test, with the remedy, where there is none."""
     path = folder(below)
     if not path.exists():
-        pytest.skip(f"needs the corpus file {below}: make corpus")
+        pytest.skip(f"needs {below}: {_remedy(below)}")
     return path
 
 
-def shared(below: str) -> Path:
-    """Return a path below `../shared` that no public repository has; skip the test where there is none."""
-    path = SHARED / below
-    if not path.exists():
-        pytest.skip(f"needs {below}: logs in ../shared that are not public")
-    return path
+def _remedy(below: str) -> str:
+    fetched = {each.file.partition("/")[0] for each in files()}
+    return "make corpus" if below.partition("/")[0] in fetched else "logs that make corpus does not fetch"
 
 
 def logs(below: str) -> Iterator[Path]:

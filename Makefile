@@ -64,9 +64,10 @@ corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .c
 reference: $(VENV)/test.stamp ## recompute the figures of all real logs, and print what moved
 	@$(BIN)/python -m tests.reference $(if $(ACCEPT),--accept)
 
-check: $(VENV)/test.stamp ## lint, formatting, types, and whether docs/data/ is fresh
+check: $(VENV)/test.stamp ## lint, formatting, words, types, and whether docs/data/ is fresh
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@$(BIN)/python -m tests.wording
 	@$(BIN)/mypy --strict $(CODE) & types=$$!; ( $(call INGEST,check) ); fresh=$$?; wait $$types && exit $$fresh
 
 plans: $(VENV)/site.stamp ## write the cases of all recipes to raw_logs/plans/

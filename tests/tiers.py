@@ -22,12 +22,14 @@ TIERS = ("quick", "rest", "all")
 MARKERS = {"browser", "host", "sweep", "slow", "corpus"}
 #: The quick tier runs one test in so many of a sweep.
 SHARE = 9
-#: Markers by the fixtures that a test asks for, directly or through others.
+#: Markers by the fixtures of a `conftest.py` that a test asks for, directly or through others.
 FIXTURES: Mapping[str, str] = {
     "browser": "browser",
-    "real": "slow",
     "hostile_site": "slow",
+    "large": "slow",
     "planted_site": "slow",
+    "published": "slow",
+    "real": "slow",
 }
 #: Markers of all tests of some files, by their names.
 FILES: Mapping[str, str] = {
@@ -83,12 +85,13 @@ def _markers(item: pytest.Item) -> Iterator[str]:
         yield FILES[item.path.stem]
     if not isinstance(item, pytest.Function):
         return
-    yield from (FIXTURES[name] for name in item.fixturenames if name in FIXTURES)
     if item.originalname in FUNCTIONS:
         yield FUNCTIONS[item.originalname]
     known = item._fixtureinfo.name2fixturedefs
-    fixtures = [each.func for name in item.fixturenames for each in known.get(name, ())]
-    if any(map(_reads_corpus, (item.function, *fixtures))):
+    fixtures = {name: known[name][-1].func for name in item.fixturenames if name in known}
+    shared = [name for name, each in fixtures.items() if each.__module__.endswith("conftest")]
+    yield from (FIXTURES[name] for name in shared if name in FIXTURES)
+    if any(map(_reads_corpus, (item.function, *fixtures.values()))):
         yield "corpus"
 
 

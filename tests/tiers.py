@@ -62,13 +62,18 @@ FILES: Mapping[str, str] = {
     "test_ledger_dataset": "slow",
     "test_live": "slow",
     "test_objects": "slow",
+    "test_planted_secrets": "slow",
     "test_scale": "slow",
+    "test_site_build": "slow",
     "test_system_faults": "slow",
+    "test_template_errors": "slow",
     "test_verify": "slow",
     "test_weight": "slow",
 }
 #: Markers of single functions.
 FUNCTIONS: Mapping[str, str] = {
+    "test_a_log_cut_inside_a_line": "sweep",
+    "test_a_very_long_line_is_not_held_in_memory": "slow",
     "test_cut_file_yields_no_other_number": "sweep",
     "test_transport_changes_nothing": "sweep",
     "test_no_figure_of_the_corpora_moves": "slow",

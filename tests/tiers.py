@@ -49,6 +49,7 @@ FILES: Mapping[str, str] = {
     "test_host_telemetry": "host",
     "test_max_batch": "host",
     "test_runner_hosts": "host",
+    "test_runner_local": "host",
     "test_appended": "sweep",
     "test_bytes_between_records": "sweep",
     "test_pattern_growth": "sweep",
@@ -73,8 +74,10 @@ FILES: Mapping[str, str] = {
 #: Markers of single functions.
 FUNCTIONS: Mapping[str, str] = {
     "test_a_log_cut_inside_a_line": "sweep",
+    "test_a_trial_runs_few_iterations_and_nothing_of_it_is_published": "host",
     "test_a_very_long_line_is_not_held_in_memory": "slow",
     "test_cut_file_yields_no_other_number": "sweep",
+    "test_mutated_goldens_are_read_as_they_must_be": "sweep",
     "test_transport_changes_nothing": "sweep",
     "test_no_figure_of_the_corpora_moves": "slow",
 }

@@ -8,7 +8,8 @@ do not print it; `mfu` is a running mean, and -100% for the first five iteration
 iteration since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an
 evaluation. nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take. Those who
 write `build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the
-start, as a speed beside them may be.
+start, as a speed beside them may be, and a speed that makes no whole number of tokens of a step, as one per
+millisecond, is none.
 """
 
 from __future__ import annotations
@@ -26,15 +27,33 @@ from parsers.contract import (
     Reading,
     Sample,
     grouped,
+    is_private,
 )
 from parsers.contract.statistics import median
 from parsers.frameworks import PYTORCH_JOB
 
+#: The speeds and the milliseconds of a log tell the same tokens of a step, up to this share, or one of them is wrong.
+_ALIKE = 0.05
+#: Over all steps, what the smoothed speeds tell may differ by this share from what the milliseconds do.
+_STEADY = 0.02
+
 
 def _as_timed(columns: Columns) -> Postprocessed:
-    """Return the lines without their speed, which shows a slow step in part and late, where the tokens of a step are stated."""
-    dropped = {"_tokens_per_step", *(("throughput",) if np.isfinite(columns["_tokens_per_step"]).any() else ())}
-    return np.arange(len(columns["step"])), {name: each for name, each in columns.items() if name not in dropped}
+    """Return the lines without their speed, which shows a slow step in part and late, where their seconds tell it.
+
+    Where the speeds are not those of the tokens that are stated, they stay, and contradict these. Where none are stated
+    they stay in a steady run.
+    """
+    speed, seconds = columns["throughput"], columns["step_seconds"]
+    tokens, stated = speed * seconds, columns["_tokens_per_step"]
+    kept = ["step", "total_steps", "loss", "step_seconds"]
+    if np.isfinite(stated).any():
+        is_read = not abs(float(np.median(tokens / stated)) - 1) <= _ALIKE
+    elif len(tokens):
+        is_read = not abs(float(np.median(tokens) * np.sum(1 / speed) / np.sum(seconds)) - 1) > _STEADY
+    else:
+        is_read = True
+    return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
 
 
 #: Iterations of so many times the usual seconds hold an evaluation if so many lie at one distance, and of all iterations there,
@@ -62,16 +81,24 @@ def _with_evaluations(columns: Columns) -> Postprocessed:
 _LINES, _GROWN = 8, 2
 #: Speeds are means since the start where all tokens, by them and such seconds, grow by the same per step, up to this share.
 _SINCE = 0.005
+#: What is lost of a speed that is printed with decimals, and of one without; and how many times that a contradiction is.
+_DECIMALS, _WHOLE, _PLAIN = 0.005, 0.5, 4
 
 
 def _of_copies(columns: Columns) -> Postprocessed:
     """Return the lines of a copy of build-nanogpt, whose fields may hold something else than in build-nanogpt."""
     speed, seconds = columns["throughput"], columns["step_seconds"]
+    rows, found = np.arange(len(speed)), {name: each for name, each in columns.items() if not is_private(name)}
     with np.errstate(all="ignore"):  # Numbers may be garbled.
-        if len(speed) > _LINES and seconds[-1] > _GROWN * seconds[0] and (np.diff(seconds) > 0).all():
-            told = {name: each for name, each in columns.items() if name != "step_seconds"}
-            return _since_the_start(told, speed * seconds, seconds)
-    return np.arange(len(speed)), columns
+        if len(rows) > _LINES and seconds[-1] > _GROWN * seconds[0] and (np.diff(seconds) > 0).all():
+            del found["step_seconds"]
+            return _since_the_start(found, speed * seconds, seconds)
+        tokens, rounding = speed * seconds, _WHOLE if (speed % 1 == 0).all() else _DECIMALS
+        usual = median(tokens)
+        unsure = median(np.abs(tokens - usual)) + rounding * median(seconds)
+    if not np.isfinite(columns["_tokens_per_step"]).any() and usual % 1 > _PLAIN * unsure < 1 - usual % 1:
+        del found["throughput"]
+    return rows, found
 
 
 def _since_the_start(columns: Columns, tokens: Column, seconds: Column) -> Postprocessed:
@@ -197,6 +224,7 @@ FORMAT = Format(
                 factors={"step_seconds": factor},
                 pauses=(*_PAUSES, *_EVALUATIONS) if word == b"iter" else _EVALUATIONS,
                 postprocess=_of_copies,
+                facts=("tokens_per_step",),
             )
             for word in _WORDS
             for unit, factor in ((b"ms", 1e-3), (b"s", 1.0))

@@ -7,7 +7,7 @@ quoted where no samples are. Memory is the peak allocated to tensors, in GiB. Th
 planned, also of a run that stopped early.
 
 The first releases (2022) divide the samples of one update of one device, however many updates and devices the interval
-has: of those the seconds are read and not the speed.
+has: of those the seconds are read and not the speed. They print learning rates with all digits, later ones with four.
 
 The speed counts the rest that ends an epoch as a whole batch: of epochs of a few steps the seconds alone are read.
 
@@ -27,6 +27,7 @@ from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocess
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
 #: With a bar, which is the default, the words stand behind blanks that erase it, and not behind a logger's.
 _LINE = rb"(?<!\S)loss: (?<!, loss: )<loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
+_WITH_RATE = _LINE.replace(rb"(?:(?!global_step: )", rb"(?:learning_rate: <_learning_rate>, )?+(?:(?!global_step: )")
 _FIELDS = rb"(?:(?!(?:interval|global)_|max_mem(?:ory)?+_allocated(?:_gb)?+: )\w++: [^\s,]++, )*+"
 
 #: `trainer_state.json` has a line per number, in the order of their names.
@@ -34,7 +35,8 @@ _NEXT = rb"[ \t\r]*+\n\s++"
 _OTHERS = rb'(?:"(?!(?:learning_rate|loss|step)")[\w/.-]++": [^\s,]++,' + _NEXT + rb")*+"
 _ROW = (
     rb'"interval_runtime": <duration>,' + _NEXT + rb'"interval_samples_per_second": <throughput>,' + _NEXT
-    + _OTHERS + rb'(?:"learning_rate": [^\s,]++,' + _NEXT + rb")?+" + _OTHERS
+    + rb'(?:"interval_steps_per_second": <_steps_per_second>,' + _NEXT + rb")?+" + _OTHERS
+    + rb'(?:"learning_rate": <_learning_rate>,' + _NEXT + rb")?+" + _OTHERS
     + rb'"loss": <loss>,' + _NEXT + _OTHERS + rb'"step": <step>(?=\s)'
 )  # fmt: skip
 
@@ -42,6 +44,8 @@ _ROW = (
 _OF_EPOCHS, _REST_SHOWS = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job"), 1.05
 #: Samples that a line counts are those of so many updates within this share, beyond its rounding.
 _SAME = 0.01
+#: Twice what the last printed digit rounds, in the release that prints the fewest.
+_ROUNDING = {"throughput": 1e-3, "duration": 1e-4}
 
 
 def _of_job(columns: Columns) -> Postprocessed:
@@ -67,7 +71,10 @@ def _of_file(columns: Columns) -> Postprocessed:
 
 
 def _counts_one_update(columns: Columns) -> bool:
-    """Return whether the samples of the records are those of one update of one device, and not of all."""
+    """Return whether the samples of the records are those of one update of one device, and not of all.
+
+    Where the head is missing, samples per update that are no whole number show it, or the digits of learning rates.
+    """
     # The first releases split no model over devices; later ones may state the batch of the job otherwise than they count it.
     if (
         not len(columns["step"])
@@ -75,12 +82,17 @@ def _counts_one_update(columns: Columns) -> bool:
     ):
         return False
     counted, updates = columns["throughput"] * columns["duration"], np.diff(columns["step"], prepend=np.nan)
+    updates = np.where(updates > 0, updates, np.round(columns["_steps_per_second"] * columns["duration"]))
     per_line, per_update = (
-        np.nanmedian(each) if np.isfinite(each).any() else np.nan
-        for each in (counted, counted / np.where(updates > 0, updates, np.nan))
+        np.nanmedian(each) if np.isfinite(each).any() else np.nan for each in (counted, counted / updates)
     )
     of_job, of_device = columns["_batch_size_of_job"][0], (columns["_batch_size"] * columns["_accumulation"])[0]
-    return bool(np.abs(per_line / of_device - 1) <= _SAME < np.abs(per_update / of_job - 1))
+    if np.isfinite(of_job * of_device):
+        return bool(np.abs(per_line / of_device - 1) <= _SAME < np.abs(per_update / of_job - 1))
+    rates = columns["_learning_rate"][np.isfinite(columns["_learning_rate"])].tolist()
+    rounding = sum(each / np.nanmedian(columns[name]) for name, each in _ROUNDING.items())
+    in_parts = bool(np.abs(per_update - np.round(per_update)) > rounding * per_update)
+    return in_parts or any(float(f"{each:.3e}") != each for each in rates)
 
 
 _FACTS = ("batch_size", "accumulation", "tensor_parallel", "pipeline_parallel", *_OF_EPOCHS)
@@ -129,9 +141,10 @@ FORMAT = Format(
     over=("frameworks.hf_trainer_state",),
     readings=(
         Reading(
-            _LINE + _FIELDS
+            _WITH_RATE + _FIELDS
             + rb"(?:max_mem(?:ory)?+_allocated(?:_gb)?+: <memory>, " + _FIELDS + rb")?+"
-            rb"(?:interval_runtime: <duration>|global_runtime: <_ernie_seconds>), (?:interval|global)_samples_per_second: <throughput>(?=,)",
+            rb"(?:interval_runtime: <duration>|global_runtime: <_ernie_seconds>), (?:interval|global)_samples_per_second: <throughput>(?=,)"
+            rb"(?:, (?!interval_steps_per_second: )\w++: [^\s,]++)*+(?:, interval_steps_per_second: <_steps_per_second>(?=,))?+",
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
@@ -215,7 +228,7 @@ FORMAT = Format(
         Sample(
             b'      "epoch": 0.5,\n      "interval_runtime": 12.5,\n      "interval_samples_per_second": 51.2,\n      "interval_steps_per_second": 0.8,\n'
             b'      "learning_rate": 1e-05,\n      "loss": 8.125,\n      "step": 100\n    },\n',
-            duration=12.5, throughput=51.2, loss=8.125, step=100,
+            duration=12.5, throughput=51.2, _steps_per_second=0.8, _learning_rate=1e-5, loss=8.125, step=100,
         ),
         NearMiss(
             b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5, "

@@ -52,6 +52,7 @@ FILES: Mapping[str, str] = {
     "test_runner_local": "host",
     "test_appended": "sweep",
     "test_bytes_between_records": "sweep",
+    "test_changed_logs": "sweep",
     "test_pattern_growth": "sweep",
     "test_properties": "sweep",
     "test_agreement": "slow",

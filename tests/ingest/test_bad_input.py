@@ -470,12 +470,17 @@ def test_a_socket(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -
 
 def refuse(monkeypatch: pytest.MonkeyPatch, refused: Path) -> None:
     """Make one path unreadable, also where the tests run as root."""
-    real_open, real_scandir = Path.open, os.scandir
+    real_open, real_os_open, real_scandir = Path.open, os.open, os.scandir
 
     def opened(self: Path, *args: Any, **kwargs: Any) -> Any:
         if self == refused and "r" in (args[0] if args else kwargs.get("mode", "r")):
             raise PermissionError(13, "Permission denied", str(self))
         return real_open(self, *args, **kwargs)
+
+    def os_opened(path: Any, *args: Any, **kwargs: Any) -> int:
+        if Path(path) == refused:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real_os_open(path, *args, **kwargs)
 
     def scanned(path: Any = ".") -> Any:
         if not isinstance(path, int) and Path(path) == refused:
@@ -483,6 +488,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, refused: Path) -> None:
         return real_scandir(path)
 
     monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(os, "open", os_opened)
     monkeypatch.setattr(os, "scandir", scanned)
 
 

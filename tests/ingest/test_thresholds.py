@@ -310,8 +310,8 @@ def agrees(kind: str, percent: float) -> bool:
     return judging.judged(kind, 100.0, 100.0 + percent, "images/s", "").verdict == "agrees"
 
 
-def is_too_coarse(seconds: float) -> bool:
-    return bool(np.isnan(coarse.whole_seconds(column([seconds])))[0])
+def seconds_before_cutting(seconds: float) -> float:
+    return float(np.nan_to_num(coarse.whole_seconds(column([seconds])))[0])
 
 
 def stretch_ends(seconds: float) -> list[int]:
@@ -412,8 +412,8 @@ OF_NUMBERS: Sequence[Row] = [
         (119, (1.0, 119.0)), (120, (1.0, 40.0)),
     ]),
     ("parsers.engine.rows._MOSTLY", is_of_dialect, [(2, True), (3, False)]),
-    ("parsers.contract.coarse._CUT", is_too_coarse, [(24, True), (25, False)]),
-    ("parsers.contract.coarse._SHARE", is_too_coarse, [(24, True), (25, False)]),
+    ("parsers.contract.coarse._CUT", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
+    ("parsers.contract.coarse._SHARE", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
     ("parsers.contract.epoch_means.ROUNDS", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
     ("parsers.contract.epoch_means._COARSE", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
     ("parsers.contract.epoch_means._ALIKE", two_programs, [((0, 9, 1.09), False), ((0, 9, 1.11), True)]),

@@ -15,12 +15,12 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve properdocs test faults corpus reference check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
+.PHONY: help site serve properdocs test test-all test-rest test-parsers test-ingest test-site test-runners faults corpus reference check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\)[a-z -]*:[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-19s %s\n", $$1, $$2 }'
 	@echo "Python is one of $(PYTHONS), from $(OLDEST) on. To name it: make site PYTHON=/path/to/python"
 
 # Exit 1 of ingest: the pages are right, and some inputs were not understood. That stops nothing.
@@ -37,10 +37,22 @@ site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into
 serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow changes
 	@$(BIN)/mkdocs serve
 
-# A worker takes whole files, so that what a file's tests share is made once. Bytecode is kept: tests start hundreds of
-# processes, each of which would compile what it imports.
-test: $(VENV)/test.stamp ## run every test
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+# ARGS="-m browser" chooses further. Bytecode is kept: tests start hundreds of processes, each of which would compile what it imports.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --durations=15 --no-loadscope-reorder $(ARGS)
+# A worker of the quick tier takes whole files, so that what a file's tests share is made once. In the others files are
+# long, and a worker that is done takes tests from one that is not.
+test: $(VENV)/test.stamp ## run the quick tests, after each change
+	@$(PYTEST) --dist loadfile --tier quick
+
+test-all: $(VENV)/test.stamp ## run every test
+	@$(PYTEST) --dist worksteal
+
+# What `make test` leaves out.
+test-rest: $(VENV)/test.stamp
+	@$(PYTEST) --dist worksteal --tier rest
+
+test-parsers test-ingest test-site test-runners: test-%: $(VENV)/test.stamp ## run every test of a folder; also test-ingest, test-site, test-runners
+	@$(PYTEST) --dist worksteal tests/$*
 
 faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of times (an hour)
 	@$(BIN)/python -m pytest -n 0 -s --full tests/ingest/test_kills.py tests/ingest/test_system_faults.py
@@ -52,9 +64,10 @@ corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .c
 reference: $(VENV)/test.stamp ## recompute the figures of all real logs, and print what moved
 	@$(BIN)/python -m tests.reference $(if $(ACCEPT),--accept)
 
-check: $(VENV)/test.stamp ## lint, formatting, types, and whether docs/data/ is fresh
+check: $(VENV)/test.stamp ## lint, formatting, words, types, and whether docs/data/ is fresh
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@$(BIN)/python -m tests.wording
 	@$(BIN)/mypy --strict $(CODE) & types=$$!; ( $(call INGEST,check) ); fresh=$$?; wait $$types && exit $$fresh
 
 plans: $(VENV)/site.stamp ## write the cases of all recipes to raw_logs/plans/

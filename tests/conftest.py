@@ -1,29 +1,55 @@
-"""How the tests are shared out among processes."""
+"""How the tests are chosen, shared out among processes, and summed up; `tiers` says which tests are slow."""
 
 from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests import approval, corpus, tiers
 
 #: Folders of the tests that take longest: those of the site compute, those of runners wait for hosts.
 SLOW = ("site", "runners")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Start two workers per core, since half of the time tests wait for hosts and browsers."""
-    return 2 * (os.cpu_count() or 1)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start a worker per core in the quick tier, and two in the others, where tests wait for hosts and browsers."""
+    return (os.cpu_count() or 1) * (1 if config.getoption("tier") == "quick" else 2)
 
 
-def pytest_configure() -> None:
-    """Look for garbage as seldom as ingest does, which the Python of a framework cannot import."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what chooses tests, and what asks for the long form of tests that are short otherwise."""
+    parser.addoption("--tier", choices=tiers.TIERS, default="all", help="run the quick tests, the rest, or all")
+    parser.addoption("--approve", action="store_true", help="write tests/approved/ instead of comparing with it")
+    parser.addoption("--full", action="store_true", help="try faults hundreds of times (make faults)")
+    parser.addoption("--all-corpora", action="store_true", help="try every log of the corpora, where tests take some")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell the tests their tier, and look for garbage as seldom as ingest does."""
+    os.environ[corpus.TIER] = config.getoption("tier")
+    # A call of ingest does not do here: the Python of a framework cannot import it.
     gc.set_threshold(50_000, 20, 50)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slow folders, a file of each in turn, so that no worker is left with them at the end."""
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files of which the tier runs no test."""
+    return tiers.is_left_out(config.getoption("tier"), collection_path) or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Set the markers, keep the tests of the tier, and begin with the slow folders.
+
+    A file of each slow folder comes in turn, so that no worker is left with them at the end.
+    """
+    for item in items:
+        tiers.mark(item)
+    tier = config.getoption("tier")
+    config.hook.pytest_deselected(items=[item for item in items if not tiers.runs_in(tier, item)])
+    items[:] = [item for item in items if tiers.runs_in(tier, item)]
     files: dict[Path, list[Path]] = {}
     for path in dict.fromkeys(item.path for item in items):
         files.setdefault(path.parent, []).append(path)
@@ -31,13 +57,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path.parent.name not in SLOW, turns[item.path]))
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what asks for the long form of tests that are short otherwise."""
-    parser.addoption("--full", action="store_true", help="try faults hundreds of times (make faults)")
-    parser.addoption("--all-corpora", action="store_true", help="try every log of the corpora, where tests take some")
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name each remedy of skipped tests once, with their number."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = [each.longrepr[2] for each in reports if isinstance(each.longrepr, tuple)]
+    for remedy, count in tiers.remedies(reasons):
+        terminalreporter.write_line(f"{count} skipped: {remedy}")
 
 
 @pytest.fixture(scope="session")
 def full(request: pytest.FixtureRequest) -> bool:
     """Return whether the long form of a test is asked for."""
     return bool(request.config.getoption("--full"))
+
+
+@pytest.fixture
+def approved(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Return a function that compares a text with `tests/approved/NAME`; with `--approve` it writes it there."""
+
+    def check(name: str, text: str) -> None:
+        approval.check(name, text, approve=request.config.getoption("approve"))
+
+    return check

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def run_at_import(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from run_at_import(branch.body)
 
 
+@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_bytes(), filename=str(path))
 
@@ -114,6 +116,7 @@ def test_an_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [line.partition(": ")[2] for line in upward_imports(path, ORDER)] == ["read imports site"]
 
 
+@cache
 def file_imports() -> dict[str, set[str]]:
     """Every module of ours with the modules that it imports, late ones and those for types too."""
     names = {

@@ -364,7 +364,7 @@ def contradicted(rows: Sequence[Result], level: Level = DEFAULT) -> list[str]:
 
 def _is_contradicted(name: str, rows: Sequence[Result]) -> bool:
     stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
-    return any(a[0] != b[0] and a[1] != b[1] for a in stated for b in stated)
+    return len({framework for framework, _ in stated}) > 1 and len({value for _, value in stated}) > 1
 
 
 def verdict(candidates: Sequence[Candidate], better: str, workload: Workload, level: Level = DEFAULT) -> Verdict:

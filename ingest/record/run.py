@@ -410,9 +410,8 @@ def _measured_clock(series: Callable[[], ThroughputSeries], headline: Figure | N
     except NoFigureError:
         return None
     stamps = records.stamps()
-    lines = np.asarray(records.lines(range(len(stamps))))
-    before, known = lines < headline.first_line, np.isfinite(stamps)
-    counted = known & ~before & (lines <= headline.last_line)
+    before, known = records.before(headline.first_line), np.isfinite(stamps)
+    counted = known & ~before & records.before(headline.last_line + 1)
     if not counted.any() or float(stamps[counted].min()) < DATELESS_BEFORE:
         return None
     first = stamps[known & before][-1] if (known & before).any() else stamps[counted][0]

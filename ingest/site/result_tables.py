@@ -14,6 +14,7 @@ from ingest.compute.rules import HEADLINE
 from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
+    RowKey,
     Site,
     Suite,
     group_name,
@@ -82,7 +83,10 @@ def _compared(
 ) -> Table:
     """Return a row per number of devices and batch size, and a column per framework; a figure links to its run."""
     frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
-    by_case = {key: [row for row in rows if suite.row_key(row) == key] for key in sorted(map(suite.row_key, rows))}
+    found: dict[RowKey, list[Row]] = {}
+    for row in rows:
+        found.setdefault(suite.row_key(row), []).append(row)
+    by_case = {key: found[key] for key in sorted(found)}
     with_options = any(key[3] for key in by_case)
     head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
     head += [

@@ -32,6 +32,8 @@ _NUMBERS = msgspec.json.Decoder(list[float])
 _LENGTH = re.compile(rb"(?:([0-9]{1,6}) days?, )?(?:([0-9]{1,6}):(?=[0-9]{2}:))?([0-9]{1,2}):([0-9]{2}(?:\.[0-9]+)?)")
 #: `1,234,567.8`; anything else with a comma is no number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
+#: A column of positive numbers, one per line, with and without separators.
+_SEPARATED = re.compile(rb"(?:(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)(?:\.[0-9]++)?+(?:\n|\Z))++")
 
 #: Columns of so many records, and so many line numbers asked for at once, are kept for the next question.
 _FEW_RECORDS, _FEW_LINES = 100_000, 10
@@ -134,11 +136,21 @@ class ReadingTable:
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Return the line numbers of some rows; their chunks are read again."""
         found = self._lines if len(rows) <= _FEW_LINES else {}
-        for number, group in groupby(sorted({*rows} - found.keys()), key=self._stretch_of):
+        # `{*rows} - found.keys()` would walk through every line that was ever asked for.
+        for number, group in groupby(sorted(each for each in {*rows} if each not in found), key=self._stretch_of):
             (first, stretch), own = self.stretches[number], list(group)
             places = self.places[number][[row - first for row in own]]
             found |= zip(own, self.source.chunk(stretch).lines_of(places), strict=True)
         return [found[row] for row in rows]
+
+    def row_at(self, line: int) -> int:
+        """Return the first row that begins on a line or after it; one chunk is read again."""
+        number = bisect_left(self.stretches, line, key=lambda each: each[1].first_line) - 1
+        if number < 0:
+            return 0
+        (first, stretch), places = self.stretches[number], self.places[number]
+        chunk = self.source.chunk(stretch)
+        return first + bisect_left(range(len(places)), line, key=lambda at: chunk.lines_of(places[at : at + 1])[0])
 
     def printed(self, row: int, name: str) -> bytes:
         """Return what the log prints in a row for a column, empty where the line does not print it."""
@@ -261,6 +273,11 @@ class SessionRecords:
         rows = indices if self._processed is None else self._processed[0][list(indices)].tolist()
         return self.table.lines([self.first + each for each in rows])
 
+    def before(self, line: int) -> NDArray[np.bool_]:
+        """Return which records begin before a line."""
+        rows = np.arange(len(self)) if self._processed is None else self._processed[0]
+        return np.asarray(rows < self.table.row_at(line) - self.first)
+
     def printed(self, index: int, name: str) -> bytes:
         """Return what the log prints for a column of one record, empty where its line does not print it."""
         row = index if self._processed is None else int(self._processed[0][index])
@@ -374,15 +391,26 @@ def floats(printed: Sequence[bytes]) -> Column:
         stated = [at for at, each in enumerate(printed) if each]
         column[stated] = floats([printed[at] for at in stated])
         return column
-    text = b"[%s]" % b",".join(printed)
-    try:
-        # Whole numbers have no negative zero.
-        found = _NUMBERS.decode(text) if b"-0," not in text and b"-0]" not in text else []
-    except msgspec.DecodeError:
-        found = []
-    # Not JSON: `nan`, `.5`, an empty group, or a separator of thousands, which makes two numbers of one.
+    found = _decoded(b",".join(printed))
+    if len(found) != len(printed) and _SEPARATED.fullmatch(lines := b"\n".join(printed)):
+        found = _decoded(lines.replace(b",", b"").replace(b"\n", b","))
+    # Not JSON: `nan`, `.5`, `1.25K`.
     values = found if len(found) == len(printed) else map(_float, printed)
     return np.fromiter(values, np.float64, len(printed))
+
+
+def _decoded(text: bytes) -> list[float]:
+    """Return the numbers of a list in JSON; an empty list if a text is not one, or contains a negative zero.
+
+    JSON reads `-0` as a whole number, which has no sign.
+    """
+    text = b"[%s]" % text
+    if b"-0," in text or b"-0]" in text:
+        return []
+    try:
+        return _NUMBERS.decode(text)
+    except msgspec.DecodeError:
+        return []
 
 
 def _float(printed: bytes) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SHARED = ROOT.parent / "shared"
 FETCHED = ROOT / ".corpus"
+#: The environment variable that names the tier of the tests.
+TIER = "PERFLEDGER_TEST_TIER"
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ def expected(name: str) -> list[dict[str, str]]:
 
 
 def folder(below: str) -> Path:
-    """Return a folder of the corpus, wherever it is; the path may not exist."""
+    """Return a folder of the corpus, wherever it is; the path may not exist, and does not in the quick tier."""
+    if os.environ.get(TIER) == "quick":
+        return HERE / "not-in-the-quick-tier" / below
     shared = SHARED / "corpus" / below
     return shared if shared.exists() else FETCHED / below
 
@@ -58,16 +63,13 @@ def corpus(below: str) -> Path:
     """Return a file or folder of the corpus; skip the test, with the remedy, where there is none."""
     path = folder(below)
     if not path.exists():
-        pytest.skip(f"needs the corpus file {below}: run `make corpus` to fetch it")
+        pytest.skip(f"needs {below}: {_remedy(below)}")
     return path
 
 
-def shared(below: str) -> Path:
-    """Return a path below `../shared` that no public repository has; skip the test where there is none."""
-    path = SHARED / below
-    if not path.exists():
-        pytest.skip(f"needs ../shared/{below}, which is not public")
-    return path
+def _remedy(below: str) -> str:
+    fetched = {each.file.partition("/")[0] for each in files()}
+    return "make corpus" if below.partition("/")[0] in fetched else "logs that make corpus does not fetch"
 
 
 def logs(below: str) -> Iterator[Path]:

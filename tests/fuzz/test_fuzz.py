@@ -57,7 +57,7 @@ def test_a_lengthened_log_has_a_thousand_records(tmp_path: Path) -> None:
 def test_mutated_logs_of_the_corpora_are_read_as_they_must_be(tmp_path: Path) -> None:
     found = mutations.corpora()
     if not found:
-        pytest.skip("no corpus is at hand; make corpus fetches it")
+        pytest.skip("no corpus is at hand: make corpus")
     check(found, range(OF_CORPORA), tmp_path)
 
 

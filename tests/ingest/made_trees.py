@@ -5,13 +5,17 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from made_logs import run_json, seg
 from pyarrow import parquet
+
+from ingest.common import words
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,6 +37,23 @@ class Called:
     def problems(self) -> list[str]:
         """The lines of stderr."""
         return self.err.splitlines()
+
+    @property
+    def codes(self) -> dict[str, str]:
+        """The code of each problem on stderr, by `path` or `path:line`."""
+        found = (each.partition(": ")[::2] for each in self.problems)
+        return {where: code for where, text in found for code, pattern in problems() if pattern.fullmatch(text)}
+
+
+@cache
+def problems() -> list[tuple[str, re.Pattern[str]]]:
+    """Return the code of each problem, with a pattern of its words."""
+    found = ((key.partition("."), entry["en"]) for key, entry in words.load().entries.items())
+    return [
+        (code, re.compile(re.sub(r"\\\{\w+\\\}", "(?s:.*)", re.escape(text))))
+        for (table, _, code), text in found
+        if table == "problem"
+    ]
 
 
 def write_run(

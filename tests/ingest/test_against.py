@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
+from ingest.cli import main
 from schema.figures import Acceptance
 
 Ingest = Callable[..., Called]
@@ -31,13 +33,20 @@ def tree(folder: Path, speed: float, repeats: int = 3, *, records: int = 12, **c
     return folder
 
 
-@pytest.fixture
-def baseline(tmp_path: Path, ingest: Ingest) -> Path:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build a site with two cases, and return its results.json: 100 and 50 samples per second."""
-    tree(tmp_path / "old", 100.0)
-    tree(tmp_path / "old", 50.0, batch_size=8)
-    assert ingest(tmp_path / "old", "--out", tmp_path / "docs").code == 0
-    return tmp_path / "docs/data/results.json"
+    top = tmp_path_factory.mktemp("against")
+    tree(top / "old", 100.0)
+    tree(top / "old", 50.0, batch_size=8)
+    assert main([str(top / "old"), "--out", str(top / "docs")]) == 0
+    return top / "docs/data/results.json"
+
+
+@pytest.fixture
+def baseline(built: Path, tmp_path: Path) -> Path:
+    """Return a copy of the results.json that a test may change."""
+    return Path(shutil.copy(built, tmp_path))
 
 
 def compared(called: Called) -> Acceptance:

@@ -15,7 +15,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 from msgspec.structs import replace
-from test_published import GOOD, folder
+from test_published_figures import GOOD, folder
 
 from ingest.common.words import Bilingual
 from ingest.published import audit, publications

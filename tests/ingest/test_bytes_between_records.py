@@ -86,7 +86,7 @@ def test_no_figure_moves(log: Path, name: str, tmp_path: Path) -> None:
 def test_no_figure_of_the_corpora_moves(name: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     logs = [each for each in corpora() if each.stat().st_size <= LONGEST]
     if not logs:
-        pytest.skip("no corpus is at hand; make corpus fetches it")
+        pytest.skip("no corpus is at hand: make corpus")
     at = list(OPERATORS).index(name)
     for log in logs if pytestconfig.getoption("all_corpora") else logs[at::SAMPLED]:
         check(log, name, tmp_path)

@@ -40,64 +40,47 @@ sys.addaudithook(end)
 WAIT = """
 import os, pathlib, sys, time
 def wait(event, args):
-    if event == "open" and "ingest.common.processes" in sys.orig_argv and str(args[0]).endswith("case-05/1/train.log"):
+    if event == "open" and "ingest.common.processes" in sys.orig_argv and str(args[0]).endswith("case-01/1/train.log"):
         pathlib.Path({marker!r}).write_text(str(os.getpid()))
         time.sleep(600)
 sys.addaudithook(wait)
 """
 
 
+def cases(folder: Path, count: int) -> Path:
+    """Write a tree of cases."""
+    for at in range(count):
+        speeds = [4.0, 20.0 + at, 21.0, 22.0, 23.0, 24.0]
+        write_run(folder / "logs", f"case-{at:02}/1", seg(speeds, batch=4), run=run_json(model=f"model {at}"))
+    return folder / "logs"
+
+
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
     """Return a tree of a dozen cases."""
-    for at in range(12):
-        speeds = [4.0, 20.0 + at, 21.0, 22.0, 23.0, 24.0]
-        write_run(tmp_path / "logs", f"case-{at:02}/1", seg(speeds, batch=4), run=run_json(model=f"model {at}"))
-    return tmp_path / "logs"
+    return cases(tmp_path, 12)
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Any]:
-    """Yield a cluster of two workers, which are processes of their own, and are started again where they die."""
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made:
-        yield made
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """Return a tree of three cases, for tests in which a process is started for each."""
+    return cases(tmp_path, 3)
 
 
-def test_a_cluster_of_this_machine_gives_the_same_bytes(many: Path, ingest: Ingest) -> None:
-    here, there = ingest(many, "--json"), ingest(many, "--json", "--on", "dask", "--jobs", 2)
+def test_a_cluster_of_this_machine_gives_the_same_bytes(few: Path, ingest: Ingest) -> None:
+    here, there = ingest(few, "--json"), ingest(few, "--json", "--on", "dask", "--jobs", 2)
     assert there.out == here.out
     assert (there.code, there.err) == (here.code, here.err)
 
 
-def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
-    many: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    killed: list[int] = []
-    result = cluster._result
-
-    def kill_one(*args: Any) -> Any:
-        found = result(*args)
-        if not killed:
-            killed.append(workers.workers[0].pid)
-            os.kill(killed[0], signal.SIGKILL)
-        return found
-
-    monkeypatch.setattr(cluster, "_LEAST", SMALL)
-    monkeypatch.setattr(cluster, "_result", kill_one)
-    there = ingest(many, "--json", "--on", workers.scheduler_address)
-    assert killed
-    assert there.out == ingest(many, "--json").out
-    assert there.code == 0
-
-
 def test_a_log_that_kills_its_reader_is_a_problem_of_that_log(
-    many: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+    few: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = ingest(many, "--json").lines
-    write_run(many, "poison/1", seg([9.0] * 6, batch=4), run=run_json())
+    expected = ingest(few, "--json").lines
+    write_run(few, "poison/1", seg([9.0] * 6, batch=4), run=run_json())
     (tmp_path / "sitecustomize.py").write_text(POISON, "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    called = ingest(many, "--json", "--on", "dask", "--jobs", 1)
+    called = ingest(few, "--json", "--on", "dask", "--jobs", 1)
     (problem,) = called.problems
     assert "poison/1/train.log" in problem
     assert called.code == 1
@@ -129,31 +112,21 @@ def test_of_a_batch_over_which_workers_die_the_shards_are_read_one_by_one(monkey
     [("tcp://127.0.0.1:9", "the cluster does not answer"), ("cluster", "give dask, or the address of a scheduler")],
 )
 def test_a_cluster_that_is_not_there_is_named(
-    many: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, where: str, said: str
+    few: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, where: str, said: str
 ) -> None:
     monkeypatch.setattr(cluster, "_ANSWER", 1)
-    called = ingest(many, "--out", tmp_path / "docs", "--on", where)
+    called = ingest(few, "--out", tmp_path / "docs", "--on", where)
     assert called.code == 2
     assert f"--on {where}: " in called.err
     assert said in called.err
     assert not (tmp_path / "docs" / "data").exists()
 
 
-def test_without_dask_the_remedy_is_named(many: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_the_remedy_is_named(few: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    called = ingest(many, "--json", "--on", "dask")
+    called = ingest(few, "--json", "--on", "dask")
     assert called.code == 2
     assert "pip install" in called.err
-
-
-def test_workers_of_another_version_read_nothing(
-    many: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(batch, "code_of", lambda _layout: "another")
-    called = ingest(many, "--json", "--on", workers.scheduler_address)
-    assert called.code == 2
-    assert "another version of Perfledger" in called.err
-    assert called.out == ""
 
 
 def test_workers_that_lack_the_logs_are_named(tmp_path: Path) -> None:
@@ -164,10 +137,10 @@ def test_workers_that_lack_the_logs_are_named(tmp_path: Path) -> None:
     assert there.code == batch.code_of("perfledger")
 
 
-def test_a_batch_of_another_version_is_not_read(many: Path) -> None:
+def test_a_batch_of_another_version_is_not_read(few: Path) -> None:
     """A worker may join the cluster after the versions were compared."""
     with pytest.raises(batch.UsageError, match="another version"):
-        batch.read(batch.LogBatch((EMPTY,), "perfledger", str(many), "another"))
+        batch.read(batch.LogBatch((EMPTY,), "perfledger", str(few), "another"))
 
 
 def test_a_worker_without_the_folder_reads_what_needs_none() -> None:
@@ -189,7 +162,7 @@ def wait_for(path: Path) -> None:
 
 
 def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_written(
-    many: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+    few: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = tmp_path / "scheduler.json"
     scheduler = start("distributed.cli.dask_scheduler", "--scheduler-file", told, "--port", 0, "--no-dashboard")
@@ -206,7 +179,7 @@ def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_wri
     monkeypatch.setattr(cluster, "_LEAST", SMALL)
     monkeypatch.setattr(cluster, "_result", end_scheduler)
     try:
-        called = ingest(many, "--out", tmp_path / "docs", "--on", address)
+        called = ingest(few, "--out", tmp_path / "docs", "--on", address)
     finally:
         for each in (scheduler, worker):
             each.kill()
@@ -217,13 +190,13 @@ def test_a_scheduler_that_ends_in_the_middle_ends_the_command_and_nothing_is_wri
 
 
 def test_an_interruption_leaves_everything_as_it_was_and_no_process(
-    many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, marker = tmp_path / "docs", tmp_path / "reading"
     (tmp_path / "sitecustomize.py").write_text(WAIT.format(marker=str(marker)), "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     process = subprocess.Popen(
-        [sys.executable, "-m", "ingest", str(many), "--out", str(out), "--on", "dask", "--jobs", "2"],
+        [sys.executable, "-m", "ingest", str(few), "--out", str(out), "--on", "dask", "--jobs", "2"],
         cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     wait_for(marker)
@@ -239,3 +212,44 @@ def test_an_interruption_leaves_everything_as_it_was_and_no_process(
             break
         time.sleep(0.1)
     assert not reader.exists()
+
+
+# Last, since a cluster costs as long as it runs.
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Any]:
+    """Yield a cluster of two workers, which are processes of their own, and are started again where they die."""
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made:
+        yield made
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
+    many: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[int] = []
+    result = cluster._result
+
+    def kill_one(*args: Any) -> Any:
+        found = result(*args)
+        if not killed:
+            killed.append(workers.workers[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+        return found
+
+    monkeypatch.setattr(cluster, "_LEAST", SMALL)
+    monkeypatch.setattr(cluster, "_result", kill_one)
+    there = ingest(many, "--json", "--on", workers.scheduler_address)
+    assert killed
+    assert there.out == ingest(many, "--json").out
+    assert there.code == 0
+
+
+def test_workers_of_another_version_read_nothing(
+    few: Path, ingest: Ingest, workers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "code_of", lambda _layout: "another")
+    called = ingest(few, "--json", "--on", workers.scheduler_address)
+    assert called.code == 2
+    assert "another version of Perfledger" in called.err
+    assert called.out == ""

@@ -9,21 +9,14 @@ import pytest
 
 from ingest import check_secrets
 from schema.redaction import redact
-from tests.corpus import ROOT, SHARED
+from tests.corpus import ROOT, corpus
 
 #: Nothing at all of our own logs. Of others': paths of data and of Python's files; the loopback of a job's own network;
-#: jobs in paths; `root@localhost` and accounts such as `six@gpu`; the machine of a pod and of a container. One alarm is
-#: false: an override of Hydra, `optim@model.optim=...`, is not an address.
+#: jobs in paths; `root@localhost` and accounts such as `six@gpu`; the machine of a pod.
 OURS: dict[str, int] = {}
 OTHERS = {
-    "path": 858,
-    "path-of-windows": 1872,
-    "private-network-address": 76,
-    "job-of-a-cluster": 20,
-    "user-at-an-address": 17,
-    "machine-by-its-name": 4,
-    "internal-host": 2,
-    "mail-address": 1,
+    "paddle-perf": {"path": 113, "private-network-address": 74, "job-of-a-cluster": 20, "user-at-an-address": 1},
+    "public": {"path": 95, "path-of-windows": 1872, "user-at-an-address": 8, "internal-host": 2},
 }
 
 
@@ -44,7 +37,6 @@ def test_nothing_is_taken_out_of_our_own_logs() -> None:
     assert taken(ROOT / "raw_logs") == OURS
 
 
-def test_what_is_taken_out_of_the_logs_of_others_is_known() -> None:
-    if not (SHARED / "corpus").is_dir():
-        pytest.skip("needs the logs of others in ../shared/corpus")
-    assert taken(SHARED / "corpus") == OTHERS
+@pytest.mark.parametrize("below", OTHERS)
+def test_what_is_taken_out_of_the_logs_of_others_is_known(below: str) -> None:
+    assert taken(corpus(below)) == OTHERS[below]

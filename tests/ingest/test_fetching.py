@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus import File, __main__, files, folder
+from tests.corpus import File, __main__, corpus, files
 
 LOG = b"a line of a log\n"
 
@@ -76,7 +76,5 @@ def test_the_list_names_every_file_once_at_a_commit() -> None:
 
 @pytest.mark.parametrize("below", ["paddle-perf", "public"])
 def test_the_local_corpus_equals_the_list(below: str) -> None:
-    if not folder(below).exists():
-        pytest.skip(f"needs the corpus {below}: run `make corpus` to fetch it")
-    top = folder(below).parent
+    top = corpus(below).parent
     assert [each.file for each in files() if each.file.startswith(below) and not each.is_at(top)] == []

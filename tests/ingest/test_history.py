@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.common.words import WordsEntry
@@ -50,11 +50,13 @@ def test_without_a_date_versions_and_rounds_give_the_order() -> None:
     assert [each.round for each in rounds] == ["v3.1", "v4.0", "v4.0.1"]
 
 
+@settings(deadline=None)
 @given(st.permutations([point(f"202{n}-01-01", 100 + n) for n in range(5)]))
 def test_the_order_of_the_input_makes_no_difference(points: list[HistoryPoint]) -> None:
     assert [each.point.date for each in history(points)] == [f"202{n}-01-01" for n in range(5)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=6), max_size=4))
 def test_any_text_sorts(texts: list[str]) -> None:
     assert sorted(map(natural, texts)) == [natural(each) for each in sorted(texts, key=natural)]

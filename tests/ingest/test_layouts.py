@@ -18,7 +18,7 @@ from ingest.read.layout import OWN
 from ingest.read.walk import walk
 from ingest.record.run import runs_of
 from schema.vocabulary import COUNTS
-from tests.corpus import shared
+from tests.corpus import HERE
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}
 MODELS = {
@@ -36,7 +36,7 @@ SERVED = {"CtrDnn": 1000, "WideDeep": 1000, "Word2Vec": 100}
 
 
 def tree_paths() -> list[str]:
-    found = shared("corpus/paddle-perf-tree.txt").read_text().split()
+    found = (HERE / "paddle-perf-paths.txt").read_text().split()
     assert len(found) == 148
     return found
 
@@ -99,7 +99,7 @@ def test_every_path_of_the_tree_fits_one_template() -> None:
 def test_every_template_matches_a_path() -> None:
     """Each template speaks for at least one path."""
     named, idle = layout.load("paddle-perf"), set()
-    paths = shared("corpus/paddle-perf-tree.txt").read_text().split()
+    paths = tree_paths()
     for template in named.templates:
         others = [each for each in named.templates if each is not template]
         without = layout.Layout(named.name, named.title, tuple(others))

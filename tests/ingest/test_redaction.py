@@ -10,7 +10,9 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, held, write_run
 
-from schema.redaction.redact import redact, redacted, redacted_lines
+from schema.redaction import redact as redact_module
+from schema.redaction.names import Names
+from schema.redaction.redact import UNREADABLE, Finding, redact, redacted, redacted_lines, redacted_text
 from schema.redaction.rules import GitleaksRule, every_rule
 from tests.planted_secrets import HEX, PLANTED, hexes, letters
 
@@ -288,3 +290,22 @@ def test_no_secret_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called
     for word in (secret, "crim", "10.10.0", "gpu17", "0bb60bb6", "/mnt/nfs"):
         assert word.encode() not in everything, word
         assert word not in names, word
+
+
+def test_secret_at_the_start_of_a_block_is_named_by_the_line_before() -> None:
+    """Blocks have about 8,000 characters: the second one begins with the secret."""
+    lines = ["loss 2.5 " * 887, "password:", "hunter2" * 3]
+    assert [block.size for block in redacted_lines(lines)] == [2, 1]
+    assert redacted_text(lines)[0][2] == "<secret>"
+
+
+def test_rest_of_a_log_is_cut_out_after_five_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def never_in_time(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
+        tried.append(text)
+        raise TimeoutError
+
+    monkeypatch.setattr(redact_module, "_redacted", never_in_time)
+    assert redacted_text(["x" * 8_000] * 9)[0] == [UNREADABLE] * 9
+    assert len(tried) == 5

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, clas_static, paddle_rec, run_json, seg
 from made_trees import Called, write_run
+
+from ingest.record.duplicates import _together
 
 Ingest = Callable[..., Called]
 #: (seconds, samples per second of a node) of four epochs.
@@ -92,9 +95,7 @@ def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ing
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
     assert told(called) == {wrong: [("nodes", "16", "8"), ("same_run", right)]}
     assert counted(called) == [right]
-    (problem,) = (each for each in called.problems if "is a duplicate of" in each)
-    assert f"perf/{wrong}: " in problem
-    assert f"perf/{right}" in problem
+    assert called.codes[f"perf/{wrong}"] == "same_run"
 
 
 @pytest.mark.parametrize(
@@ -327,3 +328,11 @@ def test_several_logs_of_one_format_beside_another_are_repeats(tmp_path: Path, i
     called = ingest(tmp_path / "logs", "--json")
     assert told(called) == {}
     assert counted(called) == ["job/other.log", "job/train.log", "job/train2.log"]
+
+
+@pytest.mark.parametrize(("minutes", "expected"), [(54, True), (53, False)])
+def test_ranks_share_nine_tenths_of_their_time(minutes: int, expected: bool) -> None:
+    """Both logs were written for an hour."""
+    begun, hour = datetime(2026, 11, 20, 8), timedelta(hours=1)
+    later = begun + hour - timedelta(minutes=minutes)
+    assert _together((begun, begun + hour), (later, later + hour)) == expected

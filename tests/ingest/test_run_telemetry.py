@@ -131,21 +131,20 @@ def test_other_tables_are_ignored(name: str, root: Path, ingest: Ingest) -> None
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "code"),
     [
-        (b"epoch,loss\n1,2.5\n", "is or is named like telemetry, but has no known format"),
-        (b"\0\1\2" * 500, "is or is named like telemetry, but has no known format"),
-        (b"", "is telemetry without a sample"),
-        (HEADER.encode() + b"\n", "is telemetry without a sample"),
+        (b"epoch,loss\n1,2.5\n", "telemetry_unknown"),
+        (b"\0\1\2" * 500, "telemetry_unknown"),
+        (b"", "telemetry_empty"),
+        (HEADER.encode() + b"\n", "telemetry_empty"),
     ],
 )
-def test_our_own_name_with_other_content_is_a_problem(content: bytes, said: str, root: Path, ingest: Ingest) -> None:
+def test_our_own_name_with_other_content_is_a_problem(content: bytes, code: str, root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1")
     log.with_name("telemetry.csv").write_bytes(content)
     called = ingest(root, "--json")
     assert called.code == 1
-    (problem,) = called.problems
-    assert problem.startswith(f"logs/a/b/c/1/telemetry.csv: {said}")
+    assert called.codes == {"logs/a/b/c/1/telemetry.csv": code}
     assert called.lines[0]["telemetry"] is None
     assert called.lines[0]["published"]
 
@@ -379,8 +378,7 @@ def test_more_devices_than_the_run_used(root: Path, ingest: Ingest) -> None:
     found = called.lines[0]["telemetry"]
     assert {found[each] for each in FIGURES} == {None}
     assert [each["memory_peak_mib"] for each in found["per_device"]] == [1200, 2400]
-    (problem,) = called.problems
-    assert "samples 2 devices of a machine on which the run used 1" in problem
+    assert [*called.codes.values()] == ["telemetry_devices"]
     assert "memory" not in called.lines[0]["metrics"]
 
 
@@ -456,8 +454,7 @@ def test_several_files_whose_relation_is_unknown(root: Path, ingest: Ingest) -> 
         log.with_name(name).write_text(dmon)
     called = ingest(root, "--json")
     assert {called.lines[0]["telemetry"][each] for each in FIGURES} == {None}
-    (problem,) = called.problems
-    assert problem.startswith("logs/a/b/c/1/dmon2.txt: samples devices of the same names as logs/a/b/c/1/dmon1.txt")
+    assert called.codes == {"logs/a/b/c/1/dmon2.txt": "telemetry_parts"}
 
 
 def test_two_printers_beside_one_run(root: Path, ingest: Ingest) -> None:

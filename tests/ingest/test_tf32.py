@@ -11,7 +11,6 @@ from made_trees import Called, write_run
 
 from ingest.compute.metrics import has_tf32, peak_of
 from schema.vocabulary import PRECISION_GROUPS
-from tests.corpus import shared
 
 PARAMETERS = (
     "DLL 2026-11-20 08:25:00.000000 - PARAMETER data_backend : synthetic  arch : resnet50  batch_size : 32  "
@@ -101,10 +100,3 @@ def test_it_is_a_group_of_its_own_with_the_peak_of_tf32() -> None:
 )  # fmt: skip
 def test_devices_that_have_it(hardware: str, there: bool) -> None:
     assert has_tf32(hardware) == there
-
-
-def test_no_log_of_the_collection_calls_tf32_fp32(ingest: Callable[..., Called]) -> None:
-    top = shared("corpus/ngc-pytorch")
-    for run in ingest(top, "--layout", "lambda-deeplearning-benchmark", "--json").lines:
-        if run["case"]["precision"] in {"fp32", "fp32_tf32"}:
-            assert (run["case"]["precision"] == "fp32_tf32") == has_tf32(run["case"]["hardware"]), run["path"]

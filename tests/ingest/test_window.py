@@ -296,3 +296,9 @@ def test_evenness_counts_the_training_records_of_the_window(tmp_path: Path) -> N
 
 def test_a_made_reading_has_no_pauses() -> None:
     assert (Reading(STEP).pauses, Reading(STEP).epoch_end, Reading(STEP).lingers) == ((), False, 0)
+
+
+def test_change_compares_the_halves_of_the_window(tmp_path: Path) -> None:
+    """After two records of warm-up, the median of both halves is 100 / s; of the outer thirds it is 200 and 50 / s."""
+    given, _ = of(steps(9.0, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0), tmp_path)
+    assert window.evenness(given) == Evenness(10, 2, 0.0)

@@ -16,7 +16,7 @@ from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 
 from ingest.common import words
 from ingest.compute.measurement import WITNESSES, Measurement, measured
-from ingest.compute.witnesses.judging import TOLERANCE
+from ingest.compute.witnesses.judging import TOLERANCE, judged
 from ingest.compute.witnesses.physics import flops_of_sample
 from ingest.read.beside import PathFacts
 from ingest.read.run_json import of_log
@@ -608,3 +608,9 @@ def test_the_last_planned_step_is_a_counter_and_an_early_end_says_nothing(tmp_pa
     assert (last(95).verdict, last(95).value, last(95).against, last(95).unit) == ("agrees", 100, 95, "steps")
     early = last(84)
     assert (early.verdict, early.reason and early.reason.code) == ("silent", "ended_early")
+
+
+@pytest.mark.parametrize(("printed", "verdict"), [(105.9, "agrees"), (106.1, "disagrees"), (94.3, "disagrees")])
+def test_clock_may_differ_by_six_percent(printed: float, verdict: str) -> None:
+    """The clock gives 100 images/s; 94.3 is 1 / 1.0604 of that."""
+    assert judged("clock", 100.0, printed, "images/s", "").verdict == verdict

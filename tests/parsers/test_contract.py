@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis.strategies import floats, lists
 
 from parsers.contract import (
@@ -156,6 +156,7 @@ def test_a_word_behind_an_indent_is_found_where_a_line_begins(pattern: bytes, te
     assert [match[1] for match in compiled(pattern, re.MULTILINE).finditer(text)] == values
 
 
+@settings(deadline=None)
 @given(lists(floats(allow_nan=True, allow_infinity=True), max_size=50))
 def test_the_median_is_that_of_numpy(values: list[float]) -> None:
     column = np.array(values)

@@ -67,6 +67,10 @@ def test_separators_of_thousands() -> None:
     assert floats(printed).tolist() == [7500, 1234567.5, 980]
     assert floats(printed * 20).tolist() == [7500, 1234567.5, 980] * 20
     assert all(math.isnan(each) for each in floats([b"1,23", b",123", b"1234,567", b"1,234,", b"1.5,000"]))
+    assert floats([b"7,500", b"-980", b"1,000"]).tolist() == [7500, -980, 1000]
+    mixed = floats([b"7,500", b"1,23", b"980"]).tolist()
+    assert mixed[::2] == [7500, 980]
+    assert math.isnan(mixed[1])
 
 
 def test_lengths_of_time_in_words() -> None:

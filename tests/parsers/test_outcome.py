@@ -65,6 +65,10 @@ def test_messages_after_the_end_do_not_count(said: bytes) -> None:
     assert of(RECORD + said + b"\n", end_line=1) == Ending("completed", 1)
 
 
+def test_crash_after_an_end_without_records_is_a_failure() -> None:
+    assert of(b"done\n" + CRASH[0] + b"\n", end_line=1, records=0) == Ending("failed", 2)
+
+
 @pytest.mark.parametrize("said", [*OOM, *CRASH])
 def test_the_last_step_does_not_outweigh_a_crash(said: bytes) -> None:
     assert of(RECORD + said + b"\n", progress=ALL).outcome != "completed"

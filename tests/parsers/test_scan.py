@@ -80,6 +80,8 @@ def test_records_and_their_lines_do_not_depend_on_chunks(
     assert session.main["step"].tolist() == [10.0 * i for i in range(25)]
     assert session.main.lines(list(range(25))) == grep_numbers(path, "TRAIN")
     assert session.main.lines([24, 0, 7, 7]) == [50, 2, 16, 16]
+    for line in range(1, 53):
+        assert session.main.before(line).tolist() == [each < line for each in session.main.lines(list(range(25)))]
     assert (session.first_line, session.last_line) == (1, 50)
 
 

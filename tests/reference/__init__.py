@@ -15,6 +15,9 @@ from pathlib import Path
 
 from ingest import build
 from ingest.common.numbers import shortened
+from ingest.read import layout
+from ingest.read.walk import Input
+from ingest.record.run import runs_of
 from schema.records import Figure, Run
 from tests.corpus import ROOT, SHARED, folder
 
@@ -68,10 +71,16 @@ def computed(given: Iterable[Tree]) -> dict[Key, Row]:
     with tempfile.TemporaryDirectory(prefix="reference-") as nowhere:
         for tree in given:
             inputs = build.Inputs((tree.path,), tree.layout, jobs=os.cpu_count() or 1, out=Path(nowhere, "docs"))
-            for run in build.read(inputs).ledger.runs:
-                row = row_of(tree, run)
-                found[key_of(row)] = row
+            found |= {key_of(row): row for row in (row_of(tree, run) for run in build.read(inputs).ledger.runs)}
     return found
+
+
+def computed_of_few(tree: Tree, paths: Iterable[Path]) -> dict[Key, Row]:
+    """Read some logs of a tree in this process, and return their rows by path and session."""
+    named = layout.load(tree.layout)
+    given = [Input(path, f"{tree.path.name}/{path.relative_to(tree.path)}") for path in paths]
+    rows = [row_of(tree, run) for each in given for run in runs_of(each, named, each.name)]
+    return {key_of(row): row for row in rows}
 
 
 def row_of(tree: Tree, run: Run) -> Row:

@@ -1,4 +1,8 @@
-"""The site built from made-up runs, once for all tests that look at HTML."""
+"""The sites that tests look at, each built once for a test run, and the browser.
+
+There are five: `whole` has every kind of page, `real` is our own, `large` has more of everything than a page has room
+for, `planted` has texts that try to become markup, and `published` is `whole` as a publisher gives it away.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +32,19 @@ from ingest.site.data import results
 from ingest.site.model import suites
 from ingest.site.pages import formats
 from ingest.site.run_paging import Limits
-from schema.records import Problem, Run, from_text, text_of
+from schema.records import Run, from_text, text_of
 from schema.results import ResultRecord
 from tests import builders
-from tests.site import kinds, planted
+from tests.site import kinds, planted, traced
+from tests.site import large as many
+from tests.site.large import BLANK
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
 ALL_FORMATS = formats._described_formats
-BLANK = '<svg class="pl-chart-still"></svg>'
 #: What a workflow says of the commit that it builds, and no test may depend on.
 NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY"), "")
-PROBLEM = Problem("empty", "raw_logs/test/empty.log")
 
 
 class Build(Protocol):
@@ -55,24 +59,29 @@ class Shared:
 
     top: Path
 
-    def site(self, name: str, build: Build, address: str = "") -> Path:
-        """Return the HTML of the site of that name, for a site at that address, if it is known."""
-        return self._once(name, build, lambda folder: html(folder, address))
-
     def pages(self, name: str, build: Build) -> Path:
-        """Return the folder of the pages of that name, which are not HTML yet."""
-        return self._once(name, build, lambda folder: folder)
+        """Return the folder whose `docs` has the pages of that name, not HTML yet."""
 
-    def _once(self, name: str, build: Build, finish: Callable[[Path], Path]) -> Path:
-        """Build in the process that comes first, while the others wait for it."""
-        folder, note = self.top / name, self.top / f"{name}.txt"
+        def made() -> Path:
+            folder = self.top / name
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            build(folder, self.top / "drawings.sqlite")
+            return folder
+
+        return self._once(name, made)
+
+    def site(self, pages: Path, **options: Any) -> Path:
+        """Return the HTML of pages; `options` are those of `html`."""
+        return self._once(f"{pages.name}-site", lambda: html(pages, **options))
+
+    def _once(self, name: str, make: Callable[[], Path]) -> Path:
+        """Make something in the process that comes first, while the others wait for it."""
+        note = self.top / f"{name}.txt"
         with (self.top / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not note.exists():
-                shutil.rmtree(folder, ignore_errors=True)
-                folder.mkdir()
-                build(folder, self.top / "drawings.sqlite")
-                note.write_text(str(finish(folder)), "utf-8")
+                note.write_text(str(make()), "utf-8")
         return Path(note.read_text("utf-8"))
 
 
@@ -85,10 +94,12 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
     return Shared(top)
 
 
-def html(folder: Path, address: str = "", configuration: str = "", extra: str = "") -> Path:
+def html(
+    folder: Path, address: str = "", configuration: str = "", extra: str = "", *, is_offline: bool = False
+) -> Path:
     """Build `folder/docs` strictly with the project's own configuration, and more, and return the folder of the site.
 
-    `extra` are further lines of its `extra`.
+    `extra` are further lines of its `extra`. A site that `is_offline` is read from the disk.
 
     MkDocs runs in a process of its own: its plugins change what they share with the next build.
     """
@@ -97,21 +108,14 @@ def html(folder: Path, address: str = "", configuration: str = "", extra: str = 
     (folder / "mkdocs.yml").write_text(configuration + own.replace("\nextra:\n", f"\nextra:\n{extra}"), "utf-8")
     if not (folder / "report_templates").exists():
         (folder / "report_templates").symlink_to(ROOT / "report_templates")
+    more = {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": address, "OFFLINE": "true" if is_offline else "false"}
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict"],  # --quiet would keep warnings from --strict
-        cwd=folder, env={**os.environ, **NOWHERE, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": address},
-        capture_output=True, text=True, check=False,
+        cwd=folder, env={**os.environ, **NOWHERE, **more}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr, done.stderr
     return folder / "site"
-
-
-def _ordinary(folder: Path, cache: Path) -> None:
-    builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=cache)
-    data = folder / "docs" / "data" / "runs"
-    data.mkdir(parents=True)
-    (data / "test.jsonl").write_text("{}\n", "utf-8")
 
 
 def _of_repository(folder: Path, cache: Path) -> None:
@@ -161,33 +165,56 @@ def copied(built: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(shared: Shared) -> Path:
-    """Return the HTML of the ordinary fixture."""
-    return shared.site("site", _ordinary)
+def whole_pages(shared: Shared) -> Path:
+    """Return the pages of `whole`, not HTML yet, for tests of what they say."""
+    return shared.pages("whole", kinds.build) / "docs"
 
 
 @pytest.fixture(scope="session")
-def whole(shared: Shared) -> Path:
+def whole(shared: Shared, whole_pages: Path) -> Path:
     """Return the HTML of a site that has every kind of page and is built for a known address."""
-    return shared.site("whole", lambda folder, cache: kinds.build(folder, PROBLEM, cache), kinds.ADDRESS)
+    return shared.site(whole_pages.parent, address=kinds.ADDRESS)
 
 
 @pytest.fixture(scope="session")
-def real(shared: Shared) -> Path:
+def real_pages(shared: Shared) -> Path:
+    """Return the pages of `real`, not HTML yet, for tests of what they say."""
+    return shared.pages("real", _of_repository) / "docs"
+
+
+@pytest.fixture(scope="session")
+def real(shared: Shared, real_pages: Path) -> Path:
     """Return the HTML of the committed ledger and figures; its charts are blank, and few runs have their own page."""
-    return shared.site("real", _of_repository)
-
-
-@pytest.fixture(scope="session")
-def hostile_site(shared: Shared) -> Path:
-    """Return the HTML of runs and published figures in which every text tries to become markup."""
-    return shared.site("hostile", kinds.build_hostile)
+    return shared.site(real_pages.parent)
 
 
 @pytest.fixture(scope="session")
 def planted_site(shared: Shared) -> Path:
     """Return the HTML of logs in which every text tries to become something else, made by the commands of users."""
-    return shared.site("planted", planted.build, planted.ADDRESS)
+    return shared.site(shared.pages("planted", planted.build), address=planted.ADDRESS)
+
+
+@pytest.fixture(scope="session")
+def large(shared: Shared) -> Path:
+    """Return the HTML of a site of more hardware, models and runs than its pages have room for."""
+    return shared.site(shared.pages("large", many.build))
+
+
+@pytest.fixture(scope="session")
+def published(shared: Shared, whole_pages: Path) -> Path:
+    """Return the HTML of `whole` as a publisher gives it away: with its name, its forge, and read from the disk."""
+
+    def build(folder: Path, _: Path) -> None:
+        shutil.copytree(whole_pages.parent / "made" / "raw_logs", folder / "raw_logs")
+        traced.committed(folder)
+        (folder / traced.LONG).write_text("not what was committed\n", "utf-8")
+        (folder / "lab.svg").write_text(kinds.LOGO, "utf-8")
+        shutil.copytree(whole_pages, folder / "docs")
+
+    return shared.site(
+        shared.pages("published", build), address=kinds.ADDRESS, configuration=f"repo_url: {kinds.FORGE}\n",
+        extra=kinds.PUBLISHER, is_offline=True,
+    )  # fmt: skip
 
 
 def ledger() -> Iterator[str]:
@@ -229,16 +256,23 @@ def served(site: Path, root: Path, handler: type[Quiet] = Quiet) -> Iterator[str
 
 
 @pytest.fixture(scope="session")
-def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of the ordinary fixture's site."""
-    with served(site, tmp_path_factory.mktemp("served")) as found:
+def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of the site that has every kind of page."""
+    with served(whole, tmp_path_factory.mktemp("served-whole")) as found:
         yield found
 
 
 @pytest.fixture(scope="session")
-def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of the site that has every kind of page."""
-    with served(whole, tmp_path_factory.mktemp("served-whole")) as found:
+def real_home(real: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of our own site."""
+    with served(real, tmp_path_factory.mktemp("served-real")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def large_home(large: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of the large site."""
+    with served(large, tmp_path_factory.mktemp("served-large")) as found:
         yield found
 
 
@@ -293,18 +327,49 @@ def browser() -> Iterator[Any]:
         launched.close()
 
 
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """Yield a fresh page that fails its test on a script error or a request to any other address."""
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on(
-        "request", lambda asked: None if asked.url.startswith((address, "data:", "blob:")) else wrong.append(asked.url)
-    )
+#: Where a page may ask for something; everything else is of others.
+OWN = ("http://127.0.0.1:", "file:", "data:", "blob:")
+
+
+@contextmanager
+def visitor(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Yield a function that opens an address in a page of its own, by default on a wide screen.
+
+    In the end it fails on a script error, an error or a warning on the console, a dialogue, or a request to others. A
+    test that provokes one takes it out of the list `wrong` of the page.
+    """
+    contexts, wrong = [], list[str]()
+
+    def opened(address: str, wide: int = 1280, high: int = 900, **options: Any) -> Any:
+        context = browser.new_context(viewport={"width": wide, "height": high}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.wrong = wrong
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda asked: None if asked.url.startswith(OWN) else wrong.append(asked.url))
+        page.goto(address)
+        return page
+
     yield opened
-    opened.close()
-    assert not wrong
+    for each in contexts:
+        each.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Yield a function that opens pages for one test."""
+    with visitor(browser) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def stay(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Yield a function that opens pages which the tests of a file share."""
+    with visitor(browser) as opened:
+        yield opened
 
 
 def serve(page: Any, found: Sequence[ResultRecord], measured: Figures = MappingProxyType({})) -> None:

@@ -1,11 +1,10 @@
-"""Made-up sites: one that has every kind of page, few of each; and one whose every text tries to become markup."""
+"""A made-up site that has every kind of page, few of each."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import json
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,8 +15,9 @@ from ingest.read import walk
 from ingest.read.plans import Plans
 from ingest.site import builder
 from ingest.site.run_paging import Limits
-from schema.records import Problem, Run
+from schema.records import Problem, Run, text_of
 from tests import builders
+from tests.site import traced
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Where the site stands once it is published: below a name, as the pages of a project do.
@@ -49,8 +49,22 @@ KINDS: Mapping[str, str] = {
     "data": "data/",
     "scale": "scale/",
 }
+#: How a publisher calls itself, and where it keeps its logs; `logs` keeps ingest from reading them again.
+FORGE = "https://github.com/someone/results"
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>\n'
+PUBLISHER = """  logs: [nowhere]
+  publisher:
+    name: Example & Lab
+    url: https://example.net/
+    logo: lab.svg
+    color: "#ffd400"
+    footer: {en: Run by the lab., zh: 由实验室运营。}
+"""
 #: So few that some runs have no page.
-LIMITS = Limits(pages=19)
+LIMITS = Limits(pages=23)
+PROBLEM = Problem("empty", "raw_logs/test/empty.log")
+#: Made-up runs whose log is written: one that the front page leads to, and one of which run.json says all it can.
+LOGGED = ("resnet50-paddlepaddle-n1d1-fp32-2", "logged-1")
 #: The smallest of the tables of published figures that are kept here: two of the reports are of it.
 TABLE = "paddle-2019-2021.csv"
 #: A log of the ordinary fixture.
@@ -121,33 +135,29 @@ def made_up(folder: Path, rows: Iterable[Mapping[str, str]]) -> Path:
     return folder
 
 
-def build(folder: Path, problem: Problem, cache: Path) -> None:
-    """Write the pages of a site that has every kind of page into `folder/docs`."""
+def build(folder: Path, cache: Path) -> None:
+    """Write the pages of a site that has every kind of page into `folder/docs`, and its logs below `folder/made`."""
     oom = figure(line="", log="", model="CycleGAN", value="", state="oom")
     rows = (figure(), figure(line="", place="other.md", value="450.25"), oom)
     found = publications.read([_smallest(folder / "kept"), made_up(folder / "made-up", rows)])
     assert found.rows
     assert not found.problems
-    run, log = logged(folder)
+    state = traced.write(folder / "made")
+    runs = {each.id: each for each in (*builders.runs(), _noted(), *state.ledger.runs)}
+    logs = dict(state.logs)
+    for name in LOGGED:
+        runs[name], path = logged(runs[name], folder)
+        logs[runs[name].path] = (path,)
     other = builders.run("other-hardware-1", hardware="Other accelerator (made up)", speed=401.0)
+    shards = dict.fromkeys(runs, "made-up.jsonl")
     builder.build(
-        [*builders.runs(), run, other], [problem], folder / "docs", cache=cache,
-        published=found, logs={run.path: (log,)}, limits=LIMITS, plans=Plans({"planned": PLAN}),
+        [*runs.values(), other], [PROBLEM], folder / "docs", cache=cache,
+        published=found, logs=logs, limits=LIMITS, plans=Plans({"planned": PLAN}), shards=shards,
     )  # fmt: skip
     (folder / "docs" / "data" / "changes.json").write_text(json.dumps({"version": 1, "changes": CHANGES}), "utf-8")
-
-
-def build_hostile(folder: Path, cache: Path) -> None:
-    """Write the pages of runs and published figures in which every text tries to become markup."""
-    rows = [
-        figure(place=text, log=f"test/{text}/train.log", framework=text, hardware=text)
-        for text in builders.HOSTILE
-        if not re.search(r"[\x00-\x1f]", text)  # such a row is refused when tables are read
-    ]
-    found = publications.read([made_up(folder / "made-up", rows)])
-    assert len(found.rows) == len(rows) > 5
-    logged = [builders.run(f"h-{number}", path=f"a/{row['log']}") for number, row in enumerate(rows)]
-    builder.build([*builders.hostile(), *logged], [], folder / "docs", cache=cache, published=found)
+    (folder / "docs" / "data" / "runs").mkdir()
+    ledger = "".join(f"{text_of(each)}\n" for each in (*runs.values(), other))
+    (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text(ledger, "utf-8")
 
 
 def _smallest(folder: Path) -> Path:
@@ -157,23 +167,21 @@ def _smallest(folder: Path) -> Path:
     return folder
 
 
-def logged(folder: Path) -> tuple[Run, Path]:
-    """Return a run and the path of its log, which is written so that it can be shown; none of it was measured."""
+def logged(run: Run, folder: Path) -> tuple[Run, Path]:
+    """Write the log of a made-up run, which has the lines that the run names, and return both."""
     text = "".join(f"epoch: 1, step: {step}, ips: {300 + step % 7} images/s\n" for step in range(1, 61)).encode()
-    path = folder / "train.log"
+    path = folder / f"{run.id}.log"
     path.write_bytes(text)
+    return builders.edited(run, sha256=hashlib.sha256(text).hexdigest(), bytes=len(text), lines=60), path
+
+
+def _noted() -> Run:
+    """Return a run of which run.json says all it can, and whose log contradicts it."""
     problem = {
         "code": "contradiction",
         "path": "raw_logs/test/logged-1/train.log",
         "line": 3,
         "args": {"fact": "nodes", "first": 1, "first_source": "run.json", "second": 2, "second_source": "log"},
     }
-    known: dict[str, Any] = {
-        "sha256": hashlib.sha256(text).hexdigest(),
-        "bytes": len(text),
-        "lines": 60,
-        "problems": [problem],
-        **builders.TOLD,
-    }
-    run = builders.run("logged-1", batch_size=32, devices=2, speed=303.0, **known)
-    return builders.edited(run, case={"nodes": 2}), path
+    run = builders.run("logged-1", batch_size=32, devices=2, speed=303.0, problems=[problem], **builders.TOLD)
+    return builders.edited(run, case={"nodes": 2})

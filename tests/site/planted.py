@@ -85,11 +85,14 @@ TEXTS = {
     "constructor": "constructor",
     "long": "long" * 800,
     "surrogate": "a\ud800b surrogate",
+    "bold": "[[wiki]] *bold* _under_ **x** ~~y~~ *_ $x^2$ \\( y \\) bold",
+    "figure": "</pre></code></figure><b> figure",
+    "block": "line\n\n# heading\n\n- list\n\n1. one\n\n    code\n\n|---|---| block",
 }
 #: Those that do something at the beginning of a text or line only.
 _FIRST = (
     "snippet", "attribute", "equals", "plus", "minus", "at", "wide", "blank", "tabbed", "return", "heading", "rule",
-    "admonition", "tab", "contents", "front", "abbreviation", "prototype", "constructor", "null", "long",
+    "admonition", "tab", "contents", "front", "abbreviation", "prototype", "constructor", "null", "long", "block",
 )  # fmt: skip
 #: Those that a table or a layout may hold.
 PRINTABLE = tuple(text for text in TEXTS.values() if text.isprintable())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -37,6 +37,7 @@ from tests.corpus import corpus
 from tests.site.conftest import ROOT, serve
 
 DATA = ROOT / "docs" / "data"
+NONE: Figures = MappingProxyType({})
 #: What the table of a model's page can show, and which direction of it is better.
 VIEWS = {"throughput": "higher", "latency": "lower", "memory": "lower"}
 
@@ -92,15 +93,11 @@ def results_site(request: pytest.FixtureRequest) -> Site:
     return Site(tuple(runs), (), suites(), results.results)
 
 
-@pytest.fixture(scope="module")
-def records() -> tuple[ResultRecord, ...]:
-    return from_text((DATA / "results.json").read_bytes(), ResultsDocument).results
-
-
-def opened(page: Any, address: str, found: Sequence[ResultRecord], measured: Figures = MappingProxyType({})) -> Any:
+def opened(visit: Callable[..., Any], home: str, found: Sequence[ResultRecord], measured: Figures = NONE) -> Any:
     """Return the compare page, with these results instead of those of the fixture."""
+    page = visit("about:blank")
     serve(page, found, measured)
-    page.goto(address + "compare/")
+    page.goto(home + "compare/")
     page.wait_for_selector("#pl-compare .pl-compare-status")
     return page
 
@@ -179,8 +176,10 @@ def test_a_badge_names_the_class_of_each_verdict() -> None:
     assert not any("fastest" in each for each in said if "TensorFlow" in each and "300" in each)
 
 
-def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, page: Any, address: str) -> None:
-    opened(page, address, data.records(results_site, own()), figures(results_site))
+def test_the_compare_page_marks_the_leaders_and_no_others(
+    results_site: Site, visit: Callable[..., Any], home: str
+) -> None:
+    page = opened(visit, home, data.records(results_site, own()), figures(results_site))
     choices = [
         {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [precision],
          "batch": [str(row.batch_size)]}
@@ -205,55 +204,46 @@ def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, pa
         assert set(found) == {identity(row) for _, row in leading(results_site, view)}, view
 
 
-@pytest.mark.parametrize(
-    ("metric", "dimensions", "every", "least"),
-    [
-        ("throughput", list(comparison.DIMENSIONS), 8, 15_000),
-        ("memory", ["framework"], 1, 20),
-        ("speedup", ["devices"], 1, 50),
-    ],
-)
 def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_places(
-    records: tuple[ResultRecord, ...], page: Any, address: str, metric: str, dimensions: list[str], every: int,
-    least: int,
-) -> None:  # fmt: skip
-    """Of the pairs, every eighth is enough: there are 160,000 of them, eight of each result at least."""
-    opened(page, address, records)
-    workloads = {each.id: each.workload for each in suites()}
-    told = page.evaluate(  # as text: the library would look at each of a million values
-        """async ([dimensions, metric, workloads, every]) => {
-          let count = 0;
-          const board = perfledger.compare.board;
-          const all = (await (await fetch("../data/results.json")).json()).results;
-          const tables = await (await fetch("../data/comparisons.json")).json();
-          return JSON.stringify(Object.keys(board.PLACE).flatMap((level) => dimensions.flatMap((by) => {
-            const choice = { by: by, metric: metric, level: level }, settings = {};
-            all.forEach((each) => {
-              const item = board.item(each, choice, workloads[each.suite] || {});
-              if (item.figure.value !== null) (settings[each.suite + item.setting] ||= []).push(item);
-            });
-            return Object.values(settings).flatMap((items) => items.flatMap((a, index) => items.slice(0, index)
-              .filter((b) => count++ % every === 0 && !board.unrelated(a, b, by))
-              .map((b) => [level, by, a.result.id, b.result.id, board.outcome(a, b, choice, tables)])));
-          })));
-        }""",
-        [dimensions, metric, workloads, every],
-    )
-    found = json.loads(told)
-    assert len(found) > least
-    known = {each.id: each for each in records}
-    stated = {each.id: statement(each, metric) for each in records}
-    assert {level for level, *_ in found} == set(LEVELS)
-    for level, by, a, b, shown in found:
-        expected = outcome(stated[a], stated[b], by, workloads.get(known[a].suite, {}), level)
-        # Notes are kept of what did the same work: of a pair that is placed together there, they agree there already.
-        names = ("reasons", "differs") if level == "everything" else tuple(expected)
-        assert {name: sorted(shown[name]) for name in names} == {name: expected[name] for name in names}, (
-            a,
-            b,
-            by,
-            level,
-        )
+    real: Path, visit: Callable[..., Any], real_home: str
+) -> None:
+    """Of the pairs by throughput, every eighth is enough: there are 160,000, eight of each result at least."""
+    records = from_text((real / "data" / "results.json").read_bytes(), ResultsDocument).results
+    known, workloads = {each.id: each for each in records}, {each.id: each.workload for each in suites()}
+    page = visit(real_home + "compare/")
+    page.wait_for_selector("#pl-compare .pl-compare-status")
+    for metric, dimensions, every, least in (
+        ("throughput", list(comparison.DIMENSIONS), 8, 15_000), ("memory", ["framework"], 1, 20),
+        ("speedup", ["devices"], 1, 50),
+    ):  # fmt: skip
+        found = json.loads(page.evaluate(PLACED, [dimensions, metric, workloads, every]))
+        assert len(found) > least
+        stated = {each.id: statement(each, metric) for each in records}
+        assert {level for level, *_ in found} == set(LEVELS)
+        for level, by, a, b, shown in found:
+            expected = outcome(stated[a], stated[b], by, workloads.get(known[a].suite, {}), level)
+            # Notes are kept of what did the same work: of a pair that is placed together there, they agree there.
+            names = ("reasons", "differs") if level == "everything" else tuple(expected)
+            assert {name: sorted(shown[name]) for name in names} == {name: expected[name] for name in names}, (a, b, by)
+
+
+#: What the page says of every pair of results that it places together; as text, for speed.
+PLACED = """async ([dimensions, metric, workloads, every]) => {
+  let count = 0;
+  const board = perfledger.compare.board;
+  const all = (await (await fetch("../data/results.json")).json()).results;
+  const tables = await (await fetch("../data/comparisons.json")).json();
+  return JSON.stringify(Object.keys(board.PLACE).flatMap((level) => dimensions.flatMap((by) => {
+    const choice = { by: by, metric: metric, level: level }, settings = {};
+    all.forEach((each) => {
+      const item = board.item(each, choice, workloads[each.suite] || {});
+      if (item.figure.value !== null) (settings[each.suite + item.setting] ||= []).push(item);
+    });
+    return Object.values(settings).flatMap((items) => items.flatMap((a, index) => items.slice(0, index)
+      .filter((b) => count++ % every === 0 && !board.unrelated(a, b, by))
+      .map((b) => [level, by, a.result.id, b.result.id, board.outcome(a, b, choice, tables)])));
+  })));
+}"""
 
 
 def statement(record: ResultRecord, metric: str) -> comparison.Statement:
@@ -356,8 +346,10 @@ def test_front_and_compare_agree_on_every_pair(measured_site: Site, level: Level
     assert len({said.grade for *_, said in found}) > 1
 
 
-def test_the_script_says_of_every_pair_what_the_front_page_says(measured_site: Site, page: Any, address: str) -> None:
-    opened(page, address, data.records(measured_site, own()), figures(measured_site))
+def test_the_script_says_of_every_pair_what_the_front_page_says(
+    measured_site: Site, visit: Callable[..., Any], home: str
+) -> None:
+    page = opened(visit, home, data.records(measured_site, own()), figures(measured_site))
     expected = list(pairs_of_front(measured_site))
     choices = [
         {"model": suite.id, "hardware": [first.result.hardware], "framework": [first.framework, second.framework],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -166,23 +165,6 @@ def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) ->
     with pytest.raises(FileError, match=re.escape(wrong)) as raised:
         colours.inks(source)
     assert str(source) in str(raised.value)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any, address: str, scheme: str) -> None:
-    opened = browser.new_page(color_scheme=scheme)
-    wanted = getattr(colours.ink("PyTorch"), scheme)
-    written = "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
-    opened.goto(address)
-    swatch = opened.locator(".pl-swatch.pl-ink-pytorch").first
-    assert swatch.evaluate("node => getComputedStyle(node).backgroundColor") == written
-    for path in ("models/resnet50/", "compare/"):
-        opened.goto(address + path)
-        opened.locator("figure.pl-chart").first.scroll_into_view_if_needed()
-        dots = opened.locator("figure .pl-drawn circle")
-        dots.first.wait_for()
-        assert written in dots.evaluate_all("all => all.map(node => getComputedStyle(node).stroke)"), path
-    opened.close()
 
 
 def tokens(scheme: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -17,13 +17,12 @@ from ingest.common.words import LANGUAGES, own
 from ingest.compute import results
 from ingest.compute.comparison_levels import DEFAULT, Level
 from ingest.published import publications
-from ingest.site import builder, heat
+from ingest.site import heat
 from ingest.site.model import Site, suites
 from ingest.site.pages import summary
 from schema.vocabulary import PRECISIONS
 from tests import builders
 from tests.builders import run
-from tests.site.conftest import BLANK, html, served
 from tests.site.kinds import figure, made_up
 
 WORDS = own()
@@ -34,17 +33,17 @@ CELL = re.compile(
 ROW = re.compile(r'<tr class="pl-row"(?P<about>[^>]*)>(?P<inside>.*?)</tr>', re.DOTALL)
 
 
-def front(site: Path, language: str) -> str:
-    return (site / ("" if language == "en" else language) / "index.html").read_text("utf-8")
+def front(pages: Path, language: str) -> str:
+    return (pages / language / "index.md").read_text("utf-8")
 
 
 def stated(attributes: str) -> dict[str, str]:
     return {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', attributes)}
 
 
-def rows(site: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[dict[str, str]]]]:
+def rows(pages: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[dict[str, str]]]]:
     """Yield the hardware, what is said of the row, and its cells: attributes, text without tags, and link."""
-    for part in front(site, language).split('<div class="pl-machine')[1:]:
+    for part in front(pages, language).split('<div class="pl-machine')[1:]:
         hardware = stated(part.partition(">")[0])["data-hardware"]
         for row in ROW.finditer(part):
             cells = [
@@ -61,13 +60,13 @@ def rows(site: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[
             )
 
 
-def records(site: Path) -> list[dict[str, Any]]:
-    found = json.loads((site / "data" / "results.json").read_text("utf-8"))["results"]
+def records(pages: Path) -> list[dict[str, Any]]:
+    found = json.loads((pages / "data" / "results.json").read_text("utf-8"))["results"]
     return [each for each in found if each["origin"] == "measured" and each["value"] is not None]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", ["site", "real"])
+@pytest.mark.parametrize("name", ["whole_pages", "real_pages"])
 def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
     request: pytest.FixtureRequest, name: str, language: str
 ) -> None:
@@ -101,16 +100,6 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
             assert f"{each['plain']} {about['data-unit']}" == each["data-text"]
         assert not compared or max(float(each["style"].removeprefix("--s:")) for each in compared) == 100
     assert seen >= 4
-
-
-def test_both_languages_show_the_same_numbers_and_marks(real: Path) -> None:
-    def numbers(language: str) -> list[object]:
-        return [
-            [hardware, about["data-suite"], [(each["shown"], each["plain"], each["marks"]) for each in cells]]
-            for hardware, about, cells in rows(real, language)
-        ]
-
-    assert numbers("en") == numbers("zh") != []
 
 
 def site_of(*runs: Any) -> Site:
@@ -228,234 +217,3 @@ def test_what_changed_lately_is_that_of_the_last_day() -> None:
         "400.4 → 500 (+24.9%)", "new: 300.3", "new: 300.3",
     ]  # fmt: skip
     assert summary.latest(site_of()) is None
-
-
-# ---- in a browser ----
-
-
-@pytest.fixture(scope="module")
-def front_address(real: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(real, tmp_path_factory.mktemp("front")) as found:
-        yield found
-
-
-def seen(opened: Any) -> dict[str, Any]:
-    return dict(
-        opened.evaluate("""() => {
-      const all = [...document.querySelectorAll(".pl-machine")].filter(each => each.offsetParent);
-      const lines = [...document.querySelectorAll(".pl-machine [data-suite]")].filter(each => each.offsetParent);
-      return {hardware: all.map(each => each.dataset.hardware), lines: lines.length,
-              devices: [...new Set(lines.map(each => each.dataset.devices))],
-              groups: [...new Set(lines.map(each => each.dataset.group))]};
-    }""")
-    )
-
-
-def test_the_choice_is_in_the_address_and_comes_back_from_it(browser: Any, front_address: str) -> None:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
-    opened.goto(front_address)
-    first = seen(opened)
-    assert len(first["hardware"]) == 1
-    other = opened.eval_on_selector_all(".pl-machine", "found => found.map(each => each.dataset.hardware)")[1]
-    opened.select_option("[name=hardware]", other)
-    assert seen(opened)["hardware"] == [other]
-    assert parse_qs(urlsplit(opened.url).query) == {"hardware": [other]}
-    opened.go_back()
-    assert seen(opened) == first
-    devices = opened.eval_on_selector_all("[name=devices] option", "found => found.map(each => each.value)")
-    opened.select_option("[name=devices]", devices[-1])
-    opened.locator(".pl-alone summary").first.click()
-    assert seen(opened)["devices"] == [devices[-1]]
-    assert 0 < seen(opened)["lines"] <= first["lines"] + opened.locator(".pl-alone li").count()
-    count = opened.locator(".pl-chosen .pl-alone summary span").inner_text()
-    assert int(count) == opened.locator(".pl-chosen .pl-alone li:visible").count()
-    chosen = opened.evaluate("location.search")
-    opened.reload()
-    assert opened.locator("[name=devices]").input_value() == devices[-1]
-    link = opened.locator('.md-select a[hreflang="zh"]').get_attribute("href")
-    assert urlsplit(link).query == chosen[1:]
-    opened.goto(link)
-    assert opened.locator("[name=devices]").input_value() == devices[-1]
-    opened.close()
-
-
-def test_what_an_address_asks_for_in_vain_is_named(browser: Any, front_address: str) -> None:
-    opened = browser.new_page()
-    opened.goto(f"{front_address}?hardware=%3Cb%3Eno&devices=77&precision=half")
-    said = opened.locator(".pl-choose-said").inner_text()
-    assert "This link asks for Hardware “<b>no”, which is not available." in said
-    assert "Devices “77”" in said
-    assert seen(opened)["hardware"] == [opened.locator(".pl-machine").first.get_attribute("data-hardware")]
-    opened.close()
-
-
-def test_the_level_is_chosen_kept_in_the_address_and_goes_along_to_the_models(browser: Any, front_address: str) -> None:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
-    opened.goto(front_address)
-    for level in ("identical", "everything", "workload"):
-        opened.select_option("[name=level]", level)
-        assert parse_qs(urlsplit(opened.url).query).get("level", ["workload"]) == [level]
-        opened.reload()
-        assert opened.locator("[name=level]").input_value() == level
-        lines = opened.locator(".pl-chosen [data-level]:visible")
-        assert lines.count() > 1
-        assert all(level in each.get_attribute("data-level").split() for each in lines.all())
-        assert opened.locator(".pl-chosen .pl-tally:visible").count() == 1
-        asked = parse_qs(urlsplit(opened.locator(".pl-chosen .pl-row:visible th a").first.get_attribute("href")).query)
-        assert asked.get("level", ["workload"]) == [level]
-    opened.select_option("[name=level]", "everything")
-    opened.locator(".pl-chosen .pl-row:visible th a").first.click()
-    opened.wait_for_url("**/models/**")
-    assert opened.locator("select[name=level]").input_value() == "everything"
-    shown = opened.locator("[data-f-level]:visible")
-    assert shown.count() == 1
-    assert "everything" in shown.get_attribute("data-f-level").split()
-    opened.close()
-
-
-def test_third_parties_results_are_shown_where_they_are_asked_for(browser: Any, front_address: str) -> None:
-    opened = browser.new_page()
-    opened.goto(front_address)
-    assert not opened.locator(".pl-others dt").first.is_visible()
-    only = opened.eval_on_selector_all(
-        "[name=hardware] optgroup:last-child option", "found => found.map(each => each.value)"
-    )
-    opened.goto(f"{front_address}?hardware={only[0]}&others=1")
-    assert opened.locator("[name=others]").is_checked()
-    assert opened.locator(".pl-others dt:visible").all_inner_texts() == [only[0]]
-    assert seen(opened)["hardware"] == []
-    opened.close()
-
-
-def test_a_row_opens_by_keyboard_and_says_its_reasons(browser: Any, front_address: str) -> None:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
-    opened.goto(front_address)
-    button = opened.locator(".pl-chosen .pl-sure button").first
-    detail = opened.locator(f"[id='{button.get_attribute('aria-controls')}']")
-    assert (button.get_attribute("aria-expanded"), detail.is_visible()) == ("false", False)
-    button.focus()
-    opened.keyboard.press("Enter")
-    assert (button.get_attribute("aria-expanded"), detail.is_visible()) == ("true", True)
-    assert detail.locator(".pl-marks li").count() > 0
-    detail.locator(".pl-plot .pl-drawn svg").wait_for()
-    assert detail.locator(".pl-plot a.pl-mark").count() > 1
-    opened.keyboard.press("Enter")
-    assert not detail.is_visible()
-    opened.close()
-
-
-def test_without_scripts_every_table_and_reason_is_there(browser: Any, front_address: str) -> None:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900}, java_script_enabled=False)
-    opened.goto(front_address)
-    machines = opened.locator(".pl-machine")
-    assert machines.count() > 1
-    for place in range(machines.count()):
-        assert machines.nth(place).locator("h2").is_visible()
-    usual = "[data-level~=workload]"
-    assert opened.locator(f".pl-row{usual}").count() == opened.locator(".pl-row:visible").count() > 0
-    assert opened.locator(f".pl-row{usual} + .pl-why").count() == opened.locator(".pl-why:visible").count() > 0
-    assert not opened.locator(".pl-choose").is_visible()
-    opened.close()
-
-
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_a_phone_shows_a_card_per_row_with_bars_as_long_as_their_shares(
-    browser: Any, front_address: str, language: str
-) -> None:
-    opened = browser.new_page(viewport={"width": 390, "height": 844})
-    opened.goto(front_address + language)
-    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
-    cut = opened.evaluate(
-        """[...document.querySelectorAll("article .pl-machine *, article .pl-facts *, article .pl-choose *")]
-           .filter(node => node.offsetParent && node.getBoundingClientRect().right > innerWidth + 0.5
-                   && !node.closest("thead")).map(node => node.outerHTML)"""
-    )
-    assert cut == []
-    assert opened.locator(".pl-chosen .pl-row[hidden]").count() > 0
-    assert not opened.locator(".pl-chosen .pl-row[hidden]:visible").count()
-    row = opened.locator(".pl-chosen .pl-row").first
-    assert row.evaluate("node => getComputedStyle(node).display") == "flex"
-    assert row.bounding_box()["y"] + row.bounding_box()["height"] < 844  # the first answer is on the first screen
-    for cell in row.locator(".pl-share[style]").all():
-        share = float(cell.get_attribute("style").removeprefix("--s:"))
-        assert f" {share:g}%" in cell.locator("small").evaluate("node => getComputedStyle(node).backgroundImage")
-        assert cell.get_attribute("data-name") in cell.evaluate("node => getComputedStyle(node, '::before').content")
-    opened.close()
-
-
-def test_the_page_is_short_and_does_not_move(browser: Any, front_address: str) -> None:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
-    opened.add_init_script("""window.moved = 0; new PerformanceObserver(list => list.getEntries().forEach(each => {
-      if (!each.hadRecentInput) window.moved += each.value; })).observe({type: "layout-shift", buffered: true});""")
-    opened.goto(front_address, wait_until="networkidle")
-    assert opened.evaluate("document.body.scrollHeight") < 6000
-    assert opened.evaluate("window.moved") < 0.05
-    assert opened.locator(".pl-chosen .pl-row").first.bounding_box()["y"] < 500
-    opened.close()
-
-
-# ---- with more hardware and models than a page has room for ----
-
-
-@pytest.fixture(scope="module")
-def large_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield a site of nine models on each of three accelerators, of which the front page has room for one."""
-    folder = tmp_path_factory.mktemp("large")
-    models = [each.models[0] for each in suites() if each.models][:9]
-    runs = [
-        run(f"{name}-{number}-{framework}-{devices}".lower(), framework=framework, model=model, hardware=name.upper(),
-            devices=devices, speed=speed * devices)
-        for name in ("v100", "a100", "h100") for number, model in enumerate(models)
-        for framework, speed in (("PyTorch", 400.0), ("JAX", 300.0)) for devices in (1, 8)
-        if (name, devices, number) != ("v100", 1, 8)
-    ]  # fmt: skip
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: BLANK)
-        patched.setattr(summary, "LINES", 20)
-        builder.build(runs, [], folder / "docs", cache=folder / "cache.sqlite")
-    with served(html(folder), tmp_path_factory.mktemp("served-large")) as found:
-        yield found
-
-
-def test_tables_for_which_there_is_no_room_are_loaded_when_they_are_chosen(browser: Any, large_address: str) -> None:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
-    opened.goto(large_address)
-    assert opened.locator(".pl-machine").count() == 1
-    values = opened.locator("[name=hardware] option").evaluate_all("all => all.map(each => each.value)")
-    assert sorted(values) == ["A100", "H100", "V100"]
-    other = values[-1]
-    opened.select_option("[name=hardware]", other)
-    opened.wait_for_function("other => document.querySelector('.pl-chosen').dataset.hardware === other", arg=other)
-    assert opened.locator(".pl-chosen h2").inner_text().startswith(other)
-    assert opened.locator(".pl-chosen .pl-row:visible").count() == 9
-    link = opened.locator(".pl-chosen .pl-row:visible th a").first
-    assert link.evaluate("each => each.href").startswith(f"{large_address}models/")
-    opened.goto(opened.url)
-    opened.wait_for_function("other => document.querySelector('.pl-chosen').dataset.hardware === other", arg=other)
-    opened.goto(f"{large_address}zh/hardware/{other.lower()}/")
-    assert opened.locator(".pl-row:visible").count() == 9
-    opened.close()
-
-
-def test_without_scripts_the_other_hardware_is_linked(browser: Any, large_address: str) -> None:
-    opened = browser.new_page(java_script_enabled=False)
-    opened.goto(large_address)
-    assert opened.locator(".pl-elsewhere a:visible").count() == 2
-    opened.close()
-
-
-def test_a_table_longer_than_a_screen_begins_with_the_devices_of_most_comparisons(
-    browser: Any, large_address: str
-) -> None:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
-    opened.goto(f"{large_address}?hardware=V100")
-    opened.wait_for_function("() => document.querySelector('.pl-chosen').dataset.hardware === 'V100'")
-    assert opened.locator("[name=devices]").input_value() == "8"
-    assert opened.locator(".pl-chosen .pl-row:visible").count() == 9
-    opened.select_option("[name=devices]", "")
-    assert opened.locator(".pl-chosen .pl-row:visible").count() == 17
-    assert parse_qs(urlsplit(opened.url).query)["devices"] == ["all"]
-    opened.reload()
-    opened.wait_for_function("() => document.querySelector('.pl-chosen').dataset.hardware === 'V100'")
-    assert opened.locator("[name=devices]").input_value() == ""
-    opened.close()

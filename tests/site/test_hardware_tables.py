@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import itertools
 import json
 import re
@@ -172,6 +173,16 @@ def _many() -> Sequence[Run]:
             more = {"framework": framework, "batch_size": batch, "precision": precision, "devices": devices}
             found.append(on(name, speed, repeat=repeat, **more))
     return [*found, *in_round("2021-04", *found[::2])]
+
+
+def test_the_file_of_a_large_matrix_is_small() -> None:
+    runs = [
+        on(f"Accelerator {n:02} of 80 GB", 100.0 + (n * 61 + m * 37) % 509, model=f"Network number {m}")
+        for n in range(45) for m in range(15)
+    ]  # fmt: skip
+    (file,) = hardware_tables.files(site_of(runs), WORDS).values()
+    assert len(json.loads(file)["rows"]) == 45
+    assert len(gzip.compress(file, 6)) < 40_000
 
 
 def test_every_cell_is_the_largest_of_its_records_in_results_json() -> None:

@@ -29,12 +29,11 @@ from schema.records import Run
 from tests import builders
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = {"en": "models", "zh": "zh/models"}
 
 
-def table(site: Path, language: str, suite: str, name: str) -> list[dict[str, str]]:
-    """Return the rows of a table of a built page, by the keys of its columns."""
-    page = (site / FOLDERS[language] / suite / "history" / "index.html").read_text("utf-8")
+def table(pages: Path, language: str, suite: str, name: str) -> list[dict[str, str]]:
+    """Return the rows of a table of a page, by the keys of its columns."""
+    page = (pages / language / "models" / suite / "history.md").read_text("utf-8")
     found = re.search(rf'data-name="{name}-?\d*"[^>]*>(.*?)</table>', page, re.DOTALL)
     assert found, name
     keys = re.findall(r'data-key="(\w+)"', found[1])
@@ -71,7 +70,7 @@ def printed(**stated: str) -> Iterator[dict[str, str]]:
     ],
 )
 def test_the_versions_of_oneflow(
-    real: Path, language: str, suite: str, model: str, batch_size: str, date: str, version: str, report: str
+    real_pages: Path, language: str, suite: str, model: str, batch_size: str, date: str, version: str, report: str
 ) -> None:
     """Every figure of a version is there as it is printed, but those without clipping that 0.3.1 does not have."""
     given = [
@@ -79,7 +78,7 @@ def test_the_versions_of_oneflow(
         if row["place"].endswith(report) and ("clip=no" not in row["options"] or batch_size != "160")
     ]  # fmt: skip
     assert len(given) >= 4
-    mine = [row for row in table(real, language, suite, "published-history") if row["date"].startswith(date)]
+    mine = [row for row in table(real_pages, language, suite, "published-history") if row["date"].startswith(date)]
     mine = [row for row in mine if row["batch_size"] == batch_size]
     shown = {row["figure"].split()[0].replace(",", "") for row in mine}
     assert shown == set(given)
@@ -89,17 +88,17 @@ def test_the_versions_of_oneflow(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_version_is_compared_with_the_one_before(real: Path, language: str) -> None:
+def test_a_version_is_compared_with_the_one_before(real_pages: Path, language: str) -> None:
     """1,443.55 / 1,472.72 = 0.980, 397.64 / 384.85 = 1.033."""
-    rows = table(real, language, "resnet50", "published-history")
+    rows = table(real_pages, language, "resnet50", "published-history")
     ratios = {row["figure"].split()[0]: row["previous"] for row in rows}
     assert (ratios["1,443.55"], ratios["397.64"], ratios["384.85"]) == ("0.98×", "1.03×", "—")
     assert ratios["33,317.67"] == "1.43×"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_editions_of_paddle(real: Path, language: str) -> None:
-    rows = table(real, language, "bert", "editions")
+def test_the_editions_of_paddle(real_pages: Path, language: str) -> None:
+    rows = table(real_pages, language, "bert", "editions")
     mine = [row for row in rows if row["framework"] == "PaddlePaddle" and row["hardware"].startswith("1 × ")]
     found = [
         (row["date"][:4], row["figure"].split()[0], row["batch_size"]) for row in mine if "V100" in row["hardware"]
@@ -113,9 +112,9 @@ def test_the_editions_of_paddle(real: Path, language: str) -> None:
         assert any(each["framework"] == "PaddlePaddle" for each in printed(value=value, model="BERT-base"))
 
 
-def test_what_is_only_printed_again_is_not_listed(real: Path) -> None:
+def test_what_is_only_printed_again_is_not_listed(real_pages: Path) -> None:
     """Later pages of DLPerf repeat the figures of 0.2.0; as an edition of 2022 they would look like a step back."""
-    again = [row for row in table(real, "en", "resnet50", "published-history") if row["framework"] == "OneFlow"]
+    again = [row for row in table(real_pages, "en", "resnet50", "published-history") if row["framework"] == "OneFlow"]
     assert again
     assert not [row for row in again if row["date"].startswith("2022")]
 
@@ -124,9 +123,9 @@ def test_what_is_only_printed_again_is_not_listed(real: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_our_results_of_two_days(real: Path, language: str) -> None:
+def test_our_results_of_two_days(real_pages: Path, language: str) -> None:
     known = words.load()
-    rows = table(real, language, "fastscnn", "history")
+    rows = table(real_pages, language, "fastscnn", "history")
     assert [row["date"] for row in rows] == ["2026-11-20", "2026-11-21"] * 2
     assert [row["figure"].split()[0] for row in rows] == ["10.1", "10.7", "11", "10.7"]
     assert [row["repeats"] for row in rows] == ["3", "5", "3", "4"]
@@ -135,12 +134,12 @@ def test_our_results_of_two_days(real: Path, language: str) -> None:
     assert rows[1]["changed"].endswith("6.18.44-fc-v595 → 6.18.44-fc-v669")
 
 
-def test_the_pages_are_linked_from_the_models_that_have_one(real: Path) -> None:
-    for language, folder in FOLDERS.items():
+def test_the_pages_are_linked_from_the_models_that_have_one(real_pages: Path) -> None:
+    for language in LANGUAGES:
         text = words.load().text(language, "history.link")
-        for model in sorted(each for each in (real / folder).iterdir() if each.is_dir()):
-            page = (model / "index.html").read_text("utf-8")
-            assert (f'<a href="history/">{text}</a>' in page) == (model / "history").is_dir(), model
+        for page in (real_pages / language / "models").glob("*/index.md"):
+            linked = f"[{text}](history.md)" in page.read_text("utf-8")
+            assert linked == page.with_name("history.md").is_file(), page
 
 
 def runs(speeds: Sequence[Sequence[float]], **other: object) -> list[Run]:
@@ -270,11 +269,11 @@ def test_the_sources_of_the_published_figures_are_whole() -> None:
     assert publications.read([ROOT / "raw_logs" / "published"]).problems == ()
 
 
-def test_a_framework_leads_to_its_histories(real: Path) -> None:
-    for folder, text in (("frameworks", "Results over time: "), ("zh/frameworks", "历史变化：")):
-        page = (real / folder / "paddleseg" / "index.html").read_text("utf-8")
-        assert f'{text}<a href="../../models/fastscnn/history/">' in page
-        assert "models/bert/history/" not in page
+def test_a_framework_leads_to_its_histories(real_pages: Path) -> None:
+    for language, text in (("en", "Results over time: "), ("zh", "历史变化：")):
+        page = (real_pages / language / "frameworks" / "paddleseg.md").read_text("utf-8")
+        assert re.search(rf"{text}\[[^\]]+\]\(\.\./models/fastscnn/history\.md\)", page)
+        assert "models/bert/history.md" not in page
 
 
 def test_lines_that_say_no_more_than_a_row_are_not_drawn() -> None:

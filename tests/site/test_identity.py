@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,47 +11,16 @@ import pytest
 
 from tests.hooks import hook
 from tests.site import markup
-from tests.site.conftest import ROOT, html
+from tests.site.conftest import ROOT
 from tests.site.kinds import ADDRESS, KINDS, languages
 from tests.site.test_colours import contrast
 
-LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>\n'
-PUBLISHER = """  publisher:
-    name: Example & Lab
-    url: https://example.net/
-    logo: lab.svg
-    color: "#ffd400"
-    footer: {en: Run by the lab., zh: 由实验室运营。}
-"""
 COLORS = ("#ffd400", "#000000", "#ffffff", "#0b6e4f", "#808080", "#ff0000", "#0000ff")
 
 
 @pytest.fixture(scope="module")
 def identity() -> Any:
     return hook("identity")
-
-
-@pytest.fixture(scope="module")
-def of_lab(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the site of another publisher, of the ordinary fixture's pages."""
-    folder = tmp_path_factory.mktemp("lab")
-    shutil.copytree(built / "docs", folder / "docs")
-    (folder / "lab.svg").write_text(LOGO, "utf-8")
-    return html(folder, ADDRESS, extra=PUBLISHER)
-
-
-def test_a_publisher_has_a_name_a_logo_colors_and_a_footer_of_their_own(of_lab: Path, identity: Any) -> None:
-    for language, line in (("", "Run by the lab."), ("zh/", "由实验室运营。")):
-        page = (of_lab / language / "runs" / "index.html").read_text("utf-8")
-        assert "- Example & Lab</title>" in page or "- Example &amp; Lab</title>" in page
-        assert "assets/publisher.svg" in page
-        (footer,) = markup.parsed(page).elements("footer")
-        assert line in footer.text()
-        assert "Example & Lab" in footer.text()
-        assert "Perfledger" in footer.text()  # by which it is made
-        assert page.index("assets/css/all.css") < page.index("assets/css/publisher.css")
-    assert (of_lab / "assets" / "publisher.svg").read_text("utf-8") == LOGO
-    assert (of_lab / "assets" / "css" / "publisher.css").read_text("utf-8") == identity.stylesheet("#ffd400")
 
 
 @pytest.mark.parametrize("color", COLORS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import own
+from ingest.common.words import LANGUAGES, own
 from ingest.compute.results import results
 from ingest.published import publications
 from ingest.published.declarations import reports
@@ -25,7 +25,6 @@ from schema.plans import Plan
 from schema.records import Run
 from tests import builders
 from tests.runners.test_recipe_sources import COVERAGE
-from tests.site import markup
 from tests.site.conftest import ROOT
 
 WORDS = own()
@@ -174,34 +173,39 @@ def test_a_report_tells_the_cases_that_it_prints_and_all_where_it_prints_none(pu
 # ---- pages ----
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("page", PRINTED)
-def test_pages_say_how_to_reproduce(real: Path, page: str, language: str) -> None:
-    written = html.unescape((real / language / page / "index.html").read_text("utf-8"))
-    _, _, section = written.partition('id="reproduce"')
+def test_pages_say_how_to_reproduce(real_pages: Path, page: str, language: str) -> None:
+    written = page_of(real_pages, language, page)
+    _, _, section = written.partition("{: #reproduce")
     assert [each for each in PRINTED[page] if each not in section] == []
 
 
-def test_every_report_with_recipes_says_how_to_reproduce_it(real: Path) -> None:
+def page_of(pages: Path, language: str, page: str) -> str:
+    """Return the text of a page, with signs as they are read."""
+    path = pages / language / f"{page}/index.md"
+    return html.unescape((path if path.is_file() else pages / language / f"{page}.md").read_text("utf-8"))
+
+
+def test_every_report_with_recipes_says_how_to_reproduce_it(real_pages: Path) -> None:
     for report in reports():
-        written = (real / "reports" / report.id / "index.html").read_text("utf-8")
-        assert ('id="reproduce"' in written) == (report.id not in WITHOUT_RECIPES), report.id
+        written = page_of(real_pages, "en", f"reports/{report.id}")
+        assert ("{: #reproduce" in written) == (report.id not in WITHOUT_RECIPES), report.id
         for name in report.recipes:
             assert f"python -m runners run {name} --on " in written, (report.id, name)
 
 
-@pytest.mark.parametrize(("language", "word"), [("", "pending"), ("zh/", "待测")])
-def test_models_pages_count_and_list_pending_cases(real: Path, language: str, word: str) -> None:
-    page = real / language / "models" / "transformer" / "index.html"
-    written = page.read_text("utf-8")
-    assert re.search(r'<h3[^>]*id="pending"[^>]*>[^<]*23', written)
-    (table,) = [each for each in markup.article(page).elements("table") if each.given.get("data-name") == "pending-1"]
-    text = table.text()
-    assert "transformer-ngc-pytorch" in text
-    assert text.count(word) == len(table.elements("tr")) - 1 > 5
+@pytest.mark.parametrize(("language", "word"), [("en", "pending"), ("zh", "待测")])
+def test_models_pages_count_and_list_pending_cases(real_pages: Path, language: str, word: str) -> None:
+    written = page_of(real_pages, language, "models/transformer")
+    assert re.search(r"^### [^{]*23[^{]* {: #pending", written, re.MULTILINE)
+    _, _, table = written.partition('data-name="pending-1"')
+    table = table.partition("</table>")[0]
+    assert "transformer-ngc-pytorch" in table
+    assert table.count(f">{word}<") == table.count("<tr>") - 1 > 5
 
 
-def test_a_case_that_was_run_here_is_not_pending_on_its_page(real: Path) -> None:
-    page = real / "models" / "lenet5" / "index.html"
-    assert 'id="pending"' not in page.read_text("utf-8")
-    assert "python -m runners run lenet5-mindspore" in page.read_text("utf-8")
+def test_a_case_that_was_run_here_is_not_pending_on_its_page(real_pages: Path) -> None:
+    written = page_of(real_pages, "en", "models/lenet5")
+    assert "{: #pending" not in written
+    assert "python -m runners run lenet5-mindspore" in written

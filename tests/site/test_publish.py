@@ -9,7 +9,6 @@ import subprocess
 import tomllib
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,7 +19,7 @@ import pytest
 import yaml
 
 from tests.hooks import hook
-from tests.site.conftest import ROOT, Quiet, served
+from tests.site.conftest import ROOT
 from tests.site.kinds import ADDRESS, MOVED
 
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
@@ -96,20 +95,20 @@ def test_every_page_leads_to_itself_in_all_languages_by_full_addresses(whole: Pa
         assert found.link(rel="alternate", hreflang="x-default") == ADDRESS + bare
 
 
-def test_without_an_address_the_languages_are_linked_relatively(site: Path) -> None:
-    for page in pages_of(site):
-        found, bare = head(page), below(site, page).removeprefix("zh/")
+def test_without_an_address_the_languages_are_linked_relatively(real: Path) -> None:
+    for page in pages_of(real):
+        found, bare = head(page), below(real, page).removeprefix("zh/")
         for language, path in (("en", bare), ("zh", f"zh/{bare}"), ("x-default", bare)):
             link = found.link(rel="alternate", hreflang=language)
-            assert (page.parent / link).resolve() == (site / path).resolve(), (page, link)
+            assert (page.parent / link).resolve() == (real / path).resolve(), (page, link)
         assert not [each for each in found.links if each.get("rel") == "canonical"]
         assert not found.has("og:url")
         assert not found.has("og:image")
 
 
-def test_every_page_has_the_language_that_it_is_in(site: Path) -> None:
-    for page in pages_of(site):
-        chinese = below(site, page).startswith("zh/")
+def test_every_page_has_the_language_that_it_is_in(whole: Path) -> None:
+    for page in pages_of(whole):
+        chinese = below(whole, page).startswith("zh/")
         found = head(page)
         assert found.language == ("zh" if chinese else "en"), page
         assert found.say("og:locale") == ("zh_CN" if chinese else "en_US")
@@ -120,10 +119,10 @@ def is_chinese(text: str) -> bool:
     return any("\u4e00" <= each <= "\u9fff" for each in text)
 
 
-def test_titles_and_descriptions_are_in_the_language_of_their_page(site: Path) -> None:
+def test_titles_and_descriptions_are_in_the_language_of_their_page(whole: Path) -> None:
     titles: Counter[str] = Counter()
-    for page in pages_of(site):
-        chinese, found = below(site, page).startswith("zh/"), head(page)
+    for page in pages_of(whole):
+        chinese, found = below(whole, page).startswith("zh/"), head(page)
         titles[found.title.strip()] += 1
         assert found.say("og:title")
         assert found.title.strip().startswith(found.say("og:title")), page
@@ -133,17 +132,17 @@ def test_titles_and_descriptions_are_in_the_language_of_their_page(site: Path) -
     assert [title for title, count in titles.items() if count > 2] == [], "two languages may share a title, pages not"
 
 
-def test_files_of_the_theme_that_no_page_asks_for_are_left_out(site: Path) -> None:
-    assets = {path.relative_to(site / "assets").as_posix() for path in (site / "assets").rglob("*") if path.is_file()}
+def test_files_of_the_theme_that_no_page_asks_for_are_left_out(whole: Path) -> None:
+    assets = {path.relative_to(whole / "assets").as_posix() for path in (whole / "assets").rglob("*") if path.is_file()}
     assert not [each for each in assets if each.endswith(".map")]
     words = {Path(each).name for each in assets if "lunr" in each}
     assert words == {f"lunr.{each}.min.js" for each in ("multi", "stemmer.support", "zh")}
     assert [each for each in assets if re.fullmatch(r"javascripts/(bundle|workers/search)\.\w+\.min\.js", each)]
 
 
-def test_the_front_pages_are_titled_by_what_the_site_is(site: Path) -> None:
-    assert head(site / "index.html").title.startswith("Perfledger: deep-learning training performance")
-    assert head(site / "zh" / "index.html").title.startswith("Perfledger：深度学习")
+def test_the_front_pages_are_titled_by_what_the_site_is(whole: Path) -> None:
+    assert head(whole / "index.html").title.startswith("Perfledger: deep-learning training performance")
+    assert head(whole / "zh" / "index.html").title.startswith("Perfledger：深度学习")
 
 
 def test_a_shared_page_shows_our_picture_and_that_of_a_framework_its_own(whole: Path) -> None:
@@ -175,8 +174,8 @@ def test_the_picture_is_as_large_as_the_pages_say_and_light() -> None:
     assert (source.get("width"), source.get("height")) == ("1200", "630")
 
 
-def test_hostile_titles_stay_text_in_the_head(hostile_site: Path) -> None:
-    for page in pages_of(hostile_site):
+def test_hostile_titles_stay_text_in_the_head(planted_site: Path) -> None:
+    for page in pages_of(planted_site):
         text = page.read_text("utf-8").partition("</head>")[0]
         assert "<script>alert" not in text
         assert not [name for name, _ in head(page).meta if name.startswith("on")]
@@ -202,14 +201,14 @@ def test_the_sitemap_lists_every_page_that_is_searched_in_both_languages(whole: 
     assert {ADDRESS + below(whole, each) for each in searched} <= listed.keys()
 
 
-def test_robots_are_told_of_the_sitemap(whole: Path, site: Path) -> None:
+def test_robots_are_told_of_the_sitemap(whole: Path, real: Path) -> None:
     assert f"Sitemap: {ADDRESS}sitemap.xml" in (whole / "robots.txt").read_text("utf-8").splitlines()
-    assert "Sitemap" not in (site / "robots.txt").read_text("utf-8")
+    assert "Sitemap" not in (real / "robots.txt").read_text("utf-8")
 
 
-def test_without_an_address_there_is_no_sitemap(site: Path) -> None:
+def test_without_an_address_there_is_no_sitemap(real: Path) -> None:
     """A sitemap needs full addresses, which are not known then."""
-    assert not list(site.rglob("sitemap.xml*"))
+    assert not list(real.rglob("sitemap.xml*"))
 
 
 def feed(path: Path) -> ET.Element:
@@ -261,26 +260,26 @@ def test_the_feed_tells_what_came_and_moved(whole: Path, path: str, language: st
         assert (whole / link.removeprefix(ADDRESS) / "index.html").is_file(), link
 
 
-def test_every_page_names_the_feed_of_its_language(site: Path, whole: Path) -> None:
+def test_every_page_names_the_feed_of_its_language(real: Path, whole: Path) -> None:
     for page in pages_of(whole):
         path = "zh/" if below(whole, page).startswith("zh/") else ""
         assert head(page).link(rel="alternate", type="application/atom+xml") == f"{ADDRESS}{path}feed.xml"
-    for page in pages_of(site):
-        path = "zh/" if below(site, page).startswith("zh/") else ""
+    for page in pages_of(real):
+        path = "zh/" if below(real, page).startswith("zh/") else ""
         link = head(page).link(rel="alternate", type="application/atom+xml")
-        assert (page.parent / link).resolve() == site / path / "feed.xml"
+        assert (page.parent / link).resolve() == real / path / "feed.xml"
 
 
 @pytest.mark.parametrize("path", ["", "zh/"])
-def test_the_feed_of_real_changes_leads_to_pages_that_are_there(site: Path, path: str) -> None:
-    root = feed(site / path / "feed.xml")
-    known = json.loads((site / "data" / "changes.json").read_text("utf-8"))["changes"]
+def test_the_feed_of_real_changes_leads_to_pages_that_are_there(real: Path, path: str) -> None:
+    root = feed(real / path / "feed.xml")
+    known = json.loads((real / "data" / "changes.json").read_text("utf-8"))["changes"]
     entries = root.findall("a:entry", ATOM)
     assert len(entries) == min(len(known), 100) > 5
     links = [str(link.get("href")) for each in entries for link in each.findall("a:link", ATOM)]
     assert not [each for each in links if urlsplit(each).scheme or each.startswith("/")]
     for link in links:
-        assert (site / path / urlsplit(link).path / "index.html").is_file(), link
+        assert (real / path / urlsplit(link).path / "index.html").is_file(), link
 
 
 @pytest.fixture(scope="module")
@@ -323,79 +322,13 @@ def test_characters_that_xml_cannot_hold_do_not_break_a_feed(publish: Any, tmp_p
     assert "a\ufffd\ufffd\ufffdb" in entry["title"]
 
 
-@pytest.fixture(scope="module")
-def pages_host(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the site below its name, as GitHub Pages serves a project, with 404.html for any missing page."""
-
-    class Host(Quiet):
-        def send_error(self, code: int, *_: Any) -> None:
-            body = (whole / "404.html").read_bytes()
-            self.send_response(code)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    with served(whole, tmp_path_factory.mktemp("host"), Host) as found:
-        yield found
-
-
-@pytest.fixture
-def visitor(browser: Any, pages_host: str) -> Iterator[Any]:
-    """Yield a page that notes every request and its outcome."""
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    opened.answers = []
-    opened.on("response", lambda got: opened.answers.append((got.status, got.url)))
-    opened.on("requestfailed", lambda asked: opened.answers.append((0, asked.url)))
-    yield opened
-    opened.close()
-
-
-@pytest.mark.parametrize("wrong", ["nothing", "zh/deep/er/still.html"])
-def test_a_wrong_address_gets_a_page_in_both_languages_at_any_depth(visitor: Any, pages_host: str, wrong: str) -> None:
-    visitor.goto(pages_host + wrong)
-    assert [each for each in visitor.answers if each[0] != 200] == [(404, pages_host + wrong)]
-    for language, title, lead in (("en", "Page not found", ""), ("zh", "页面不存在", "zh/")):
-        part = visitor.locator(f'article section[lang="{language}"]')
-        assert title in part.inner_text()
-        assert part.locator("a").evaluate("a => a.href") == pages_host + lead
-        inks = "a => [getComputedStyle(a).color, getComputedStyle(document.body).backgroundColor]"
-        assert len(set(part.locator("a").evaluate(inks))) == 2, "the link is there to be seen"
-    assert visitor.locator(".md-header").evaluate("e => getComputedStyle(e).position") == "sticky"
-    visitor.locator('article section[lang="zh"] a').click()
-    visitor.wait_for_url("**/sub/zh/")
-    assert visitor.locator("html").get_attribute("lang") == "zh"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "query", "found", "lead"),
-    [
-        ("no/such/page", "contradictions", "Method", "/sub/method/"),
-        ("zh/no/such", "预热", "测试方法", "/sub/zh/method/"),
-    ],
-)
-def test_the_search_works_on_the_page_for_wrong_addresses(
-    visitor: Any, pages_host: str, wrong: str, query: str, found: str, lead: str
-) -> None:
-    visitor.goto(pages_host + wrong)
-    visitor.wait_for_load_state("networkidle")
-    visitor.locator("input.md-search__input").click()
-    visitor.locator("input.md-search__input").fill(query)
-    visitor.keyboard.press("End")  # the theme\'s search listens to keys
-    visitor.locator("input.md-search__input").press("End")
-    visitor.wait_for_selector(".md-search-result__item a")
-    assert found in visitor.locator(".md-search-result__list").inner_text()
-    links = visitor.locator(".md-search-result__item a").evaluate_all("all => all.map(a => new URL(a.href).pathname)")
-    assert any(each.startswith(lead) for each in links), links
-
-
-def test_the_page_for_wrong_addresses_is_not_indexed_and_says_both_languages(site: Path) -> None:
-    text = (site / "404.html").read_text("utf-8")
-    found = head(site / "404.html")
+def test_the_page_for_wrong_addresses_is_not_indexed_and_says_both_languages(real: Path) -> None:
+    text = (real / "404.html").read_text("utf-8")
+    found = head(real / "404.html")
     assert (found.language, found.say("robots")) == ("en", "noindex")
     assert found.title.strip() == "Page not found · 页面不存在 - Perfledger"
     assert 'href="/zh/"' in text
-    assert not (site / "zh" / "404.html").exists()
+    assert not (real / "zh" / "404.html").exists()
 
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -12,7 +12,7 @@ from ingest.published.declarations import Report, ReportError, reports
 from ingest.published.publications import Publications, Publisher
 from ingest.site.model import Site, suites
 from ingest.site.report_links import Links, Shelf, links, shelf
-from tests.site.test_reports import HEAD, declared, figures, site_of
+from tests.site.test_reports import HEAD, declared, figures, markdown, site_of
 
 ALL = {each.id: each for each in reports()}
 EDITIONS = {
@@ -36,30 +36,28 @@ def pages(found: tuple[object, ...]) -> list[str]:
     return [str(getattr(each, "page", "")).removeprefix("reports/").removesuffix(".md") for each in found]
 
 
-def text_of(site: Path, language: str, report: str) -> str:
-    return (site / language / "reports" / report / "index.html").read_text("utf-8")
+def text_of(language: str, report: str) -> str:
+    return markdown()[language, f"reports/{report}.md"]
 
 
 @pytest.mark.parametrize("leading", EDITIONS)
-def test_the_editions_of_a_report_lead_to_each_other_by_links(real: Path, leading: str) -> None:
+def test_the_editions_of_a_report_lead_to_each_other_by_links(leading: str) -> None:
     for shown in EDITIONS[leading]:
-        for language, unknown in (("", {}), ("zh", {"date unknown": "日期不详", "commit unknown": "提交号不详"})):
+        for language, unknown in (("en", {}), ("zh", {"date unknown": "日期不详", "commit unknown": "提交号不详"})):
             line = next(
-                each
-                for each in text_of(real, language, shown).splitlines()
-                if re.search("Editions of|本报告各版", each)
+                each for each in text_of(language, shown).splitlines() if re.search("Editions of|本报告各版", each)
             )
             for edition, known in EDITIONS[leading].items():
-                linked = re.search(rf'<a href="\.\./{edition}/">([^<]+)</a>', line)
-                said = re.search(r"<strong>([^<]+)</strong>", line)
+                linked = re.search(rf"\[([^\]]+)\]\({edition}\.md\)", line)
+                said = re.search(r"\*\*([^*]+)\*\*", line)
                 assert bool(linked) == (edition != shown)
                 where = linked if linked else said
                 assert where
                 assert [each for each in known if unknown.get(each, each) not in where[1]] == []
 
 
-def test_reports_without_another_edition_name_none(real: Path) -> None:
-    assert "Editions of this report" not in text_of(real, "", "perf-resnet50")
+def test_reports_without_another_edition_name_none() -> None:
+    assert "Editions of this report" not in text_of("en", "perf-resnet50")
     assert of("perf-resnet50").editions == ()
 
 
@@ -99,25 +97,23 @@ def test_no_report_is_its_own_sibling_and_each_sibling_stands_once() -> None:
         assert len(set(siblings)) == len(siblings)
 
 
-@pytest.mark.parametrize("language", ["", "zh"])
-def test_links_stand_at_the_top_and_with_full_titles_at_the_bottom(real: Path, language: str) -> None:
-    text = text_of(real, language, "perf-bert")
-    top, _, bottom = text.partition("<h2")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_links_stand_at_the_top_and_with_full_titles_at_the_bottom(language: str) -> None:
+    text = text_of(language, "perf-bert")
+    top, _, bottom = text.partition("\n## ")
     for page in ("perf-resnet50", "perf-transformer"):
-        assert f'href="../{page}/"' in top
-        assert f'href="../{page}/"' in bottom
-        title = ALL[page].title.en if not language else ALL[page].title.zh
-        assert f'href="../{page}/">{title}</a>' in bottom
+        assert f"]({page}.md)" in top
+        assert f"[{getattr(ALL[page].title, language)}]({page}.md)" in bottom
 
 
-@pytest.mark.parametrize("language", ["", "zh"])
-def test_pending_cells_are_called_pending(real: Path, language: str) -> None:
-    word = "待测" if language else "pending"
-    tables = re.findall(r"<table.*?</table>", text_of(real, language, "perf-deeplabv3p-pending"), re.DOTALL)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_pending_cells_are_called_pending(real_pages: Path, language: str) -> None:
+    word = {"en": "pending", "zh": "待测"}[language]
+    tables = re.findall(r"<table.*?</table>", text_of(language, "perf-deeplabv3p-pending"), re.DOTALL)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", " ".join(tables), re.DOTALL)
     assert sum(re.sub(r"<[^>]+>", "", each).strip() == word for each in cells) == 18
     assert "not measured" not in " ".join(tables)
-    model = (real / language / "models" / "deeplabv3p" / "index.html").read_text("utf-8")
+    model = (real_pages / language / "models" / "deeplabv3p" / "index.md").read_text("utf-8")
     assert len(re.findall(rf"<td[^>]*>\s*{word}", model)) >= 12
 
 

@@ -22,6 +22,7 @@ from ingest.site.render import jinja
 from ingest.site.run_paging import Limits
 from schema.records import Problem, Run
 from tests import builders
+from tests.site.large import BLANK
 
 SMALL = Limits(pages=20)
 MODELS = ("ResNet-50 v1.5", "BERT-base", "Transformer", "Test net 7")
@@ -157,17 +158,17 @@ def test_the_notes_of_a_model_name_the_runs_that_differ_most_and_count_the_other
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def paged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
-    folder = tmp_path_factory.mktemp("large")
+    folder = tmp_path_factory.mktemp("paged")
     runs = many(130)
     troubled = [replace(run, problems=(Problem("empty", run.path, n),)) for n, run in enumerate(runs[60:])]
     runs = [*runs[:60], *troubled]
     loose = [Problem("binary", "raw_logs/x.bin")]
     shards = {run.id: "made-up.jsonl" for run in runs}
-    builder.build(runs, loose, folder / "docs", cache=folder / "cache.sqlite", limits=SMALL, shards=shards)
-    (folder / "docs" / "data" / "runs").mkdir(parents=True)
-    (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text("{}\n", "utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
+        builder.build(runs, loose, folder / "docs", cache=folder / "cache.sqlite", limits=SMALL, shards=shards)
     return folder
 
 
@@ -176,8 +177,8 @@ def page(folder: Path, language: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_problems_are_shown_by_kind_and_folder_with_counts_and_examples(large: Path, language: str) -> None:
-    text = page(large, language, "problems.md")
+def test_problems_are_shown_by_kind_and_folder_with_counts_and_examples(paged: Path, language: str) -> None:
+    text = page(paged, language, "problems.md")
     assert re.findall(r"^## .*?>(\w+)<.* \((\d+)\)", text, re.MULTILINE) == [("empty", "70"), ("binary", "1")]
     groups = re.findall(r"^\*\*.*?>(.+?)<.*\*\* \((\d+)\)", text, re.MULTILINE)
     assert [count for _, count in groups] == ["1"] * GROUPS_SHOWN  # each log lies in a folder of its own
@@ -185,17 +186,17 @@ def test_problems_are_shown_by_kind_and_folder_with_counts_and_examples(large: P
     assert f"{70 - GROUPS_SHOWN}" in text
 
 
-def test_all_problems_are_in_the_data_with_their_sentences(large: Path) -> None:
-    lines = (large / "docs" / "data" / "problems.jsonl").read_text("utf-8").splitlines()
+def test_all_problems_are_in_the_data_with_their_sentences(paged: Path) -> None:
+    lines = (paged / "docs" / "data" / "problems.jsonl").read_text("utf-8").splitlines()
     found = [json.loads(each) for each in lines]
     assert len(found) == 71
     assert all(set(each["said"]) == set(LANGUAGES) for each in found)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_index_of_runs_counts_them_and_leads_to_those_with_pages(large: Path, language: str) -> None:
-    text = page(large, language, "runs/index.md")
-    there = sorted(each.name for each in (large / "docs" / language / "runs").glob("*.md"))
+def test_the_index_of_runs_counts_them_and_leads_to_those_with_pages(paged: Path, language: str) -> None:
+    text = page(paged, language, "runs/index.md")
+    there = sorted(each.name for each in (paged / "docs" / language / "runs").glob("*.md"))
     assert len(there) == SMALL.pages + 1
     assert sorted({*re.findall(r'href="([\w-]+\.md)"', text), "index.md"}) == there
     assert text.count("<tr>") == (1 + len(MODELS)) + (1 + SMALL.pages)

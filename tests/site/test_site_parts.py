@@ -186,10 +186,6 @@ def test_ids_differ_between_charts_on_one_page() -> None:
     assert not one & two
 
 
-def test_names_in_charts_are_text() -> None:
-    assert "PyTorch &lt;&amp;&gt; $x$" in drawing.dots(DOTS)
-
-
 def test_the_figures_of_an_axis_are_inside_the_chart() -> None:
     for most in (9.0, 39_000.0, 4_500_000.0):
         points = tuple(Point(x=x, y=most * x, text="") for x in (0.5, 1.0))

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from ingest.common.words import LANGUAGES
 from ingest.published import publications
 from tests.site.conftest import ROOT
+from tests.site.test_reports import markdown
 
 SEG = ("CentOS 6.3", "Tesla V100-SXM2-32GB", "Intel Xeon Gold 6271C 2.60 GHz × 48", "450.80.02", "502 GB")
 SINGLE = ("CentOS 7.5", "Intel Xeon Gold 6271C 2.60 GHz × 80", "525.60.11", "630 GB")
@@ -69,21 +71,21 @@ SEEN = tomllib.loads(Path(__file__).with_name("images.toml").read_text("utf-8"))
 IMAGE = re.compile(r"(?:nvcr\.io/[\w./-]+|paddlepaddle/[\w.-]+|oneflowinc/[\w.-]+|nvidia/cuda):[\w.-]*\w")
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("page", FACTS)
-def test_a_report_prints_the_facts_of_its_own_source(real: Path, page: str, language: str) -> None:
+def test_a_report_prints_the_facts_of_its_own_source(page: str, language: str) -> None:
     printed, absent = FACTS[page]
-    text = re.sub(r"<[^>]+>", " ", (real / language / "reports" / page / "index.html").read_text("utf-8"))
+    text = re.sub(r"<[^>]+>", " ", markdown()[language, f"reports/{page}.md"])
     assert [each for each in printed if each not in text] == []
     assert [each for each in absent if each in text] == []
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_the_front_page_counts_figures_and_no_cells_without_one(real: Path, language: str) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_front_page_counts_figures_and_no_cells_without_one(real_pages: Path, language: str) -> None:
     rows = publications.read([ROOT / "raw_logs" / "published"]).rows
     figures = [row for row in rows if row.state == "measured"]
     assert 0 < len(figures) < len(rows)
-    text = re.sub(r"<[^>]+>", " ", (real / language / "index.html").read_text("utf-8"))
+    text = re.sub(r"<[^>]+>", " ", (real_pages / language / "index.md").read_text("utf-8"))
     assert f"{len(figures):,}" in text
     assert f"{len(rows):,}" not in text
 

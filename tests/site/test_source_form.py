@@ -402,15 +402,16 @@ def test_why_there_is_no_figure_stands_beside_the_dash_if_anything_else_is_in_th
 # ---- the pages ----
 
 
-def test_the_summary_is_linked_from_the_model_and_one_framework_alone_is_folded(real: Path) -> None:
-    for language in ("", "zh/"):
+def test_the_summary_is_linked_from_the_model_and_one_framework_alone_is_folded(real_pages: Path) -> None:
+    for language in ("en", "zh"):
         folded = {}
         for name in ("resnet50", "bert", "lenet5"):
-            model = (real / f"{language}models/{name}/index.html").read_text("utf-8")
-            assert '<a href="all-results/#summary">' in model[model.index('id="results"') : model.index('id="scaling"')]
-            page = (real / f"{language}models/{name}/all-results/index.html").read_text("utf-8")
-            summary = page[page.index('<h2 id="summary"') :]
-            folded[name] = '<details class="pl-single">' in summary
+            model = (real_pages / language / "models" / name / "index.md").read_text("utf-8")
+            results = model[model.index("{: #results }") : model.index("{: #scaling }")]
+            assert "(all-results.md#summary)" in results
+            page = (real_pages / language / "models" / name / "all-results.md").read_text("utf-8")
+            summary = page[page.index("{: #summary }") :]
+            folded[name] = '<details class="pl-single"' in summary
             assert 'data-name="summary-1"' in summary
             assert (summary.find("<table") < summary.find("<details")) is (name == "resnet50")
         assert folded == {"resnet50": True, "bert": True, "lenet5": True}

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
-#: Of lines whose speed and seconds are of the same steps no more than this share imply so many times their samples.
-_SOME, _FAR = 0.1, 1.25
 #: Facts that count the samples of all devices together.
 _OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
 

@@ -32,10 +32,8 @@ _ROUNDS, _FEW_DIGITS = 0.0005, 0.1
 #: A summary that counts the steps alone contradicts the records below this share: it holds little else, as what is done
 #: between the steps or behind the last line.
 _HOLDS_LITTLE = 0.75
-#: Rates of the same steps over other intervals differ by less; fewer of them tell nothing.
-_OTHER, _RATES = 1.2, 5
-#: Older trainers print epochs in hundredths; the last one may lack a part of a batch.
-_HUNDREDTH, _ROUNDED_EPOCH = 0.01, 0.02
+#: Older trainers print epochs in hundredths.
+_HUNDREDTH = 0.01
 #: A run was resumed if so many of its intervals lie before the first line.
 _LATE = 1.5
 #: Records that make up less than this share of the run's seconds did not take place during them.

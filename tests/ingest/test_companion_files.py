@@ -127,7 +127,8 @@ def called(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> Called
     """Read all of them by one call, which may neither wait for a pipe nor use much memory."""
     top = tmp_path_factory.mktemp("documents")
     trees = [made(top, *each) for each in CASES]
-    limit = 2 << 30
+    pages = int(Path("/proc/self/statm").read_text().split()[0])  # of tests that ran before in this process
+    limit = pages * resource.getpagesize() + (2 << 30)
     call = start(
         top / "said", *trees, "--json", "--verbose", "--jobs", 1,
         before=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),

@@ -157,3 +157,9 @@ def test_page_and_record_call_a_host_alike(tmp_path: Path, ingest: Callable[...,
     pages = b"".join(data for name, data in contents(tmp_path / "docs").items() if name.startswith("logs/"))
     assert b"host-1:4242" in pages
     assert b"zgx" not in pages
+
+
+@pytest.mark.parametrize(("user", "after"), [("zol", "zol waits"), ("zola", "<user> waits"), ("zolan", "<user> waits")])
+def test_name_of_four_letters_is_gone_everywhere(user: str, after: str) -> None:
+    """Shorter names may be part of any text."""
+    assert through(f"USER={user}", f"{user} waits") == ["USER=<user>", after]

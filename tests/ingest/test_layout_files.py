@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from made_logs import seg
 from made_trees import Called
 
 from ingest.read import layout
-from tests.corpus import shared
 
 SEG = "\n".join(seg([4.0, *[5.0] * 5])) + "\n"
 DECLARED = """
@@ -279,27 +277,3 @@ def test_folders_of_lambda(path: str, facts: dict[str, object]) -> None:
 @pytest.mark.parametrize("path", ["9xZ9000/PyTorch_ncf_FP32/a.txt", "8xA100/TensorFlow_ncf_FP32/a.txt"])
 def test_folders_that_are_not_lambdas(path: str) -> None:
     assert layout.load(LAMBDA).facts(path) is None
-
-
-PRECISIONS = {"FP32": "fp32", "FP16": "fp16", "AMP": "amp"}
-
-
-def test_every_log_of_the_collection_has_its_case(ingest: Callable[..., Called]) -> None:
-    """Devices, batch size and hardware of each; a precision that a log denies is a contradiction, and never silent."""
-    top = shared("corpus/ngc-pytorch")
-    runs = {each["path"].partition("/")[2]: each for each in ingest(top, "--layout", LAMBDA, "--json").lines}
-    rows = list(csv.DictReader((top / "expected.csv").read_text().splitlines()))
-    assert set(runs) == {row["path"] for row in rows}
-    for row in rows:
-        run = runs[row["path"]]
-        case, facts = run["case"], run["facts"]
-        assert {"model", "hardware", "devices"} <= case.keys(), row["path"]
-        assert facts["round"]["value"] == row["generation"]
-        sizes = (top / row["path"]).with_name("benchmark.para")
-        if sizes.exists():
-            batch, devices = (int(line.split()[1]) for line in sizes.read_text().splitlines())
-            assert (case["devices"], facts["batch_size_of_job"]["value"]) == (devices, batch), row["path"]
-        denied = [each for each in run["problems"] if each["code"] == "contradiction"]
-        group = "single" if case["precision"] in {"fp32", "fp32_tf32", "tf32"} else "half"
-        assert bool(denied) == ((row["stated_precision"] == "FP32") != (group == "single")), row["path"]
-        assert {each["args"]["fact"] for each in denied} <= {"precision"}

@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from ingest.published.publications import COLUMNS, METRICS, OPTIONAL, AsPrinted
 from ingest.read.walk import walk
 from parsers.contract import FACTS
 from schema.vocabulary import OPTIONS
-from tests.corpus import shared
+from tests.corpus import expected
 
 FOLDER = ROOT / "raw_logs" / "published"
 ROWS = publications.read([FOLDER]).rows
@@ -63,9 +64,9 @@ def folder(
     return path
 
 
+@cache
 def given(name: str) -> list[dict[str, str]]:
-    with shared(f"published/{name}").open(encoding="utf-8", newline="") as stream:
-        found = list(csv.DictReader(stream))
+    found = expected(f"published/{name.removesuffix('.csv')}")
     assert len(found) == TABLES[name]
     return found
 
@@ -86,16 +87,21 @@ def kept(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+@cache
+def ours(name: str) -> list[dict[str, str]]:
+    return kept((FOLDER / name).read_text("utf-8"))
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_no_figure_is_lost_or_altered(name: str) -> None:
-    found = Counter(map(figure_kept, kept((FOLDER / name).read_text("utf-8"))))
+    found = Counter(map(figure_kept, ours(name)))
     assert found == Counter(map(figure_given, given(name)))
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_metric_and_device_stay_what_they_were(name: str) -> None:
     """Order is kept, so that row by row the meaning can be compared, and not only the number."""
-    for before, after in zip(given(name), kept((FOLDER / name).read_text("utf-8")), strict=True):
+    for before, after in zip(given(name), ours(name), strict=True):
         metric = before.get("metric", "throughput")
         assert after["metric"] == {
             "latency_per_iter": "latency", "gpu_memory": "memory", "gpu_memory_ratio": "memory_ratio",
@@ -219,7 +225,7 @@ def test_a_printed_batch_size_is_kept_beside_that_of_the_log(
 def test_batch_sizes_of_2021_are_those_of_its_cells_and_rows() -> None:
     """Cells without a figure state theirs, too."""
     name = "paddle-2019-2021.csv"
-    rows = kept((FOLDER / name).read_text("utf-8"))
+    rows = ours(name)
     assert [(row["batch_size"], row["row_batch_size"] or row["batch_size"]) for row in rows] == [
         (row["batch_size_per_device"], row["row_batch_size"]) for row in given(name)
     ]
@@ -302,7 +308,7 @@ NOTED = [
 def test_every_note_of_the_catalogue_is_a_note_here(name: str, said: str, note: str) -> None:
     """Row by row, since both tables have one order; `said` may capture the note's value."""
     met = 0
-    for before, after in zip(given(name), kept((FOLDER / name).read_text("utf-8")), strict=True):
+    for before, after in zip(given(name), ours(name), strict=True):
         found = re.search(said, before.get("note", before["precision"]))
         value = f"={found['value'].strip()}" if found and "value" in found.groupdict() else ""
         noted = [each for each in after["note"].split("; ") if each.startswith(note)]
@@ -334,7 +340,7 @@ def test_notes_are_codes_with_values_or_free_text(text: str, wanted: list[tuple[
 
 
 def test_precisions_of_dlperf_are_those_of_the_catalogue() -> None:
-    rows = kept((FOLDER / "dlperf.csv").read_text("utf-8"))
+    rows = ours("dlperf.csv")
     assert [row["printed_precision"] for row in rows] == [
         "fp16" if "label=FP16" in row["note"] else "" for row in given("dlperf.csv")
     ]

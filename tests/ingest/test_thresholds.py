@@ -1,0 +1,449 @@
+"""Named thresholds: for each of them an input just inside and one just outside, and the two answers.
+
+A row fails if its threshold is moved by 30 % across its input; small counts are moved by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest.compute import contrast, energy, one_run, results, rules, series, window
+from ingest.compute import telemetry_figures as telemetry
+from ingest.compute.change_points import change_points
+from ingest.compute.frame import StepRows, _outside_timer, _smaller, most_lag, one_row_per_step, restarts, usual_gap
+from ingest.compute.metrics import metrics
+from ingest.compute.series import NoFigureError, ThroughputSeries
+from ingest.compute.witnesses import clock, judging, summary
+from ingest.record import duplicates, run
+from parsers.contract import Format, NearMiss, Reading, Trap, coarse, epoch_means, statistics
+from parsers.contract.telemetry import Recording, TelemetryFormat
+from parsers.engine import rows as engine_rows
+from parsers.engine.read import read
+from parsers.engine.session import Session
+from schema.records import ResultMetric, Witness
+
+Values = Sequence[float | str]
+ONE = {"devices": 1, "batch_size": 16}
+#: A clock of a day in November 2026.
+NOVEMBER = 1_795_168_800.0
+EPOCH = {"data_set_size": 1000, "total_epochs": 1, "total_steps": 10}
+#: Of a printer that is known to leave time out.
+TRAP = Trap("clock", "outside_batch_cost", most=1.19)
+
+
+def table(columns: Mapping[str, Values], name: str = "steps", **about: Any) -> tuple[Reading, list[str]]:
+    """Return a reading, and a line for each value of its columns."""
+    pattern = f"{name}:" + "".join(f" {each} <{each}>" for each in columns)
+    lines = []
+    for row in zip(*columns.values(), strict=True):
+        printed = (each if isinstance(each, str) else f"{each:.14g}" for each in row)
+        lines.append(f"{name}:" + "".join(map(" {} {}".format, columns, printed)))
+    return Reading(pattern.encode(), **{"unit": "images/s", **about}), lines
+
+
+def session_of(folder: Path, *tables: tuple[Reading, list[str]]) -> Session:
+    path = folder / "train.log"
+    path.write_text("".join(f"{line}\n" for _, lines in tables for line in lines))
+    format = Format("made", b"", tuple(reading for reading, _ in tables), (NearMiss(b"", ""),))
+    (session,) = read(path, format).sessions
+    return session
+
+
+def frame_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> StepRows:
+    return one_row_per_step(session_of(folder, table(columns, **about)).main)
+
+
+def series_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> ThroughputSeries:
+    return series.series(session_of(folder, table(columns, **about)), ONE)
+
+
+def numbers(count: int) -> list[float]:
+    return [float(each) for each in range(1, count + 1)]
+
+
+def column(values: Sequence[float]) -> Any:
+    return np.array(values, dtype=np.float64)
+
+
+def verdict(make: Callable[[], Witness]) -> str:
+    """Return the verdict of a witness, or the code of the reason for which there is none."""
+    try:
+        return make().verdict
+    except NoFigureError as error:
+        return error.reason.code
+
+
+def clock_set_back(seconds: float, folder: Path) -> int:
+    records = {"step": numbers(4), "unix": [NOVEMBER, NOVEMBER + 9, NOVEMBER + 9 - seconds, NOVEMBER + 9]}
+    return len(list(one_run.clock_advances(session_of(folder, table(records)))))
+
+
+def begins_after_gap(steps: float, folder: Path) -> bool:
+    """Return whether another part of a log may begin with a line so many steps after others, which are ten apart."""
+    frame = frame_of(folder, {"step": [10, 20, 30, 40, 40 + steps], "throughput": [9.0] * 5})
+    return bool(one_run._begins_again(frame)[-1])
+
+
+def why_too_few(count: int, seconds: float, folder: Path) -> str | None:
+    """Return why records of so many seconds give no figure; the first one is warm-up."""
+    found = window.too_few(series_of(folder, {"step": numbers(count), "duration": [seconds] * count}))
+    return found and found.code
+
+
+def slow_records(speed: float, folder: Path) -> int:
+    return window.evenness(series_of(folder, {"throughput": [100.0] * 9 + [speed]})).slow
+
+
+def pause_at_end_of_epoch(seconds: float, folder: Path) -> int:
+    """Return what else took time in the first record of an epoch, if the others take a second."""
+    columns = {"epoch": [1] * 5 + [2] * 5, "step": numbers(5) * 2, "duration": [1.0] * 5 + [seconds] + [1.0] * 4}
+    return int(series_of(folder, columns, epoch_end=True, span="step").pauses[5])
+
+
+def smaller_rows(samples: Sequence[float], folder: Path) -> int:
+    frame = frame_of(folder, {"step": numbers(len(samples)), "batch": list(samples)})
+    return int(_smaller(frame, frame["batch"]).sum())
+
+
+def goes_back(steps: int, times: int, folder: Path) -> bool:
+    """Return whether a program was started again, if a line lies so many steps behind the last of 101 steps."""
+    printed = [float(each) for each in range(101) for _ in range(times)] + [100.0 - steps]
+    records = frame_of(folder, {"step": printed, "throughput": [9.0] * len(printed)}, repeated=True).records
+    return bool(restarts(np.zeros(len(printed)), records["step"], records.ranks(), *most_lag(records))[1].any())
+
+
+def diverged(loss: float, folder: Path) -> bool | None:
+    session = session_of(folder, table({"step": numbers(8), "throughput": [9.0] * 8, "loss": [*[1.0] * 7, loss]}))
+    return metrics(session, {}, rules.figure("sustained", session, ONE))["loss"].diverged
+
+
+def takes_round_number_as_printed(speed: int, folder: Path) -> bool:
+    """Return whether the zeros of a round number count as digits: one without them would be rounded too much."""
+    records = session_of(folder, table({"throughput": [f"{speed}.00"] * 3})).main
+    return series.rounding(records, "throughput", records["throughput"]) < 1e-5
+
+
+def ranks_differ(repeats: int, folder: Path) -> bool:
+    """Return whether processes print several speeds, if so many of twenty lines repeat a step."""
+    steps = sorted([*range(1, 21 - repeats), *range(1, repeats + 1)])
+    records = session_of(folder, table({"step": steps, "throughput": numbers(20)})).main
+    return series._differ(records, tagged=False)
+
+
+def heard_clock(passed: float, claimed: float, count: int, folder: Path, **about: Any) -> str:
+    """Hear the clock of so many lines that are `passed` seconds apart, and whose speeds claim other seconds."""
+    clocks, speeds = [NOVEMBER + passed * each for each in range(count)], [f"{16 / claimed:.4f}"] * count
+    session = session_of(folder, table({"step": numbers(count), "unix": clocks, "throughput": speeds}, **about))
+    headline = rules.figure("sustained", session, ONE)
+    return verdict(lambda: clock.clock_witness(session, ONE, series.series(session, ONE), headline))
+
+
+def intervals_without_date(seconds: float, folder: Path) -> int:
+    elapsed = [seconds * each for each in range(1, 6)]
+    given = series_of(folder, {"step": numbers(5), "duration": [seconds] * 5, "elapsed": elapsed}, span="step")
+    return len(clock._intervals(given, given.records.stamps()).rows)
+
+
+def heard_epochs(percent: float, exact: bool, folder: Path) -> str:
+    """Hear lines of whole epochs that give so many percent of the speed of the records."""
+    records = session_of(folder, table({"epoch": [1, 2], "throughput": [1.0] * 2}, span="epoch", exact=exact)).main
+    return verdict(lambda: summary._compared(percent, 100.0, "images/s", "", records))
+
+
+def run_of(folder: Path, steps: Mapping[str, Values], whole: Mapping[str, Values]) -> Session:
+    return session_of(folder, table(steps), table(whole, "run", span="run"))
+
+
+def heard_run(seconds: float, folder: Path) -> str:
+    """Hear a run of 1000 seconds that has ten records of so many seconds each."""
+    session = run_of(folder, {"step": numbers(10), "duration": [seconds] * 10}, {"seconds": [1000.0]})
+    return verdict(lambda: summary._whole_run(session, series.series(session, ONE)))
+
+
+def heard_summary(speed: float, percent: float, folder: Path) -> str:
+    """Hear the run's own figure, which is so far above the speed of its records."""
+    records = {"step": numbers(10), "throughput": [speed / (1 + percent / 100)] * 10}
+    session = run_of(folder, records, {"throughput": [speed]})
+    headline = rules.figure("sustained", session, ONE)
+    return verdict(lambda: summary.summary_witness(session, ONE, series.series(session, ONE), headline))
+
+
+def resumed(first: int, folder: Path) -> bool:
+    """Return whether a run was resumed whose lines are ten steps apart, from step `first` on."""
+    steps = {"step": [first, first + 10, first + 20, first + 30], "loss": [1.0] * 4}
+    return summary._trained_before(run_of(folder, steps, {"epoch": [1]}))
+
+
+def has_fingerprint(count: int, folder: Path) -> bool:
+    session = session_of(folder, table({"step": numbers(count), "throughput": numbers(count)}))
+    return duplicates.fingerprint(session) is not None
+
+
+def batch_of_records(speed: float, folder: Path) -> bool:
+    columns = {"step": numbers(5), "throughput": [64.0] * 4 + [speed], "step_seconds": [1.0] * 5}
+    return bool(run._batch_of_records(session_of(folder, table(columns))))
+
+
+def may_be_log(lines: int, folder: Path) -> bool:
+    """Return whether a text may be a log if one of so many lines has a number."""
+    path = folder / "train_log.txt"
+    path.write_text("step 1\n" + "words\n" * (lines - 1))
+    return run._may_be_meant(path)
+
+
+def records_kept(repeats: int, folder: Path) -> int:
+    """Return the records of twenty lines, of which so many repeat the line before."""
+    steps = sorted([*range(1, 21 - repeats), *range(1, repeats + 1)])
+    return len(session_of(folder, table({"step": steps, "throughput": steps})).main)
+
+
+def power_gap(pauses: Sequence[float]) -> bool:
+    """Return whether energy is integrated over samples that are so far apart."""
+    time = np.cumsum(column([0.0, *pauses]))
+    return not isinstance(telemetry._integral(time, np.full(len(time), 9.0)), str)
+
+
+def recording(time: Sequence[float], devices: tuple[str, ...] = ()) -> Recording:
+    format = TelemetryFormat("made", (), lambda _: True, lambda *_: iter(()))
+    device, power = np.zeros(len(time), dtype=np.intp), np.full(len(time), 9.0)
+    return Recording(format, column(time), device, devices, {}, {"power": power}, True, ())
+
+
+def power_over(count: int, whole: float) -> float | str | None:
+    """Return the mean of so many samples, a second apart, over a window of `whole` seconds."""
+    return telemetry.mean_power(recording(range(count), ("0",)), telemetry.UsedDevices(1), (0.0, whole))
+
+
+def sweep(sizes: Sequence[int], within: float = 0.01) -> int | None:
+    """Return the devices of sweeps of some sizes, ten seconds apart, whose rows lie `within` seconds apart."""
+    times = [10.0 * at + within * row for at, size in enumerate(sizes) for row in range(size)]
+    return telemetry.sweep(recording(times))
+
+
+def measured(*values: float, spread: float = 0.0) -> contrast.Measured:
+    middle = float(np.median(values))
+    return contrast.Measured(middle, min(values), max(values), len(values), spread, groups=(values,))
+
+
+def grade(percent: float, repeats: int) -> str:
+    """Return how sure a difference is, of repeats that are all the same."""
+    return contrast.contrast(measured(*[100.0 + percent] * repeats), measured(*[100.0] * repeats)).grade
+
+
+def repeats_needed(spread: float) -> int | None:
+    """Return how many repeats would make a difference of 5 % clear, if they vary by this share."""
+    return contrast.contrast(measured(95, 115, spread=spread), measured(90, 110, spread=spread)).more
+
+
+def same_figures(value: float) -> bool:
+    """Return whether two formats, of which one gives 100, may be of one result."""
+    figures = {"one": 100.0, "other": value}
+    runs = [
+        SimpleNamespace(format=name, disturbed=None, rule="", outcome="completed", figure=lambda _, each=each: each)
+        for name, each in ((name, SimpleNamespace(value=value, scope="job")) for name, value in figures.items())
+    ]
+    return results.several_formats(runs) is None
+
+
+def dropped_runs(count: int) -> int:
+    """Return how many of the slowest runs of a score do not count; here none reached its target."""
+    found = ResultMetric(None, None, None, None, count, "min")
+    runs = [SimpleNamespace(metrics={}, facts={})] * count
+    return results._scored(found, "time_to_train", runs).reason.args["most"]
+
+
+def is_of_dialect(others: int) -> bool:
+    """Return whether a dialect claims twenty lines, of which so many are of another program."""
+    dialect = engine_rows.Dialect(lambda line: line.split(b","), first=engine_rows.Header(("a", "b"), {}))
+    return engine_rows.claimed(b"1,2\n" * (20 - others) + b"x\n" * others, dialect)
+
+
+def epochs_kept(step: int) -> int:
+    """Return how many of three epochs of 100 steps count if each prints the line of one step alone."""
+    seconds = dict.fromkeys(("step_seconds", "_mean_seconds"), np.ones(3))
+    columns = {"epoch": column([0, 1, 2]), "step": np.full(3, step), "total_steps": np.full(3, 100.0), **seconds}
+    return len(epoch_means.stretches(columns)[0])
+
+
+def line_that_tells(error: float, steps: float) -> float | None:
+    """Return 1 if a line after `steps` of 100, with this error, shows the seconds of a step, and 2 if the last does."""
+    since = column([0.0, steps, 200.0])
+    return statistics.of_others(column([0, steps, 100]), since, since * [0, error, 0.09], np.zeros(3), 0, 0.1)
+
+
+def intervals(seconds: Sequence[float]) -> clock._Intervals:
+    """Return intervals by the clock, each of which claims a second."""
+    return clock._Intervals(column(seconds), np.ones(len(seconds)), np.arange(len(seconds)))
+
+
+def two_programs(first: int, last: int, ratio: float) -> bool:
+    """Return whether lines of places `first` to `last`, printed again with `ratio` times the seconds, are another's."""
+    places = np.arange(first, last + 1)
+    return epoch_means._is_of_two(np.tile(places, 2), np.repeat([1.0, ratio], len(places)))
+
+
+def changes(*levels: tuple[float, int]) -> tuple[int, ...]:
+    """Return where a series changes that has so many values of each level."""
+    return change_points([value for value, count in levels for _ in range(count)])
+
+
+def outside_timer(seconds: Sequence[float]) -> int:
+    """Return in how many records time passed outside a timer that shows a second for each."""
+    return int(_outside_timer(column(seconds), np.ones(len(seconds))).sum())
+
+
+def why_no_energy(percent: float) -> str:
+    """Return why there is no energy if pauses take so much of the window."""
+    headline = SimpleNamespace(scope="job", value=1.0, unit="images/s")
+    return energy._refused(SimpleNamespace(headline=headline, pauses=SimpleNamespace(percent=percent)), 100.0)
+
+
+def agrees(kind: str, percent: float) -> bool:
+    return judging.judged(kind, 100.0, 100.0 + percent, "images/s", "").verdict == "agrees"
+
+
+def seconds_before_cutting(seconds: float) -> float:
+    return float(np.nan_to_num(coarse.whole_seconds(column([seconds])))[0])
+
+
+def stretch_ends(seconds: float) -> list[int]:
+    """Return which of three lines end a stretch if a step takes so many seconds."""
+    return epoch_means._ends(np.zeros(3), column([10, 20, 60]), np.full(3, seconds), np.full(3, seconds)).tolist()
+
+
+C, W = "ingest.compute", "ingest.compute.witnesses"
+#: A threshold, what decides by it, and pairs of input and answer.
+Row = tuple[str, Callable[..., object], Sequence[tuple[Any, object]]]
+OF_LOGS: Sequence[Row] = [
+    (f"{C}.one_run._CLOCK_SET_BACK", clock_set_back, [(7_100, 0), (7_300, 1)]),
+    (f"{C}.one_run._GAP", begins_after_gap, [(29, False), (31, True)]),
+    (f"{C}.window.ENOUGH_RECORDS", why_too_few, [((5, 1.0), "too_short"), ((6, 1.0), None)]),
+    (f"{C}.window.ENOUGH_SECONDS", why_too_few, [((3, 14.5), "too_short"), ((3, 15.5), None)]),
+    (f"{C}.window.SLOW", slow_records, [(81.0, 0), (79.0, 1)]),
+    (f"{C}.frame._SLOW", pause_at_end_of_epoch, [(1.45, 0), (1.55, 4)]),
+    (f"{C}.frame._GROWS", smaller_rows, [([10, 10, 100, 99.2, 99.2], 2), ([10, 10, 100, 98.8, 98.8], 0)]),
+    (f"{C}.frame._SMALLER", smaller_rows, [([91, 91, 100, 100, 100], 0), ([89, 89, 100, 100, 100], 2)]),
+    (f"{C}.frame._LAST", smaller_rows, [([81, 81, 81, 81, 100], 0), ([82, 82, 82, 82, 100, 100], 4)]),
+    (f"{C}.frame._LAG", goes_back, [((3, 1), False), ((4, 1), True)]),
+    (f"{C}.frame._LAG_SHARE", goes_back, [((10, 2), False), ((11, 2), True)]),
+    (f"{C}.metrics._DIVERGED", diverged, [(1.95, False), (2.05, True)]),
+    (f"{C}.series._FINE", takes_round_number_as_printed, [(9_901, True), (10_101, False)]),
+    (f"{C}.series._IN_TURN", ranks_differ, [(5, False), (6, True)]),
+    (f"{W}.clock._COARSEST", heard_clock, [((1, 1, 40), "coarse_clock"), ((1, 1, 44), "agrees")]),
+    (f"{W}.clock._PLAIN", heard_clock, [((2, 3.8, 12), "coarse_clock"), ((2, 4.2, 12), "disagrees")]),
+    (f"{W}.clock._FEW", heard_clock, [((2, 0.5, 11), "between_lines"), ((2, 0.5, 13), "disagrees")]),
+    (
+        f"{W}.clock._KNOWN_TRAP",
+        partial(heard_clock, trap=TRAP),
+        [((1.018, 1, 40), "agrees"), ((1.024, 1, 40), "corrects")],
+    ),
+    (f"{W}.clock._HALF_A_DAY", intervals_without_date, [(43_000.0, 4), (43_400.0, 0)]),
+    (f"{W}.summary.HOLDS_MORE", heard_epochs, [((52, False), "disagrees"), ((53, False), "summary_holds_more")]),
+    (f"{W}.summary._HOLDS_LITTLE", heard_epochs, [((74, True), "disagrees"), ((76, True), "summary_holds_more")]),
+    (f"{W}.summary._LEAST_SHARE", heard_run, [(4.9, "disagrees"), (5.1, "summary_holds_more")]),
+    (f"{W}.summary._FEW_DIGITS", heard_summary, [((0.095, 5.3), "agrees"), ((0.105, 5.3), "disagrees")]),
+    (f"{W}.summary._ROUNDS", heard_summary, [((0.05, 5.9), "agrees"), ((0.05, 6.1), "disagrees")]),
+    (f"{W}.summary._LATE", resumed, [(15, False), (16, True)]),
+    ("ingest.record.duplicates._ENOUGH", has_fingerprint, [(9, False), (10, True)]),
+    ("ingest.record.run._ROUNDED", batch_of_records, [(64.3, True), (64.4, False)]),
+    ("ingest.record.run._PROSE_LINES", may_be_log, [(10, True), (11, False)]),
+    ("parsers.engine.table._TWICE", records_kept, [(5, 20), (6, 14)]),
+]
+OF_NUMBERS: Sequence[Row] = [
+    (f"{C}.one_run._FEWEST_TIMES_BACK", lambda back: one_run._first_of_many(np.arange(10) < back), [(2, None), (3, 0)]),
+    (f"{C}.one_run._SHARE_BACK", lambda back: one_run._first_of_many(np.arange(100) < back), [(9, None), (10, 0)]),
+    (f"{C}.one_run._FEWEST_BESIDE", lambda n: one_run._differ(np.ones(n), np.full(n, 2.0)), [(2, False), (3, True)]),
+    (f"{C}.one_run._OTHER_PACE", lambda x: one_run._differ(np.ones(5), np.full(5, x)), [(1.39, False), (1.41, True)]),
+    (f"{C}.frame._AGREES", outside_timer, [([1.0] * 5 + [1.09] * 6, 5), ([1.0] * 5 + [1.11] * 6, 0)]),
+    (f"{C}.frame._OUTSIDE", outside_timer, [([1.0] * 9 + [1.19], 0), ([1.0] * 9 + [1.22], 1)]),
+    (f"{C}.frame._SKIPPED", lambda gap: usual_gap(column([10, gap])), [(14, 12.0), (16, 10.0)]),
+    (f"{C}.series._REST_SHOWS", lambda batch: series.of_short_epochs(EPOCH, batch), [(104, 104.0), (106, 100.0)]),
+    (f"{C}.energy._MOST_PAUSES", why_no_energy, [(4.9, ""), (5.1, "energy_evaluation")]),
+    (f"{C}.results.ALIKE", same_figures, [(101.9, True), (102.1, False)]),
+    (f"{C}.results._MANY", dropped_runs, [(39, 1), (40, 4)]),
+    (f"{C}.contrast.LEAST_CLEAR", grade, [((0.9, 5), "likely"), ((1.1, 5), "clear")]),
+    (f"{C}.contrast.NARROW", grade, [((0.4, 5), "close"), ((0.6, 5), "likely")]),
+    (f"{C}.contrast.LEAST_OF_FEW", grade, [((4.9, 1), "close"), ((5.1, 1), "likely")]),
+    (f"{C}.contrast.SEVERAL", grade, [((4.9, 2), "close"), ((4.9, 3), "clear")]),
+    (f"{C}.contrast.MANY", lambda count: contrast.median_interval(((1.0,) * count,)), [(4, None), (5, (1.0, 1.0))]),
+    (f"{C}.contrast._AT_MOST", repeats_needed, [(0.137, 96), (0.144, None)]),
+    (f"{C}.contrast.EFFECTS", contrast.effect, [(0.14, "negligible"), (0.15, "small")]),
+    (f"{C}.contrast.EFFECTS", contrast.effect, [(0.32, "small"), (0.34, "medium")]),
+    (f"{C}.contrast.EFFECTS", contrast.effect, [(0.47, "medium"), (0.48, "large")]),
+    (f"{C}.change_points.ENOUGH", changes, [(((1, 5), (2, 4)), ()), (((1, 5), (2, 5)), (5,))]),
+    (f"{C}.change_points.SHORTEST", changes, [(((1, 10), (9, 2)), ()), (((1, 10), (9, 3)), (10,))]),
+    (f"{C}.change_points._MOST_LEVELS", lambda count: len(changes(*((float(level), 3) for level in range(count)))), [
+        (12, 11), (13, 2),
+    ]),
+    (f"{C}.change_points._PENALTY", lambda shift: changes(*(((-1) ** n + shift * (n > 9), 1) for n in range(20))), [
+        (3.4, ()), (3.8, (10,)),
+    ]),
+    (f"{C}.change_points._EXACT", lambda last: changes((0, 6), (1, 3), (last, 3)), [
+        (1 + 2.4e-6, (6,)), (1 + 2.8e-6, (6, 9)),
+    ]),
+    (f"{C}.change_points._NOTHING", lambda last: changes((1, 6), (last, 6)), [(1 + 1.9e-12, ()), (1 + 2.1e-12, (6,))]),
+    (f"{C}.telemetry_figures._PAUSE", power_gap, [([1] * 20 + [4.9], True), ([1] * 20 + [5.1], False)]),
+    (f"{C}.telemetry_figures._PAUSE_SHARE", power_gap, [([1] * 990 + [9.9], True), ([1] * 990 + [10.1], False)]),
+    (f"{C}.telemetry_figures._LONGEST", power_gap, [([4] * 20 + [9.9], True), ([4] * 20 + [10.1], False)]),
+    (f"{C}.telemetry_figures._LONGEST_SHARE", power_gap, [([20] * 48 + [49], True), ([20] * 48 + [52], False)]),
+    (f"{C}.telemetry_figures._FEWEST", power_over, [((4, 3.0), "few"), ((5, 4.0), 9.0)]),
+    (f"{C}.telemetry_figures.COVERED", power_over, [((89, 100.0), "clock"), ((91, 100.0), 9.0)]),
+    (f"{C}.telemetry_figures._WITHIN_SWEEP", sweep, [(([2] * 20, 1.93), 2), (([2] * 20, 2.07), 1)]),
+    (f"{C}.telemetry_figures._PAUSES_BETWEEN", sweep, [([40] * 20, 40), ([60] * 20, 1)]),
+    (f"{C}.telemetry_figures._MOSTLY", sweep, [([2] * 19 + [3] * 2, 2), ([2] * 18 + [3] * 3, None)]),
+    (f"{C}.telemetry_figures._FEW", sweep, [([1] * 4, None), ([1] * 5, 1)]),
+    (f"{W}.judging.TOLERANCE", agrees, [(("clock", 5.9), True), (("clock", 6.1), False)]),
+    (f"{W}.judging.TOLERANCE", agrees, [(("arithmetic", 4.9), True), (("arithmetic", 5.1), False)]),
+    (f"{W}.judging.TOLERANCE", agrees, [(("summary", 4.9), True), (("summary", 5.1), False)]),
+    (f"{W}.judging.TOLERANCE", agrees, [(("framework", 4.9), True), (("framework", 5.1), False)]),
+    (f"{W}.judging.TOLERANCE", agrees, [(("counters", 1.9), True), (("counters", 2.1), False)]),
+    (f"{W}.clock._ELSEWHERE", lambda last: len(clock._without_pauses(intervals([1.0] * 5 + [last]), 0.0).rows), [
+        (1.95, 6), (2.05, 5),
+    ]),
+    (f"{W}.clock._STRETCH", lambda count: clock._stretches(intervals([1.0] * count), 1.0), [
+        (119, (1.0, 119.0)), (120, (1.0, 40.0)),
+    ]),
+    ("parsers.engine.rows._MOSTLY", is_of_dialect, [(2, True), (3, False)]),
+    ("parsers.contract.coarse._CUT", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
+    ("parsers.contract.coarse._SHARE", seconds_before_cutting, [(24, 0.0), (25, 25.5)]),
+    ("parsers.contract.epoch_means.ROUNDS", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
+    ("parsers.contract.epoch_means._COARSE", stretch_ends, [(0.048, [0, 2]), (0.052, [0, 1, 2])]),
+    ("parsers.contract.epoch_means._ALIKE", two_programs, [((0, 9, 1.09), False), ((0, 9, 1.11), True)]),
+    ("parsers.contract.epoch_means._LAG", two_programs, [((0, 3, 2.0), False), ((0, 4, 2.0), True)]),
+    ("parsers.contract.epoch_means._LAG_SHARE", two_programs, [((90, 100, 2.0), False), ((89, 100, 2.0), True)]),
+    ("parsers.contract.epoch_means._NEARLY_ALL", epochs_kept, [(88, 0), (90, 3)]),
+    ("parsers.contract.statistics._WELL", line_that_tells, [((0.024, 90.0), 1.0), ((0.026, 90.0), 2.0)]),
+    ("parsers.contract.statistics._NEARLY", line_that_tells, [((0.01, 81.0), 1.0), ((0.01, 79.0), 2.0)]),
+]  # fmt: skip
+
+
+def listed(rows: Sequence[Row]) -> list[Any]:
+    """Return a parameter for each input."""
+    return [
+        pytest.param(decide, given if isinstance(given, tuple) else (given,), answer, id=f"{name}-{number}")
+        for name, decide, pairs in rows
+        for number, (given, answer) in enumerate(pairs)
+    ]
+
+
+@pytest.mark.parametrize(("decide", "given", "answer"), listed(OF_LOGS))
+def test_threshold_of_logs(decide: Callable[..., object], given: Any, answer: object, tmp_path: Path) -> None:
+    assert decide(*given, tmp_path) == answer
+
+
+@pytest.mark.parametrize(("decide", "given", "answer"), listed(OF_NUMBERS))
+def test_threshold_of_numbers(decide: Callable[..., object], given: Any, answer: object) -> None:
+    assert decide(*given) == answer
+
+
+def test_rows_of_a_threshold_go_with_it() -> None:
+    names = [name.rpartition(".") for name, _, _ in (*OF_LOGS, *OF_NUMBERS)]
+    assert [name for module, _, name in names if not hasattr(import_module(module), name)] == []

@@ -1,0 +1,114 @@
+"""A site as a publisher gives it away: with its name and colours, its logs on a forge, and read from the disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.site import forge
+from tests.hooks import hook
+from tests.site import markup
+from tests.site.kinds import FORGE, LOGO
+from tests.site.traced import STATED
+
+Visit = Callable[..., Any]
+
+
+def results_of(site: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((site / "data" / "results.json").read_text("utf-8"))["results"]
+    return found
+
+
+def address(site: Path, path: str) -> str:
+    return f"{site.as_uri()}/{path}"
+
+
+@pytest.mark.parametrize(("language", "asked"), [("", "contradictions"), ("zh/", "预热")])
+def test_a_site_opened_from_the_disk_is_searched_compares_and_lists_runs(
+    visit: Visit, published: Path, language: str, asked: str
+) -> None:
+    page = visit(address(published, f"{language}index.html"))
+    page.locator("input.md-search__input").click()
+    page.locator("input.md-search__input").fill(asked)
+    page.locator("input.md-search__input").press("End")
+    page.wait_for_selector(".md-search-result__item a")
+    page.goto(address(published, f"{language}compare.html?model=resnet50&precision=fp32&batch=64&framework=PyTorch"))
+    page.wait_for_selector("#pl-compare tbody tr")
+    known = [
+        each["text"]
+        for each in sorted(results_of(published), key=lambda each: each["devices"])
+        if (each["suite"], each["framework"], each["precision"], each["batch_size"])
+        == ("resnet50", "PyTorch", "fp32", 64)
+        and each["origin"] == "measured"
+        and each["hardware"].startswith("Test")
+    ]
+    figures = page.locator("#pl-compare tbody .pl-n a").all_inner_texts()
+    assert [each for each in figures if each in known] == known != []
+    page.select_option("#pl-c-precision", "=amp")
+    page.locator("#pl-compare tbody tr").first.locator(".pl-n a").click()
+    page.wait_for_url("**/runs/resnet50-pytorch-n1d1-amp-*.html")
+    assert page.locator("article h1").count() == 1
+    page.go_back()
+    page.wait_for_selector("#pl-compare caption a")
+    page.locator("#pl-compare caption a").click()
+    page.wait_for_url("**/models/resnet50/index.html")
+    page.goto(address(published, f"{language}runs/index.html?text=stalled"))
+    page.wait_for_selector("#pl-explore-table[aria-busy=false]")
+    page.locator("#pl-explore-table .tabulator-cell a").click()
+    page.wait_for_url("**/runs/resnet50-stalled-1.html")
+    assert "/zh/" not in page.url or language
+    page.goto(address(published, f"{language}runs/index.html?run=resnet50-tensorflow-n1d1-fp32-2"))
+    page.wait_for_selector("#pl-explore-run[open]")
+    assert page.locator(".pl-slug").inner_text() == "resnet50-tensorflow-n1d1-fp32-2"
+    page.locator("#pl-explore-run a", has_text="ResNet-50").click()
+    page.wait_for_url(f"**/{language}models/resnet50/index.html")
+
+
+def test_data_are_scripts_only_for_reading_from_the_disk(whole: Path, published: Path) -> None:
+    script = (published / "data" / "results.js").read_text("utf-8")
+    data = json.loads(script.removeprefix("window.perfledger_results = ").rstrip().removesuffix(";"))
+    assert data["results"] == results_of(whole)
+    assert not (whole / "data" / "results.js").exists()
+    assert not list((whole / "data" / "explorer").glob("*.js"))
+
+
+def test_a_publisher_has_a_name_a_logo_colors_and_a_footer_of_their_own(published: Path) -> None:
+    for language, line in (("", "Run by the lab."), ("zh/", "由实验室运营。")):
+        page = (published / language / "runs" / "index.html").read_text("utf-8")
+        assert "- Example & Lab</title>" in page or "- Example &amp; Lab</title>" in page
+        assert "assets/publisher.svg" in page
+        (footer,) = markup.parsed(page).elements("footer")
+        for said in (line, "Example & Lab", "Perfledger"):
+            assert said in footer.text()
+        assert page.index("assets/css/all.css") < page.index("assets/css/publisher.css")
+    assert (published / "assets" / "publisher.svg").read_text("utf-8") == LOGO
+    assert (published / "assets" / "css" / "publisher.css").read_text("utf-8") == hook("identity").stylesheet("#ffd400")
+
+
+def test_lines_of_logs_are_shown_on_the_forge_which_no_browser_asks_for_anything(visit: Visit, published: Path) -> None:
+    commit = forge.git(published.parent, "rev-parse", "HEAD").strip()
+    top = f"{FORGE}/blob/{commit}/raw_logs"
+    page = visit(address(published, "zh/runs/bert-pytorch-golden-1.html"))
+    page.wait_for_load_state("networkidle")
+    assert page.locator(f".md-header a[href='{FORGE}']").count() == 1
+    links = page.eval_on_selector_all("article a[href*='github.com']", "all => all.map(each => each.href)")
+    assert f"{top}/bert/pytorch/golden/1/train.log" in links
+    assert {f"{top}/bert/pytorch/golden/1/train.log#L{line}" for line, _ in STATED.values()} <= set(links)
+    page.goto(address(published, "zh/runs/seg-paddle-plain-1.html"))
+    window = page.locator(".pl-proof a[href*='#L']").first
+    assert window.get_attribute("href") == f"{top}/seg/paddle/plain/1/train.log#L7-L30"
+    assert page.locator(f"#figures ~ * a[href='{top}/seg/paddle/plain/1/train.log#L7-L30']").count() > 1
+    assert not (published / "zh/runs/bert-pytorch-golden-1/log.html").exists()
+
+
+@pytest.mark.parametrize("name", ["long", "bars", "hostile"])
+def test_a_log_that_the_forge_would_not_show_alike_stays_on_our_page(published: Path, name: str) -> None:
+    """Such logs changed since the commit, have lines that forges count differently, or seem binary to them."""
+    article = markup.article(published / f"runs/seg-paddle-{name}-1.html")
+    links = [each.given.get("href", "") for each in article.elements("a")]
+    assert not [each for each in links if "github.com" in each]
+    assert [each for each in links if f"{name}-1/log.html#L" in each]

@@ -1,0 +1,45 @@
+"""The wording of all messages, in one file that is reviewed as a diff; other tests compare codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from ingest.common import words
+from ingest.common.words import LANGUAGES
+from tests import approval
+
+#: Tables of messages, which are codes with arguments.
+TABLES = ("problem", "reason")
+#: What stands for an argument in the approved file; other arguments stand as their name.
+EXAMPLES = {
+    "against": "8.33", "count": "3", "difference": "17.6", "first": "400", "last": "500", "line": "12", "n": "3",
+    "needed": "40", "needed_seconds": "60", "percent": "5", "records": "10", "second": "800", "seconds": "2.5",
+    "step": "100", "times": "2", "unit": "images/s", "used": "8", "value": "9.8",
+}  # fmt: skip
+
+
+def messages() -> Iterator[str]:
+    """Yield each message in each language, with the example arguments."""
+    known = words.load()
+    for key, entry in known.entries.items():
+        if key.partition(".")[0] in TABLES:
+            for language in LANGUAGES:
+                names = {name for _, name, _, _ in Formatter().parse(entry[language]) if name}
+                args = {name: EXAMPLES.get(name, f"<{name}>") for name in names}
+                yield f"{key} {language}: {known.text(language, key, **args)}"
+
+
+def test_messages_are_the_approved_ones(approved: Callable[[str, str], None]) -> None:
+    found = [each.replace("\n", "\\n") for each in messages()]
+    approved("messages.txt", "\n".join(found) + "\n")
+
+
+def test_another_text_is_shown_as_a_diff_until_it_is_approved(tmp_path: Path) -> None:
+    approval.check("some.txt", "one\ntwo\n", approve=True, folder=tmp_path)
+    approval.check("some.txt", "one\ntwo\n", approve=False, folder=tmp_path)
+    with pytest.raises(pytest.fail.Exception, match=r"pytest --approve[\s\S]*-two\n\+three"):
+        approval.check("some.txt", "one\nthree\n", approve=False, folder=tmp_path)

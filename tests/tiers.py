@@ -30,6 +30,7 @@ FIXTURES: Mapping[str, str] = {
     "planted_site": "slow",
     "published": "slow",
     "real": "slow",
+    "real_pages": "slow",
 }
 #: Markers of all tests of some files, by their names.
 FILES: Mapping[str, str] = {
@@ -53,20 +54,39 @@ FILES: Mapping[str, str] = {
     "test_appended": "sweep",
     "test_bytes_between_records": "sweep",
     "test_changed_logs": "sweep",
-    "test_pattern_growth": "sweep",
     "test_properties": "sweep",
     "test_agreement": "slow",
+    "test_audit_page": "slow",
     "test_bench": "slow",
     "test_cluster": "slow",
+    "test_columnar": "slow",
+    "test_companion_files": "slow",
+    "test_diff": "slow",
+    "test_documents": "slow",
+    "test_explorer": "slow",
     "test_growth": "slow",
+    "test_history_pages": "slow",
     "test_hostile_cache": "slow",
     "test_kills": "slow",
+    "test_ledger": "slow",
     "test_ledger_dataset": "slow",
     "test_live": "slow",
     "test_objects": "slow",
+    "test_pattern_growth": "slow",
     "test_planted_secrets": "slow",
+    "test_problems": "slow",
+    "test_repeats": "slow",
+    "test_reports": "slow",
+    "test_results_json": "slow",
+    "test_resume": "slow",
+    "test_run_folders": "slow",
+    "test_run_telemetry": "slow",
+    "test_runner_cli": "slow",
     "test_scale": "slow",
+    "test_series": "slow",
+    "test_site": "slow",
     "test_site_build": "slow",
+    "test_submit": "slow",
     "test_system_faults": "slow",
     "test_template_errors": "slow",
     "test_verify": "slow",
@@ -74,6 +94,7 @@ FILES: Mapping[str, str] = {
 }
 #: Markers of single functions.
 FUNCTIONS: Mapping[str, str] = {
+    "test_a_site_is_published_beside_all_of_them": "slow",
     "test_a_log_cut_inside_a_line": "sweep",
     "test_a_trial_runs_few_iterations_and_nothing_of_it_is_published": "host",
     "test_a_very_long_line_is_not_held_in_memory": "slow",
@@ -105,7 +126,9 @@ def _markers(item: pytest.Item) -> Iterator[str]:
     known = item._fixtureinfo.name2fixturedefs
     fixtures = {name: known[name][-1].func for name in item.fixturenames if name in known}
     shared = [name for name, each in fixtures.items() if each.__module__.endswith("conftest")]
-    yield from (FIXTURES[name] for name in shared if name in FIXTURES)
+    # A parameter may name a fixture, too.
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    yield from (FIXTURES[name] for name in (*shared, *given) if isinstance(name, str) and name in FIXTURES)
     if any(map(_reads_corpus, (item.function, *fixtures.values()))):
         yield "corpus"
 

@@ -137,15 +137,18 @@ def slowest_texts(used: Used, size: int) -> list[int]:
     return sorted((at for at in taken if taken[at] > NOISE_SECONDS), key=taken.__getitem__)[-2:]
 
 
+def _grows_on(used: Used, at: int, size: int, taken: float) -> bool:
+    """Return whether the next text takes too long as well: what else the machine did once, it will not do again."""
+    return seconds(used.apply, texts(used.pattern, 4 * size)[at], 1) > MOST_GROWTH * taken
+
+
 @cache
 def growth(used: Used, small_size: int = SMALL, sizes: tuple[int, int] = SIZES) -> tuple[float, str]:
     """Return the ratio of times for four times a text, and how that text begins; 0 where no text shows bad growth."""
-    slowest = slowest_texts(used, small_size)
-    for small, large in zip(*([texts(used.pattern, size)[at] for at in slowest] for size in sizes), strict=True):
+    for at in slowest_texts(used, small_size):
+        small, large = (texts(used.pattern, size)[at] for size in sizes)
         before, after = seconds(used.apply, small, 2), seconds(used.apply, large, 1)
-        if MOST_GROWTH * before < after < 1.0:  # once more, before it is believed
-            before, after = min(before, seconds(used.apply, small, 5)), min(after, seconds(used.apply, large, 3))
-        if after > max(SLOW_SECONDS, MOST_GROWTH * before):
+        if after > max(SLOW_SECONDS, MOST_GROWTH * before) and (after > 1.0 or _grows_on(used, at, sizes[1], after)):
             return after / before, repr(small[:120])
     return 0.0, ""
 

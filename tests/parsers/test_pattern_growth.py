@@ -148,7 +148,7 @@ def growth(used: Used, small_size: int = SMALL, sizes: tuple[int, int] = SIZES) 
     for at in slowest_texts(used, small_size):
         small, large = (texts(used.pattern, size)[at] for size in sizes)
         before, after = seconds(used.apply, small, 2), seconds(used.apply, large, 1)
-        if after > max(SLOW_SECONDS, MOST_GROWTH * before) and (after > 1.0 or _grows_on(used, at, sizes[1], after)):
+        if after > max(SLOW_SECONDS, MOST_GROWTH * before) and (after > 0.3 or _grows_on(used, at, sizes[1], after)):
             return after / before, repr(small[:120])
     return 0.0, ""
 

@@ -255,7 +255,7 @@ class SessionRecords:
         return self._kept("ranks", lambda: self._of_records(self.table.rank(self._rows)))
 
     def stops(self) -> list[Stop]:
-        """Return the lines of pauses between the first record and the last; their rows are records here."""
+        """Return the lines of pauses after the first record; their rows are the records before which they lie."""
         begin, end = (bisect_right(self.table.stops, row, key=lambda each: each.row) for row in (self.first, self.last))
         found = self.table.stops[begin:end]
         if self._processed is None:

@@ -335,10 +335,12 @@ def test_old_dialects_tell_time_and_outcome(tmp_path: Path) -> None:
     session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
     assert value(session) == pytest.approx(64.0)
     assert told(session)["time_to_train"].reason is not None
-    judged = [(30, 'eval_accuracy: {"epoch": 4, "value": 0.7}'), (60, 'eval_accuracy: {"epoch": 6, "value": 0.75}')]
-    events = [(0, "run_start"), (2, "eval_target: 0.749"), *judged, (90, "run_stop")]
-    session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
-    assert told(session)["time_to_train"].value == 1.5
+    for last, minutes in ((0.75, 1.5), (0.749, 1.5), (0.748, None)):
+        judged = [(30, 'eval_accuracy: {"epoch": 4, "value": 0.7}')]
+        judged += [(60, f'eval_accuracy: {{"epoch": 6, "value": {last}}}')]
+        events = [(0, "run_start"), (2, "eval_target: 0.749"), *judged, (90, "run_stop")]
+        session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
+        assert told(session)["time_to_train"].value == minutes
     events = [(0, 'run_start: {"value": null, "metadata": {"lineno": 1}}')]
     events += [(90, 'run_stop: {"value": null, "metadata": {"lineno": 9, "status": "success"}}')]
     session = session_of([f":::MLL {stamp + at}.25 {each}" for at, each in events], tmp_path)

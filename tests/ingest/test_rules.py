@@ -174,6 +174,14 @@ def test_accumulation_follows_from_the_whole_run(tmp_path: Path) -> None:
     assert figure(lines, tmp_path, "reported", {}).value == 64.0
 
 
+@pytest.mark.parametrize("cut", ["tensor_parallel", "pipeline_parallel", "context_parallel"])
+def test_devices_that_share_samples_count_once(cut: str, tmp_path: Path) -> None:
+    """8 devices in groups of 2: 4 batches of 4 samples, every 2 s."""
+    lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)])
+    case = {"devices": 8, "batch_size": 4, "accumulation": 1, cut: 2}
+    assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(8.0)
+
+
 def test_accumulation_follows_where_lines_are_missing(tmp_path: Path) -> None:
     """Of 20 updates in 40 s only the last three lines are left, with one missing: 2 updates in 4 s, then 1 in 2 s."""
     lines = pytorch_bert([(17, 34.0), (19, 38.0), (20, 40.0)], (64.0, 40.0))

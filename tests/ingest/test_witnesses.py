@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
+from msgspec.structs import replace
 
 from ingest.common import words
 from ingest.compute.measurement import WITNESSES, Measurement, measured
 from ingest.compute.witnesses.judging import TOLERANCE, judged
-from ingest.compute.witnesses.physics import flops_of_sample
+from ingest.compute.witnesses.physics import flops_of_sample, within_peak
 from ingest.read.beside import PathFacts
 from ingest.read.run_json import of_log
 from ingest.record.run import facts_of
@@ -479,6 +480,17 @@ def test_no_device_computes_beyond_its_peak(tmp_path: Path) -> None:
     # 24.6 GFLOP of training per image, over eight devices of 125 TFLOP/s.
     assert real.against == pytest.approx(24.6e9 * 10_935 / 8 / 1e12, rel=1e-6)
     assert real.value == 125
+
+
+def test_a_speed_of_one_device_is_held_against_the_peak_of_one(tmp_path: Path) -> None:
+    """The speed of a device tells what it does where nothing tells how many there are."""
+    case = {"model": "ResNet-50 v1.5", "hardware": "V100-SXM2-16GB", "precision": "amp"}
+    found = measure(steady(speed=1_000.0, second=16 / 1_000.0), tmp_path, ONE)
+    assert isinstance(found.headline, Figure)
+    of_device = replace(found.headline, scope="device")
+    (session,) = read(tmp_path / "train.log").sessions
+    for told in (case, {**case, "devices": 8}):
+        assert within_peak(session, told, of_device).against == pytest.approx(24.6e9 * 1_000 / 1e12, rel=1e-6)
 
 
 def test_an_unnamed_device_does_no_more_than_the_fastest(tmp_path: Path) -> None:

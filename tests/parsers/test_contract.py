@@ -208,6 +208,7 @@ def test_a_postprocess_that_returns_a_private_column_is_refused() -> None:
 def test_a_garbled_number_states_no_fact() -> None:
     assert Fact("devices", rb"([\d.]++)", int).value(b"1.2.3") is None
     assert Fact("devices", rb"([\d.]++)", int).value(b"8") == 8
+    assert Fact("devices", rb"([\d.]++)", int).value(b"0") is None
 
 
 def test_a_gap_may_end_with_one_label_of_several() -> None:

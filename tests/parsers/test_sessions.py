@@ -34,6 +34,16 @@ def written(folder: Path, data: bytes) -> Path:
     return path
 
 
+def test_a_pause_lies_before_the_record_that_is_printed_after_it(tmp_path: Path) -> None:
+    evaluation = "step 3: train loss 1.0000, val loss 2.0000\n"
+    line = "iter {}: loss 1.0000, time 100.00ms, mfu 1.00%\n"
+    text = "tokens per iteration will be: 8\n" + evaluation
+    text += "".join(line.format(step) + (evaluation if step in {0, 2, 3} else "") for step in range(4))
+    (session,) = read(written(tmp_path, text.encode())).sessions
+    # The line before the first record takes no time from any; that after the last may belong to it.
+    assert [each.row for each in session.records[0].stops()] == [1, 3, 4]
+
+
 @pytest.mark.parametrize("said", [CRASH, b""])
 def test_settings_of_a_program_that_took_no_step_do_not_count(said: bytes, tmp_path: Path) -> None:
     # Without its banner nothing tells where the second program begins.

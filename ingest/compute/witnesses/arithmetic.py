@@ -160,19 +160,17 @@ def _batch_arithmetic(session: Session, case: Facts) -> Witness:
 
 def summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witness:
     """Compare the trainer's own figure with the samples over the seconds that it prints for the whole run."""
-    return over_seconds(session, case, summary) or _batch_arithmetic(session, case)
+    return over_seconds(session, summary) or _batch_arithmetic(session, case)
 
 
-def over_seconds(session: Session, case: Facts, summary: Figure) -> Witness | None:
+def over_seconds(session: Session, summary: Figure) -> Witness | None:
     """Return the same comparison; None where no samples and seconds are printed."""
     for records in session.records:
         if records.reading.span == "run" and len(records) and "samples" in records and "seconds" in records:
             samples, seconds = float(records["samples"][-1]), float(records["seconds"][-1])
-            multiplier, scope = scoped(records.reading, case)
-            if scope != summary.scope or records.reading.unit != summary.unit or not seconds > 0:
+            if (records.reading.scope, records.reading.unit) != (summary.scope, summary.unit) or not seconds > 0:
                 continue
             line = records.lines([len(records) - 1])[0]
-            told = f"{samples:.10g} / {seconds:.8g}" + (f" × {multiplier}" if multiplier > 1 else "")
-            value = multiplier * samples / seconds
-            return judged("arithmetic", value, summary.value, summary.unit, told, (line, line))
+            told = f"{samples:.10g} / {seconds:.8g}"
+            return judged("arithmetic", samples / seconds, summary.value, summary.unit, told, (line, line))
     return None

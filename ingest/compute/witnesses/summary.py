@@ -97,7 +97,7 @@ def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headli
         raise NoFigureError(why)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     lines = reported.first_line, reported.last_line
-    parts = over_seconds(session, case, reported)
+    parts = over_seconds(session, reported)
     counted = parts is not None and parts.verdict == "agrees"
     if not counted and reported.value < least_alike("summary") * (slowest := _over_the_run(session, given)):
         # Nor can it count more time than the run took.

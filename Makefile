@@ -47,7 +47,7 @@ test: $(VENV)/test.stamp ## run the quick tests, after each change
 test-all: $(VENV)/test.stamp ## run every test
 	@$(PYTEST) --dist worksteal
 
-# What `make test` leaves out.
+# The tests that `make test` leaves out.
 test-rest: $(VENV)/test.stamp
 	@$(PYTEST) --dist worksteal --tier rest
 

@@ -25,4 +25,4 @@ def check(name: str, text: str, *, approve: bool, folder: Path = FOLDER) -> None
     if text != before:
         diff = difflib.unified_diff(before.splitlines(), text.splitlines(), "approved", "now", lineterm="", n=0)
         shown = "\n".join(islice(diff, SHOWN))
-        pytest.fail(f"tests/approved/{name} says otherwise; if this is meant: pytest --approve\n{shown}", pytrace=False)
+        pytest.fail(f"tests/approved/{name} differs; to accept the new text: pytest --approve\n{shown}", pytrace=False)

@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import files of which the tier runs no test."""
+    """Do not import a file if the tier runs none of its tests."""
     return tiers.is_left_out(config.getoption("tier"), collection_path) or None
 
 

@@ -14,7 +14,7 @@ from tests import approval
 
 #: Tables of messages, which are codes with arguments.
 TABLES = ("problem", "reason")
-#: What stands for an argument in the approved file; other arguments stand as their name.
+#: Example values of arguments for the approved file; other arguments appear as their names.
 EXAMPLES = {
     "against": "8.33", "count": "3", "difference": "17.6", "first": "400", "last": "500", "line": "12", "n": "3",
     "needed": "40", "needed_seconds": "60", "percent": "5", "records": "10", "second": "800", "seconds": "2.5",

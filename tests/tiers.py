@@ -20,7 +20,7 @@ from tests import corpus
 
 TIERS = ("quick", "rest", "all")
 MARKERS = {"browser", "host", "sweep", "slow", "corpus"}
-#: The quick tier runs one test in so many of a sweep.
+#: The quick tier runs one in this number of the tests of a sweep.
 SHARE = 9
 #: Markers by the fixtures of a `conftest.py` that a test asks for, directly or through others.
 FIXTURES: Mapping[str, str] = {
@@ -169,7 +169,7 @@ def _names(code: CodeType) -> Iterator[str]:
 def runs_in(tier: str, item: pytest.Item) -> bool:
     """Return whether a tier runs a test: the same tests on every machine.
 
-    What the quick tier runs of a sweep reads no logs of third parties there; the rest runs it again with them.
+    In the quick tier a sweep reads no logs of third parties, so the rest runs these tests again with them.
     """
     names = {each.name for each in item.iter_markers()} & MARKERS
     if tier == "rest":

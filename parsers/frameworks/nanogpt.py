@@ -8,8 +8,8 @@ do not print it; `mfu` is a running mean, and -100% for the first five iteration
 iteration since 2023; for older versions the speed is unknown without the command. `step 250: train loss` is an
 evaluation. nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take. Those who
 write `build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the
-start, as a speed beside them may be, and a speed that makes no whole number of tokens of a step, as one per
-millisecond, is none.
+start, and so may a speed on the same line be. A speed that does not give a whole number of tokens per step, such as
+one per millisecond, is dropped.
 """
 
 from __future__ import annotations
@@ -32,17 +32,16 @@ from parsers.contract import (
 from parsers.contract.statistics import median
 from parsers.frameworks import PYTORCH_JOB
 
-#: The speeds and the milliseconds of a log tell the same tokens of a step, up to this share, or one of them is wrong.
+#: Largest relative difference between the stated tokens per step and speed × time per step.
 _ALIKE = 0.05
-#: Over all steps, what the smoothed speeds tell may differ by this share from what the milliseconds do.
+#: Largest relative difference between the smoothed speeds and the times per step of a steady run.
 _STEADY = 0.02
 
 
 def _as_timed(columns: Columns) -> Postprocessed:
-    """Return the lines without their speed, which shows a slow step in part and late, where their seconds tell it.
+    """Drop the smoothed speeds of llm.c, which show a slow step late and only in part: the seconds show it in full.
 
-    Where the speeds are not those of the tokens that are stated, they stay, and contradict these. Where none are stated
-    they stay in a steady run.
+    The speeds stay if they contradict the stated tokens per step. If no tokens are stated, they stay in a steady run.
     """
     speed, seconds = columns["throughput"], columns["step_seconds"]
     tokens, stated = speed * seconds, columns["_tokens_per_step"]
@@ -81,8 +80,12 @@ def _with_evaluations(columns: Columns) -> Postprocessed:
 _LINES, _GROWN = 8, 2
 #: Speeds are means since the start where all tokens, by them and such seconds, grow by the same per step, up to this share.
 _SINCE = 0.005
-#: What is lost of a speed that is printed with decimals, and of one without; and how many times that a contradiction is.
-_DECIMALS, _WHOLE, _PLAIN = 0.005, 0.5, 4
+#: Rounding error of a speed that is printed with two decimals, in tokens per second.
+_DECIMALS = 0.005
+#: Rounding error of a speed that is printed as a whole number, in tokens per second.
+_WHOLE = 0.5
+#: A contradiction is this many times larger than the uncertainty of the tokens per step.
+_PLAIN = 4
 
 
 def _of_copies(columns: Columns) -> Postprocessed:

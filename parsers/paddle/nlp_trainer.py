@@ -44,7 +44,7 @@ _ROW = (
 _OF_EPOCHS, _REST_SHOWS = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job"), 1.05
 #: Samples that a line counts are those of so many updates within this share, beyond its rounding.
 _SAME = 0.01
-#: Twice what the last printed digit rounds, in the release that prints the fewest.
+#: Twice the rounding error of the last printed digit, in the release that prints the fewest digits.
 _ROUNDING = {"throughput": 1e-3, "duration": 1e-4}
 
 
@@ -73,7 +73,7 @@ def _of_file(columns: Columns) -> Postprocessed:
 def _counts_one_update(columns: Columns) -> bool:
     """Return whether the samples of the records are those of one update of one device, and not of all.
 
-    Where the head is missing, samples per update that are no whole number show it, or the digits of learning rates.
+    If the head is missing, samples per update that are not a whole number show it, or the digits of learning rates.
     """
     # The first releases split no model over devices; later ones may state the batch of the job otherwise than they count it.
     if (

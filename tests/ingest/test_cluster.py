@@ -63,7 +63,7 @@ def many(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def few(tmp_path: Path) -> Path:
-    """Return a tree of three cases, for tests in which a process is started for each."""
+    """Return a tree of three cases, for tests that start a process for each."""
     return cases(tmp_path, 3)
 
 

@@ -21,7 +21,7 @@ from schema.records import Run
 from tests.corpus import corpus
 
 #: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time. Today's
-#: trainers with the facts that their logs lack are held to 1 % in test_missing_facts.py.
+#: trainers with the facts that their logs lack are compared within 1 % in test_missing_facts.py.
 RIGHT = 0.03
 #: Where the publisher's figure is the mean of all 19 iterations of one epoch, the first of which is five times as slow:
 #: the mean of the other 18.

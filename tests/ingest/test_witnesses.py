@@ -482,8 +482,8 @@ def test_no_device_computes_beyond_its_peak(tmp_path: Path) -> None:
     assert real.value == 125
 
 
-def test_a_speed_of_one_device_is_held_against_the_peak_of_one(tmp_path: Path) -> None:
-    """The speed of a device tells what it does where nothing tells how many there are."""
+def test_the_speed_of_one_device_is_compared_with_the_peak_of_one(tmp_path: Path) -> None:
+    """This needs no number of devices."""
     case = {"model": "ResNet-50 v1.5", "hardware": "V100-SXM2-16GB", "precision": "amp"}
     found = measure(steady(speed=1_000.0, second=16 / 1_000.0), tmp_path, ONE)
     assert isinstance(found.headline, Figure)

@@ -75,7 +75,7 @@ def of_module(name: str) -> Iterator[Used]:
                 yield Used(pattern, max(methods) if anchored else "finditer")
 
 
-#: Redaction has hundreds of patterns, which are measured in so many tests.
+#: Number of tests that share the hundreds of patterns of redaction.
 REDACTION_PARTS = 9
 
 

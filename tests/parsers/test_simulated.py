@@ -1264,10 +1264,6 @@ def test_bar_of_openpi_counts_in_three_digits(tmp_path: Path) -> None:
     assert facts_of(session) | {"batch_size_of_job": 32, "total_steps": 30000} == facts_of(session)
 
 
-def date_and_time(seconds: float) -> str:
-    return f"{TEN_O_CLOCK + dt.timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S},250"
-
-
 def epoch_of_examples(epoch: int, took: Sequence[float], every: int = 10) -> list[str]:
     """Return the lines of an epoch; `took` are the seconds of all its steps."""
     return [

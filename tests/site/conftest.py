@@ -166,7 +166,7 @@ def copied(built: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def whole_pages(shared: Shared) -> Path:
-    """Return the pages of `whole`, not HTML yet, for tests of what they say."""
+    """Return the Markdown pages of `whole`."""
     return shared.pages("whole", kinds.build) / "docs"
 
 
@@ -178,7 +178,7 @@ def whole(shared: Shared, whole_pages: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def real_pages(shared: Shared) -> Path:
-    """Return the pages of `real`, not HTML yet, for tests of what they say."""
+    """Return the Markdown pages of `real`."""
     return shared.pages("real", _of_repository) / "docs"
 
 
@@ -327,7 +327,7 @@ def browser() -> Iterator[Any]:
         launched.close()
 
 
-#: Where a page may ask for something; everything else is of others.
+#: Beginnings of the addresses that a page may load from.
 OWN = ("http://127.0.0.1:", "file:", "data:", "blob:")
 
 

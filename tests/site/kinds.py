@@ -63,7 +63,7 @@ PUBLISHER = """  logs: [nowhere]
 #: So few that some runs have no page.
 LIMITS = Limits(pages=23)
 PROBLEM = Problem("empty", "raw_logs/test/empty.log")
-#: Made-up runs whose log is written: one that the front page leads to, and one of which run.json says all it can.
+#: Made-up runs that have a log: the front page links to the first, and run.json of the second has every field.
 LOGGED = ("resnet50-paddlepaddle-n1d1-fp32-2", "logged-1")
 #: The smallest of the tables of published figures that are kept here: two of the reports are of it.
 TABLE = "paddle-2019-2021.csv"
@@ -176,7 +176,7 @@ def logged(run: Run, folder: Path) -> tuple[Run, Path]:
 
 
 def _noted() -> Run:
-    """Return a run of which run.json says all it can, and whose log contradicts it."""
+    """Return a run whose run.json has every field, and whose log contradicts it."""
     problem = {
         "code": "contradiction",
         "path": "raw_logs/test/logged-1/train.log",

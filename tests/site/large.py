@@ -21,7 +21,7 @@ from tests.builders import edited, run
 
 BLANK = '<svg class="pl-chart-still"></svg>'
 ACCELERATORS, MODELS = 16, 15
-#: On so many accelerators two frameworks ran so many of the models, on one device and on eight.
+#: Two frameworks ran this number of models on this number of accelerators, on one device and on eight.
 RIVALS, SHARED_MODELS = 3, 9
 LIMITS = Limits(pages=12)
 #: So few lines that the front page has room for one table, and parts so small that there are several.
@@ -30,14 +30,14 @@ SIZES = (
     (explorer, "MOST_DETAILED", 40),
 )  # fmt: skip
 ROUND = {"round": {"value": "v5.1", "source": "layout", "where": "the path"}}
-#: What a file states of two accelerators.
+#: Facts about two accelerators, as a file states them.
 STATED = Accelerators(
     {
         f"accelerator 0{n} of 80 gb": Accelerator(dt.date(2026, 11, 1), 100.0 * n, "https://example.org/watts")
         for n in (1, 2)
     }
 )
-#: Of this run, the log tells no figure, and what is wrong with it.
+#: A run that failed, whose log gives no figure.
 ODD = run(
     "test-net-7-odd", model="Test net 7", outcome="failed", session=2, sessions=3, published=False, precision="amp",
     figures={"sustained": builders.absent("no_reported_figure")}, path="raw_logs/odd one/train.log",

@@ -207,7 +207,7 @@ def test_the_compare_page_marks_the_leaders_and_no_others(
 def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_places(
     real: Path, visit: Callable[..., Any], real_home: str
 ) -> None:
-    """Of the pairs by throughput, every eighth is enough: there are 160,000, eight of each result at least."""
+    """Every eighth pair of throughputs is enough: there are 160,000, at least eight per result."""
     records = from_text((real / "data" / "results.json").read_bytes(), ResultsDocument).results
     known, workloads = {each.id: each for each in records}, {each.id: each.workload for each in suites()}
     page = visit(real_home + "compare/")
@@ -222,12 +222,12 @@ def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_pla
         assert {level for level, *_ in found} == set(LEVELS)
         for level, by, a, b, shown in found:
             expected = outcome(stated[a], stated[b], by, workloads.get(known[a].suite, {}), level)
-            # Notes are kept of what did the same work: of a pair that is placed together there, they agree there.
+            # Results of the same workload have notes, which agree for a pair at this level.
             names = ("reasons", "differs") if level == "everything" else tuple(expected)
             assert {name: sorted(shown[name]) for name in names} == {name: expected[name] for name in names}, (a, b, by)
 
 
-#: What the page says of every pair of results that it places together; as text, for speed.
+#: Returns, as text for speed, the verdict of the page on each pair of results that it places together.
 PLACED = """async ([dimensions, metric, workloads, every]) => {
   let count = 0;
   const board = perfledger.compare.board;

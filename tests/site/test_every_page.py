@@ -13,7 +13,7 @@ import pytest
 
 from tests.site.kinds import KINDS, languages
 
-#: Levels A and AA of WCAG 2.0, 2.1 and 2.2. What axe calls best practice besides is required, too, except names of
+#: Levels A and AA of WCAG 2.0, 2.1 and 2.2. The best practices of axe are required, too, except names of
 #: landmarks: the theme puts each button that copies code into a `nav` of its own, without a name.
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 RULES = {"runOnly": [*WCAG, "best-practice"], "rules": {"landmark-unique": {"enabled": False}}}
@@ -213,7 +213,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[\s\u00ad\u200b-]+", "", text)
 
 
-#: What text could become if it were not escaped, or what a script of others would do.
+#: Results of text that is not escaped, and of a foreign script.
 FORBIDDEN = (
     "document.body.append(Object.assign(document.createElement('script'), {textContent: 'alert(1)'}))",
     "document.body.insertAdjacentHTML('beforeend', '<img src=data:, onerror=alert(1)>')",

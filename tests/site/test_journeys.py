@@ -1,4 +1,4 @@
-"""What readers come for, from the first screen on: an engineer, a reader on a phone, a reader of Chinese, a vendor.
+"""Journeys of readers from the first screen on: an engineer, a reader on a phone, a reader of Chinese, a vendor.
 
 These four are the browser's part of the quick tests.
 """

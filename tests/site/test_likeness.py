@@ -82,7 +82,7 @@ def test_a_row_with_two_batch_sizes_has_a_best_of_each() -> None:
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "best"), ("zh", "最优")])
-def test_the_mark_is_bold_and_said(language: str, said: str) -> None:
+def test_the_mark_is_bold_and_named(language: str, said: str) -> None:
     text = markdown()[language, "reports/perf-resnet50.md"]
     marked = re.findall(rf'<strong class="pl-best" title="{said}">(?:<[^>]+>)*([0-9.,]+)', text)
     assert marked

@@ -305,7 +305,7 @@ def test_a_build_writes_the_pages_on_a_fresh_checkout_and_again_only_after_a_cha
     assert "running python -m ingest" in done.stderr
     for language in LANGUAGES:
         assert "train.log" in (folder / "site" / language / RUN / "index.html").read_text("utf-8")
-    # What the hook asks before each build.
+    # The question of the hook before each build.
     monkeypatch.setattr(sources, "_ROOT", folder)
     asked = folder / "docs", [folder / "raw_logs"], "perfledger"
     assert not sources.are_newer(*asked)

@@ -111,7 +111,7 @@ MADE: dict[str, list[Record]] = {
     "evil": [record(id="a", framework='=HYPERLINK("x")', hardware="<img src=x onerror=alert(1)>")],
 }  # fmt: skip
 RECORDS = [{**each, "suite": name, "id": f"{each['id']}-{name}"} for name, of in MADE.items() for each in of]
-#: What is known of the repeats behind two results, by which the page says how many more would settle a lead.
+#: Statistics of the repeats of two results. The page computes from them how many more repeats would settle a lead.
 REPEATS = {
     (each["id"], "throughput"): Measured(each["value"], each["low"], each["high"], 3, 0.013, "images/s")
     for each in RECORDS if each["suite"] == "near"
@@ -440,7 +440,7 @@ def test_what_may_not_be_compared_is_listed_without_a_ratio_and_says_why(
     assert batch in entry
     assert unknown in page.locator(".pl-compare-notes").inner_text()
     assert all(each in page.locator(".pl-compare-status").inner_text() for each in "521")
-    # What has no ratio can become what others are compared with.
+    # A result without a ratio can become the reference of the others.
     page.locator("#pl-compare tbody tr", has_text="TensorFlow").get_by_role("button").click()
     assert set(drawn(page)) == {"TensorFlow"}
     assert query(page)["ref"] == ["c-drivers"]
@@ -477,7 +477,7 @@ def test_the_level_decides_what_has_a_ratio_and_is_in_the_address(made: Look) ->
     assert rows(ask(page, shared)) == shown
 
 
-def test_the_fastest_stands_for_a_framework_and_its_versions_and_rounds_can_be_compared(made: Look) -> None:
+def test_the_fastest_represents_a_framework_and_its_versions_and_rounds_can_be_compared(made: Look) -> None:
     page = made("versions")
     assert drawn(page) == {"PaddlePaddle": [120.0], "PyTorch": [110.0]}
     assert figures(page) == [("PaddlePaddle", "120.0"), ("PyTorch", "110.0"), ("PyTorch", "100.0")]
@@ -511,7 +511,7 @@ def test_a_throughput_says_what_supports_it(made: Look) -> None:
     assert made("witnesses", "&metric=memory").locator("#pl-compare tbody .pl-tag").count() == 0
 
 
-def test_an_efficiency_is_no_percentage_in_the_file(made: Look) -> None:
+def test_the_file_has_an_efficiency_as_a_share(made: Look) -> None:
     page = made("best", "&metric=efficiency")
     assert page.locator("#pl-compare tbody").inner_text().count("95.0%") == 2
     lines = [(each["metric"], each["unit"], each["value"]) for each in csv.DictReader(saved(page, "csv").splitlines())]

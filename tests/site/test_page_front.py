@@ -194,7 +194,7 @@ def test_our_own_page_is_short_and_does_not_move(visit: Visit, real_home: str) -
     assert page.locator(".pl-chosen .pl-row").first.bounding_box()["y"] < 500
 
 
-def test_tables_for_which_there_is_no_room_are_loaded_when_they_are_chosen(visit: Visit, large_home: str) -> None:
+def test_further_tables_are_loaded_when_they_are_chosen(visit: Visit, large_home: str) -> None:
     """A table longer than a screen begins with the devices of most comparisons; the first accelerators have rivals."""
     page = visit(large_home, **WIDE)
     assert page.locator(".pl-machine").count() == 1

@@ -92,7 +92,7 @@ def test_every_figure_is_over_that_of_the_chosen_reference(
     assert asked(page) == {}
 
 
-def test_a_tie_is_rounded_as_the_page_rounds_it_and_without_a_reference_there_is_no_multiple(
+def test_a_tie_is_rounded_as_the_page_rounds_it_and_a_multiple_needs_a_reference(
     matrix: Callable[..., Any],
 ) -> None:
     """One and an eighth is 1.12 to Python and 1.13 to JavaScript."""

@@ -167,7 +167,7 @@ def test_paper_and_readers_without_scripts_have_all_of_it(visit: Visit, home: st
 
 # ---- tables ----
 
-#: Where the whole part of each figure of a column ends.
+#: Returns the positions at which the whole parts of the figures of a column end.
 ENDS = r"""table => [...table.querySelectorAll('tbody tr > :nth-child(5) [data-view="throughput"] .pl-entry')]
   .filter(entry => /^[\d,.]+/.test(entry.textContent)).map(entry => {
     const walker = document.createTreeWalker(entry, NodeFilter.SHOW_TEXT), text = walker.nextNode();
@@ -342,7 +342,7 @@ def test_on_a_phone_heads_stay_in_view_and_notes_lead_back(visit: Visit, home: s
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_files_are_downloaded_and_equal_what_is_shown(visit: Visit, home: str) -> None:
+def test_downloaded_files_equal_the_table(visit: Visit, home: str) -> None:
     page = visit(f"{home}zh/{MODEL}")
     table, texts = page.locator(COMPARED), {}
     for kind in ("CSV", "JSON"):
@@ -429,7 +429,7 @@ CUT = """() => [...document.querySelectorAll("figure.pl-chart")].flatMap(figure 
     return box.right > room.right + 1 || box.left < room.left - 1;
   }).map(text => text.textContent);
 })"""
-#: Charts in tabs that are not chosen are drawn when they are shown.
+#: Charts in hidden tabs are drawn when their tab is chosen.
 SHOW = "all => all.forEach(each => { while (each.closest('[hidden]')) each.closest('[hidden]').hidden = false })"
 
 

@@ -93,7 +93,7 @@ def figures(page: Any) -> list[float]:
 
 
 def panel(page: Any) -> dict[str, str]:
-    """Return what the open panel shows, by what it says it of; empty if none is open."""
+    """Return the values of the open panel by their labels; empty if no panel is open."""
     found: dict[str, str] = page.locator("#pl-explore-run[open]").evaluate_all(
         """all => all.length ? Object.fromEntries([
             ["name", all[0].querySelector("[role=heading]").innerText],
@@ -224,7 +224,7 @@ def test_the_chinese_page_says_it_in_chinese(visit: Visit, large_home: str) -> N
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_a_row_without_a_page_opens_here_and_is_closed_by_key_button_back_or_beside_it(
+def test_a_row_without_a_page_opens_here_and_is_closed_by_key_button_back_or_a_click_outside(
     visit: Visit, large_home: str, size: dict[str, int]
 ) -> None:
     page = done(visit(f"{large_home}runs/?model={SHOWN.case.model}&text={SHOWN.id}", **size))
@@ -361,7 +361,7 @@ def test_a_chosen_model_loads_its_parts_and_rows_are_shown_while_further_parts_c
 
 
 @pytest.mark.parametrize(("language", "tables"), [("", "or use the tables below."), ("zh/", "或查看下方表格。")])
-def test_without_scripts_on_paper_or_without_data_the_tables_are_shown(
+def test_the_tables_appear_without_scripts_on_paper_and_without_data(
     visit: Visit, large_home: str, large: Path, language: str, tables: str
 ) -> None:
     page = visit("about:blank")

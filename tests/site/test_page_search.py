@@ -12,7 +12,7 @@ from tests.site.conftest import Quiet, served
 
 Visit = Callable[..., Any]
 INDEX = "search/search_index.json"
-#: What is asked in each language, and the page that is found first.
+#: Queries in each language, and the page that is found first.
 FOUND = {
     "": {
         "ResNet-50 v1.5": "models/resnet50/", "resnet-50": "models/resnet50/", "resnet50": "models/resnet50/",

@@ -1,4 +1,4 @@
-"""What is planted in logs and in addresses neither runs nor asks for anything, and is shown as text."""
+"""Scripts planted in logs and addresses do not run, load nothing, and appear as text."""
 
 from __future__ import annotations
 

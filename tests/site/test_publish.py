@@ -140,7 +140,7 @@ def test_files_of_the_theme_that_no_page_asks_for_are_left_out(whole: Path) -> N
     assert [each for each in assets if re.fullmatch(r"javascripts/(bundle|workers/search)\.\w+\.min\.js", each)]
 
 
-def test_the_front_pages_are_titled_by_what_the_site_is(whole: Path) -> None:
+def test_the_titles_of_the_front_pages_describe_the_site(whole: Path) -> None:
     assert head(whole / "index.html").title.startswith("Perfledger: deep-learning training performance")
     assert head(whole / "zh" / "index.html").title.startswith("Perfledger：深度学习")
 
@@ -201,12 +201,12 @@ def test_the_sitemap_lists_every_page_that_is_searched_in_both_languages(whole: 
     assert {ADDRESS + below(whole, each) for each in searched} <= listed.keys()
 
 
-def test_robots_are_told_of_the_sitemap(whole: Path, real: Path) -> None:
+def test_robots_txt_names_the_sitemap(whole: Path, real: Path) -> None:
     assert f"Sitemap: {ADDRESS}sitemap.xml" in (whole / "robots.txt").read_text("utf-8").splitlines()
     assert "Sitemap" not in (real / "robots.txt").read_text("utf-8")
 
 
-def test_without_an_address_there_is_no_sitemap(real: Path) -> None:
+def test_a_sitemap_needs_an_address(real: Path) -> None:
     """A sitemap needs full addresses, which are not known then."""
     assert not list(real.rglob("sitemap.xml*"))
 

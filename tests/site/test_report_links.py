@@ -98,7 +98,7 @@ def test_no_report_is_its_own_sibling_and_each_sibling_stands_once() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_links_stand_at_the_top_and_with_full_titles_at_the_bottom(language: str) -> None:
+def test_links_are_at_the_top_and_with_full_titles_at_the_bottom(language: str) -> None:
     text = text_of(language, "perf-bert")
     top, _, bottom = text.partition("\n## ")
     for page in ("perf-resnet50", "perf-transformer"):

@@ -487,7 +487,7 @@ def test_the_page_of_data_names_every_file(built: Path, language: str) -> None:
     assert [name for name in sorted(named) if name not in page] == []
 
 
-def test_the_page_of_data_lists_badges_by_what_they_are_about(whole: Path) -> None:
+def test_the_page_of_data_groups_badges_by_subject(whole: Path) -> None:
     """A reader opens the list, follows a badge, and gets the file that shields.io would read."""
     for language, name in (("", "All badges"), ("zh/", "全部徽章")):
         page = markup.article(whole / language / "data" / "index.html")

@@ -23,7 +23,7 @@ def test_charts_are_in_the_page_and_their_ids_are_unique(whole: Path) -> None:
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
-def test_models_stand_in_the_navigation_in_their_order(whole: Path, language: str) -> None:
+def test_the_navigation_has_the_models_in_their_order(whole: Path, language: str) -> None:
     page = (whole / language / "models" / "index.html").read_text("utf-8")
     navigation = page.partition('<nav class="md-nav md-nav--primary')[2].partition("</nav>\n</div>")[0]
     order = [navigation.find(f'href="{name}/"') for name in ("resnet50", "bert", "model-test-net-7")]

@@ -17,7 +17,7 @@ LANGUAGES = {"": "en", "zh/": "zh"}
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("page", DOCUMENTS)
-def test_a_report_holds_every_cell_of_its_source(page: str, language: str) -> None:
+def test_a_report_has_every_cell_of_its_source(page: str, language: str) -> None:
     written = markdown()[LANGUAGES[language], f"reports/{page}.md"]
     shown = [[[_plain(cell) for cell in row] for row in table] for table in tables_in(written)]
     states = {"--": _word("report.pending", language), "OOM": _word("table.oom", language)}

@@ -351,7 +351,7 @@ def test_a_table_with_rows_on_another_page_has_the_files_of_that_one() -> None:
     assert list(writer.filed) == ["table-2"]
 
 
-def test_every_table_of_the_site_lies_beside_its_page_or_the_one_that_has_all_of_it(whole: Path) -> None:
+def test_every_table_has_a_file_next_to_its_page_or_to_the_page_with_the_whole_table(whole: Path) -> None:
     tables = elsewhere = 0
     for page in (each for each in whole.rglob("*.html") if "runs" not in each.parent.parts[:-1]):
         text = page.read_text("utf-8")

@@ -96,7 +96,7 @@ def test_figures_of_tables_and_samples_of_logs_are_not_searched(real: Path, lang
     assert not [each for each in docs if "batch_cost: " in each["text"]]
 
 
-def test_the_style_sheet_holds_all_of_ours_in_the_order_of_their_names(whole: Path) -> None:
+def test_the_style_sheet_joins_all_of_ours_in_the_order_of_their_names(whole: Path) -> None:
     parts = sorted((ROOT / "report_templates" / "css").glob("*.css"))
     assert len(parts) > 5
     style = (whole / "assets" / "css" / "all.css").read_text("utf-8")

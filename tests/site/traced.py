@@ -1,4 +1,4 @@
-"""Logs as trainers print them, which a site of all kinds of pages shows; nothing of them was measured."""
+"""Made-up logs, printed as trainers print them, for a site with all kinds of pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BERT = ROOT / "tests/golden/ngc.pytorch_bert/made-up.log"
 STATED = {"batch_size": (3, "batch_size_per_gpu : 32"), "accumulation": (1, "gradient_accumulation_steps")}
 START = dt.datetime(2026, 11, 20, 11, 50)
 EVIL = '<script>alert(1)</script><img src=x onerror=alert(2)> --8<-- "mkdocs.yml" {{ 7*7 }} [x](javascript:alert(3))'
-#: A log of 4,000 lines, of which pages show parts.
+#: A log of 4,000 lines; pages show parts of it.
 LONG = Path("raw_logs/seg/paddle/long/1/train.log")
 
 

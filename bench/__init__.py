@@ -1,3 +1,3 @@
 """Measurements, as ratios within one run, on which the claims of speed rest. `make bench` runs them; no test does."""
 
-import parsers  # noqa: F401 - first of all it refuses a Python that would misread logs
+import perfledger.parsers  # noqa: F401 - first of all it refuses a Python that would misread logs

@@ -99,7 +99,7 @@ def _built(folder: Path) -> tuple[Used, Used, str]:
 
 
 def _ingest(logs: str, out: str, layout: str = "perfledger") -> None:
-    from ingest.cli import main
+    from perfledger.ingest.cli import main
 
     with contextlib.redirect_stdout(io.StringIO()):
         code = main([logs, "--out", out, "--layout", layout])

@@ -14,9 +14,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from perfledger.schema.records import Run, from_json
+
 from bench.front_page import FLAGS, NONE, chromium, compressed, served
 from bench.measure import Row
-from schema.records import Run, from_json
 
 RUNS = 100_000
 _ROOT = Path(__file__).resolve().parents[1]
@@ -98,14 +99,14 @@ def _run(number: int) -> Run:
 
 def build(folder: Path, runs: list[Run]) -> Path:
     """Build a small site, with the page of all runs and its data as if it had all of these."""
-    from ingest.common import words as words_module
-    from ingest.common.words import LANGUAGES
-    from ingest.compute.results import results
-    from ingest.site import addresses, builder
-    from ingest.site.data import explorer as data
-    from ingest.site.model import Site, suites
-    from ingest.site.pages import runs as page
-    from ingest.site.render import jinja
+    from perfledger.ingest.common import words as words_module
+    from perfledger.ingest.common.words import LANGUAGES
+    from perfledger.ingest.compute.results import results
+    from perfledger.ingest.site import addresses, builder
+    from perfledger.ingest.site.data import explorer as data
+    from perfledger.ingest.site.model import Site, suites
+    from perfledger.ingest.site.pages import runs as page
+    from perfledger.ingest.site.render import jinja
 
     builder.build(runs[:_REPEATS], [], folder / "docs", cache=folder / "cache.sqlite")
     words, site = words_module.load(), Site(tuple(sorted(runs, key=lambda run: run.id)), (), suites(), results)

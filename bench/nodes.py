@@ -27,7 +27,7 @@ def ask_elsewhere(jobs: str) -> None:
 
 
 def _ask(jobs: str, *, own_python: bool) -> None:
-    from runners.nodes import PYTHON, Question, ask, request
+    from perfledger.runners.nodes import PYTHON, Question, ask, request
 
     line = request("look", own_python=own_python, identity="bench", jobs=jobs, rank=0)
     for _ in range(_TIMES):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bench.measure import Row, in_turns
 
 if TYPE_CHECKING:
-    from schema.records import Run
+    from perfledger.schema.records import Run
 
 #: Other people's logs where they lie beside the repository, otherwise our own.
 _CORPUS = Path("..") / "shared" / "corpus" / "paddle-perf"
@@ -53,7 +53,7 @@ def tree(folder: Path, times: int = 5) -> list[Row]:
 
 def formats(folder: Path, times: int = 5) -> list[Row]:
     """Compare reading a tree with all formats with reading it with half of them, the claimants of its logs included."""
-    from parsers.engine import registry
+    from perfledger.parsers.engine import registry
 
     root, layout = tree_of_logs()
     known = [each.id for each in registry.formats()]
@@ -69,7 +69,7 @@ def tree_of_logs() -> tuple[Path, str]:
 
 
 def _read_with(root: str, layout: str, out: str, ids: str) -> None:
-    from parsers.engine import detect, registry
+    from perfledger.parsers.engine import detect, registry
 
     few = tuple(registry.by_id(each) for each in ids.split(","))
     vars(detect).update(formats=lambda: few)
@@ -86,7 +86,7 @@ def _one_figure(path: str) -> None:
 
 
 def _all_fields(path: str) -> None:
-    from parsers.engine.read import read
+    from perfledger.parsers.engine.read import read
 
     log = read(Path(path))
     assert log.sessions
@@ -101,7 +101,7 @@ def _imports(*_: str) -> None:
 
 def read_tree(root: str | Path, layout: str, out: str | Path, *_: str) -> Sequence[Run]:
     """Read and compute a tree of logs in this process, with nothing cached."""
-    from ingest import build
+    from perfledger.ingest import build
 
     shutil.rmtree(out, ignore_errors=True)
     found = build.read(build.Inputs((Path(root),), layout, jobs=1, out=Path(out) / "docs")).ledger.runs

@@ -26,7 +26,7 @@ def _lines(root: str | Path) -> list[str]:
 
 
 def _redact(root: str, *_: str) -> None:
-    from schema.redaction.redact import redacted_text
+    from perfledger.schema.redaction.redact import redacted_text
 
     lines = _lines(root)
     assert len(redacted_text(lines)[0]) == len(lines)

@@ -22,7 +22,7 @@ from bench.measure import Row, Used, child
 from bench.reading import _imports
 
 if TYPE_CHECKING:
-    from schema.records import Run
+    from perfledger.schema.records import Run
 
 _ROOT = Path(__file__).resolve().parents[1]
 #: Other people's logs where they lie beside the repository, otherwise our own.
@@ -89,7 +89,7 @@ def workers(folder: Path, logs: int = 10_000) -> list[Row]:
 
 
 def _read_on_dask(root: str, out: str, number: str) -> None:
-    from ingest import build
+    from perfledger.ingest import build
 
     layout = str(Path(root) / LAYOUT)
     state = build.read(build.Inputs((Path(root),), layout, jobs=int(number), out=Path(out) / "docs", on="dask"))
@@ -117,8 +117,8 @@ def write_tree(folder: Path, logs: int) -> None:
 
 def read_and_record(root: str, out: str, layout: str) -> None:
     """Read a tree in this process, and write the ledger and the cache, but no pages."""
-    from ingest import build
-    from ingest.record import ledger
+    from perfledger.ingest import build
+    from perfledger.ingest.record import ledger
 
     state = build.read(build.Inputs((Path(root),), layout, jobs=1, out=Path(out)))
     assert state.ledger.runs
@@ -127,7 +127,7 @@ def read_and_record(root: str, out: str, layout: str) -> None:
 
 
 def _sources() -> list[SourceLog]:
-    from ingest import build
+    from perfledger.ingest import build
 
     found = []
     for root, layout in _TREES if _CORPORA.is_dir() else _OUR_OWN:

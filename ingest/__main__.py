@@ -5,7 +5,7 @@ import resource
 import sys
 import traceback
 
-from ingest.cli import main
+from perfledger.ingest.cli import main
 
 #: Exit codes of an internal error and of a missing package; Python's own, 1, means that the site is built.
 FAULT, NOTHING = 3, 2
@@ -36,7 +36,7 @@ if __name__ == "__main__":
         print(f"ingest: a package cannot be loaded, so nothing was written: {error}: {need}", file=sys.stderr)
         sys.exit(NOTHING)
     except Exception as error:
-        from parsers.contract import FormatError
+        from perfledger.parsers.contract import FormatError
 
         if isinstance(error, FormatError):  # A mistake in a module that a contributor writes, which names it.
             print(f"ingest: {error}", file=sys.stderr)

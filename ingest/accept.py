@@ -16,13 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-
-from ingest.check_secrets import found_in
-from ingest.common.documents import decoded, read_bytes
-from ingest.common.errors import UsageError
-from parsers.engine.scan import ScanError
-from schema.records import Run, RunJson
-from schema.submission import (
+from perfledger.ingest.check_secrets import found_in
+from perfledger.ingest.common.documents import decoded, read_bytes
+from perfledger.ingest.common.errors import UsageError
+from perfledger.parsers.engine.scan import ScanError
+from perfledger.schema.records import Run, RunJson
+from perfledger.schema.submission import (
     FOLDER,
     ID,
     LARGEST,
@@ -36,7 +35,7 @@ from schema.submission import (
     SubmissionCheck,
     identity,
 )
-from schema.vocabulary import NEEDED
+from perfledger.schema.vocabulary import NEEDED
 
 _SUBMISSION = re.compile(rf"{RAW_LOGS}/{FOLDER}/{SUBMITTER}/{ID}/.+", re.DOTALL)
 _PLAIN_FILE = "100644"
@@ -50,7 +49,7 @@ def check(folder: Path) -> list[SubmissionCheck]:
     Raises:
         UsageError: the folder holds no manifest that can be read.
     """
-    from ingest import build as builder
+    from perfledger.ingest import build as builder
 
     manifest = _manifest(folder)
     found = [_line("files", _wrong_files(folder, manifest), "only the files of the manifest, with its hashes")]
@@ -228,7 +227,7 @@ def _without_round(runs: dict[str, RunJson]) -> list[str]:
 
 def _without_figure(runs: Sequence[Run]) -> list[str]:
     """Return why runs have no figure, by all that is known of their logs."""
-    from ingest import figures
+    from perfledger.ingest import figures
 
     found = [f"{each.path}: {each.reason}" for each in figures.of_runs(runs).runs if each.value is None]
     return found if runs else ["there is no log"]

@@ -13,15 +13,14 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
-
-from ingest.common import words
-from ingest.common.documents import MOST_OF_SITE, DocumentError, cause, decoded, read_bytes
-from ingest.common.errors import UsageError
-from ingest.compute import results
-from ingest.compute.contrast import Measured, contrast
-from schema.figures import Acceptance, AcceptedCase, CaseFigure, FiguresFound
-from schema.records import Plain, Reason, Result, Run
-from schema.vocabulary import CASE, METRICS, UNITS
+from perfledger.ingest.common import words
+from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, cause, decoded, read_bytes
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.contrast import Measured, contrast
+from perfledger.schema.figures import Acceptance, AcceptedCase, CaseFigure, FiguresFound
+from perfledger.schema.records import Plain, Reason, Result, Run
+from perfledger.schema.vocabulary import CASE, METRICS, UNITS
 
 THROUGHPUT = "throughput"
 #: What may differ from the baseline if the user says so, by the name of the option's value.

@@ -13,22 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-
-from ingest.common.errors import UsageError
-from ingest.common.files import stamp
-from schema.records import Problem
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.files import stamp
+from perfledger.schema.records import Problem
 
 if TYPE_CHECKING:
-    from ingest.published.publications import Publications
-    from ingest.read.accelerators import Accelerators
-    from ingest.read.change_notes import ChangeNotes
-    from ingest.read.plans import Plans
-    from ingest.read.walk import FoundFiles
-    from ingest.record.ledger import Ledger
-    from ingest.record.ledger_files import LedgerPlace
-    from ingest.record.reading import ReadJobs
-    from ingest.record.remote import StoredFolder
-    from ingest.site.builder import Built
+    from perfledger.ingest.published.publications import Publications
+    from perfledger.ingest.read.accelerators import Accelerators
+    from perfledger.ingest.read.change_notes import ChangeNotes
+    from perfledger.ingest.read.plans import Plans
+    from perfledger.ingest.read.walk import FoundFiles
+    from perfledger.ingest.record.ledger import Ledger
+    from perfledger.ingest.record.ledger_files import LedgerPlace
+    from perfledger.ingest.record.reading import ReadJobs
+    from perfledger.ingest.record.remote import StoredFolder
+    from perfledger.ingest.site.builder import Built
 
 #: From so many logs, or so many bytes, on it pays to start further processes.
 _MANY_LOGS, _MANY_BYTES = 200, 64 << 20
@@ -100,13 +99,13 @@ def read(inputs: Inputs) -> State:
     Raises:
         UsageError: a path, the layout or the output folder cannot be used, or there are no logs.
     """
-    from ingest.common import processes, sources
-    from ingest.common.cache import Cache
-    from ingest.published import publications
-    from ingest.read import accelerators, change_notes, layout, objects, plans
-    from ingest.read.walk import labels, walk
-    from ingest.record import ledger, ledger_files, remote
-    from ingest.record.slim import Slimmer
+    from perfledger.ingest.common import processes, sources
+    from perfledger.ingest.common.cache import Cache
+    from perfledger.ingest.published import publications
+    from perfledger.ingest.read import accelerators, change_notes, layout, objects, plans
+    from perfledger.ingest.read.walk import labels, walk
+    from perfledger.ingest.record import ledger, ledger_files, remote
+    from perfledger.ingest.record.slim import Slimmer
 
     processes.keep_objects()
     named = layout.load(inputs.layout)
@@ -170,11 +169,11 @@ def write(state: State) -> Written:
         UsageError: a template, a word or a suite is wrong, and nothing was written; or a file cannot be written, and
             those before it are complete.
     """
-    from ingest.common import sources
-    from ingest.common.below import refuse_ways_out
-    from ingest.common.files import notes, remove_unfinished
-    from ingest.record import ledger
-    from ingest.site.builder import WRITTEN_TO
+    from perfledger.ingest.common import sources
+    from perfledger.ingest.common.below import refuse_ways_out
+    from perfledger.ingest.common.files import notes, remove_unfinished
+    from perfledger.ingest.record import ledger
+    from perfledger.ingest.site.builder import WRITTEN_TO
 
     out = state.inputs.out
     try:
@@ -204,7 +203,7 @@ def write(state: State) -> Written:
 
 def remember(state: State) -> None:
     """Keep in the cache what it lacks of what was read, and what of it was used."""
-    from ingest.common.cache import Cache
+    from perfledger.ingest.common.cache import Cache
 
     with Cache(_cache(state.inputs.out)) as cache:
         cache.keep(state.fresh, state.used)
@@ -212,15 +211,15 @@ def remember(state: State) -> None:
 
 def stale(state: State) -> list[str]:
     """Return the paths of committed files that are not what the logs say."""
-    from ingest.record import ledger
+    from perfledger.ingest.record import ledger
 
     pages = _site(state, check=True).stale
     return [*ledger.stale(state.ledger, state.place), *(str(state.inputs.out / each) for each in pages)]
 
 
 def _site(state: State, *, check: bool) -> Built:
-    from ingest.site import builder
-    from ingest.site.run_paging import LIMITS, chosen
+    from perfledger.ingest.site import builder
+    from perfledger.ingest.site.run_paging import LIMITS, chosen
 
     return builder.build(
         state.ledger.completed(chosen(state.ledger.runs, LIMITS)),
@@ -245,7 +244,7 @@ def _cache(out: Path) -> Path:
 
 def _places(found: FoundFiles, ledger: Ledger) -> dict[str, tuple[Path, ...]]:
     """Return where each log lies, by its redacted path."""
-    from schema.redaction.redact import redact
+    from perfledger.schema.redaction.redact import redact
 
     redacted = {run.path for run in ledger.runs}  # few names have something to redact
     places: dict[str, tuple[Path, ...]] = {}
@@ -257,9 +256,9 @@ def _places(found: FoundFiles, ledger: Ledger) -> dict[str, tuple[Path, ...]]:
 
 def _stored_logs(state: State) -> dict[str, tuple[Path, ...]]:
     """Return where the logs from object stores lie whose lines are shown."""
-    from ingest.common.files import notes
-    from ingest.record import remote
-    from ingest.site.run_paging import LIMITS, chosen
+    from perfledger.ingest.common.files import notes
+    from perfledger.ingest.record import remote
+    from perfledger.ingest.site.run_paging import LIMITS, chosen
 
     ids = chosen(state.ledger.runs, LIMITS) if state.folders else ()
     wanted = {run.path for run in state.ledger.runs if run.id in ids}
@@ -270,7 +269,7 @@ def _with_problems(found: FoundFiles, more: Iterable[Problem]) -> FoundFiles:
     """Return what was found with further problems, redacted: messages leave too, in the public output of a CI run."""
     from dataclasses import replace
 
-    from schema.redaction.redact import redact_record
+    from perfledger.schema.redaction.redact import redact_record
 
     return replace(found, problems=tuple(map(redact_record, (*found.problems, *more))))
 
@@ -286,7 +285,7 @@ def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
 def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) -> Iterator[ReadJobs]:
     """Read on one process, on several if there is enough to read that they pay off, or on what the user asks for."""
     if inputs.on:
-        from ingest.record import cluster
+        from perfledger.ingest.record import cluster
 
         with cluster.reading(inputs.on, inputs.jobs, inputs.layout, inputs.paths) as reader:
             yield reader
@@ -296,7 +295,7 @@ def _reader(inputs: Inputs, found: FoundFiles, folders: Sequence[StoredFolder]) 
     count = inputs.jobs or (os.cpu_count() or 1 if worth else 1)
     from functools import partial
 
-    from ingest.record import reading
+    from perfledger.ingest.record import reading
 
     yield partial(reading.on_processes, count, anew=bool(folders))
 

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from ingest.common.errors import UsageError
-from parsers.engine.scan import ScanError, open_log, unstyled
-from schema.redaction.redact import Finding, redacted, redacted_text
+from perfledger.ingest.common.errors import UsageError
+from perfledger.parsers.engine.scan import ScanError, open_log, unstyled
+from perfledger.schema.redaction.redact import Finding, redacted, redacted_text
 
 #: Lines that are looked at together, and the bytes after which a longer line is read in pieces.
 _LINES, _LONGEST = 5_000, 1 << 16

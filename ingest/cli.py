@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from ingest.common.errors import UsageError, printable
+from perfledger.ingest.common.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from ingest.build import Inputs, State, Written
-    from ingest.last_build import Printed
+    from perfledger.ingest.build import Inputs, State, Written
+    from perfledger.ingest.last_build import Printed
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
@@ -111,8 +110,8 @@ def _reads_logs(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def reading(paths: tuple[str, ...], layout: str, jobs: int, on: str, **others: Any) -> Any:
-        from ingest.build import Inputs
-        from ingest.read.objects import is_url
+        from perfledger.ingest.build import Inputs
+        from perfledger.ingest.read.objects import is_url
 
         here, there = [Path(each) for each in paths if not is_url(each)], [each for each in paths if is_url(each)]
         return command(inputs=Inputs(tuple(here), layout, jobs, on=on, stores=tuple(there)), **others)
@@ -169,8 +168,8 @@ def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: 
 
     It writes pages in both languages, charts and data.
     """
-    from ingest import last_build
-    from ingest.common import lock
+    from perfledger.ingest import last_build
+    from perfledger.ingest.common import lock
 
     inputs = replace(inputs, ledger=ledger, out=out or inputs.out)
     if as_json:
@@ -205,8 +204,8 @@ def _build(
     inputs: Inputs, strict: bool, verbose: bool, asked: str = "", *, as_json: bool = False, writes: bool = True
 ) -> int:
     """Build; `asked` identifies the build in its note (`ingest.last_build`), empty if there is to be none."""
-    from ingest import build as builder
-    from ingest import last_build
+    from perfledger.ingest import build as builder
+    from perfledger.ingest import last_build
 
     state = _read(inputs)
     if writes:
@@ -240,7 +239,7 @@ def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: 
 
     It writes nothing, and fails where the committed data differ.
     """
-    from ingest import build as builder
+    from perfledger.ingest import build as builder
 
     state = _read(replace(inputs, ledger=ledger, out=out or inputs.out))
     _print_lines(_messages(state, verbose))
@@ -262,10 +261,10 @@ def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
 
     Nothing is listed of logs that fit a template and have the files that it reads beside them. No log is opened.
     """
-    from ingest.common.problems import message
-    from ingest.read import beside
-    from ingest.read import layout as layouts
-    from ingest.read.walk import walk
+    from perfledger.ingest.common.problems import message
+    from perfledger.ingest.read import beside
+    from perfledger.ingest.read import layout as layouts
+    from perfledger.ingest.read.walk import walk
 
     if not paths:
         raise UsageError("no PATH given; give the folder that the layout describes")
@@ -286,7 +285,7 @@ def check_secrets(paths: tuple[Path, ...], every: bool) -> int:
 
     It prints path, line and kind, never the key, and fails if there is one. What a machine says of itself is counted.
     """
-    from ingest import check_secrets as checking
+    from perfledger.ingest import check_secrets as checking
 
     if not paths:
         raise UsageError("no PATH given; give the files or folders that are about to be committed")
@@ -305,7 +304,7 @@ def unwrap(name: str, export: Path | None) -> int:
 
     For example: unwrap --from loki answer.json > train.log
     """
-    from parsers.unwrap import FILTERS
+    from perfledger.parsers.unwrap import FILTERS
 
     if name not in FILTERS or export is None:
         told = "\n".join(f"  {each:9} {str(made.__doc__).partition(chr(10))[0]}" for each, made in FILTERS.items())
@@ -331,8 +330,8 @@ def explain(log: Path, layout: str) -> int:
 
     It prints format, facts and their sources, records used and left out, arithmetic and result.
     """
-    from ingest import explain as explanation
-    from ingest.read import layout as layouts
+    from perfledger.ingest import explain as explanation
+    from perfledger.ingest.read import layout as layouts
 
     if not log.is_file():
         what = "is a folder" if log.is_dir() else "is no file" if os.path.lexists(log) else "no such log"
@@ -351,10 +350,9 @@ def figures(inputs: Inputs, as_json: bool) -> int:
     run has none.
     """
     import msgspec
-
-    from ingest import build as builder
-    from ingest import figures as printing
-    from ingest.common.problems import message
+    from perfledger.ingest import build as builder
+    from perfledger.ingest import figures as printing
+    from perfledger.ingest.common.problems import message
 
     if not inputs.paths:
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
@@ -407,9 +405,8 @@ def against(
     (1) if a figure is below that or missing; with 2, the input is wrong.
     """
     import msgspec
-
-    from ingest import against as acceptance
-    from schema.vocabulary import METRICS
+    from perfledger.ingest import against as acceptance
+    from perfledger.schema.vocabulary import METRICS
 
     if metric not in (acceptance.THROUGHPUT, *METRICS):
         raise UsageError(
@@ -435,9 +432,9 @@ def diff(revision: str, out: Path | None, language: str) -> int:
 
     It prints Markdown, from the committed data alone.
     """
-    from ingest.common import words
-    from ingest.diff import compare, text
-    from ingest.diff import revision as revisions
+    from perfledger.ingest.common import words
+    from perfledger.ingest.diff import compare, text
+    from perfledger.ingest.diff import revision as revisions
 
     folder = out or Path("docs")
     commit, before = revisions.at(revision, folder)
@@ -460,8 +457,7 @@ def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
     request, which may add submissions and nothing else. It fails (1) where a check does.
     """
     import msgspec
-
-    from ingest import accept as submissions
+    from perfledger.ingest import accept as submissions
 
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; give that of a submission, or a checkout with --base")
@@ -489,7 +485,7 @@ def verify(site: Path, inputs: Inputs, ledger: str) -> int:
     SITE is the folder that `mkdocs build` writes. Figures are followed from the pages to results.json and to the
     ledger's runs, and with PATH to the logs, which are hashed and read again. It writes nothing.
     """
-    from ingest import verify as chain
+    from perfledger.ingest import verify as chain
 
     told = chain.verify(site, chain.read_anew(inputs) if inputs.paths or inputs.stores else None, ledger)
     for each in told.wrong:
@@ -506,8 +502,8 @@ def new_suite(name: str, out: Path | None) -> int:
 
     report_templates/suites/NAME.toml is filled from the runs of that model in docs/data.
     """
-    from ingest import new_suite as creation
-    from ingest.record.ledger_files import FOLDER
+    from perfledger.ingest import new_suite as creation
+    from perfledger.ingest.record.ledger_files import FOLDER
 
     print(printable(creation.create(name, (out or Path("docs")) / FOLDER)))
     return UNDERSTOOD
@@ -530,9 +526,9 @@ def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
 
     The audit compares published figures with such records; no site is written.
     """
-    from ingest.common import lock
-    from ingest.common.files import remove_unfinished, write_if_changed
-    from ingest.published import audit as audits
+    from perfledger.ingest.common import lock
+    from perfledger.ingest.common.files import remove_unfinished, write_if_changed
+    from perfledger.ingest.published import audit as audits
 
     state = _read(replace(inputs, published=(_published_folder(record),)))
     _print_lines(_messages(state, verbose))
@@ -549,8 +545,8 @@ def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
 
 def _published_folder(record: Path) -> Path:
     """Return the folder of published figures that a record belongs to."""
-    from ingest.published import publications
-    from ingest.read import walk
+    from perfledger.ingest.published import publications
+    from perfledger.ingest.read import walk
 
     folder = record.parent.parent
     if record.suffix != ".jsonl" or record.parent.name != publications.RECOMPUTED:
@@ -561,7 +557,7 @@ def _published_folder(record: Path) -> Path:
 
 
 def _read(inputs: Inputs) -> State:
-    from ingest import build as builder
+    from perfledger.ingest import build as builder
 
     if not (inputs.paths or inputs.stores):
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
@@ -579,8 +575,8 @@ def _messages(state: State, verbose: bool = False, out: Path | None = None) -> t
 
     `out` is the folder that a file of all problems is written to; None if none is.
     """
-    from ingest.common.problems import file_of, printed
-    from ingest.new_suite import unfilled
+    from perfledger.ingest.common.problems import file_of, printed
+    from perfledger.ingest.new_suite import unfilled
 
     file = printable(str(out / file_of(state.ledger.runs))) if out else ""
     found = printed(state.problems, file, verbose=verbose)

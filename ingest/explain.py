@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ingest.common.errors import printable
-from ingest.common.faults import guarded
-from ingest.common.problems import message
-from ingest.common.processes import Death, done_apart
-from ingest.compute import rules, window
-from ingest.compute.measurement import measured
-from ingest.compute.metrics import metrics
-from ingest.compute.series import NoFigureError, ThroughputSeries, series
-from ingest.read.beside import PathFacts, path_facts
-from ingest.read.layout import Layout
-from ingest.read.run_json import RunJsonFile, of_log
-from ingest.read.walk import Input
-from ingest.record.reading import problem_of
-from ingest.record.run import facts_of, of_several_runs, outcome_of
-from parsers.engine.read import Log, read
-from parsers.engine.scan import ScanError
-from parsers.engine.session import Session
-from schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, RunJson, Witness
-from schema.redaction.redact import redacted_text
-from schema.vocabulary import NO_FIGURE
+from perfledger.ingest.common.errors import printable
+from perfledger.ingest.common.faults import guarded
+from perfledger.ingest.common.problems import message
+from perfledger.ingest.common.processes import Death, done_apart
+from perfledger.ingest.compute import rules, window
+from perfledger.ingest.compute.measurement import measured
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, series
+from perfledger.ingest.read.beside import PathFacts, path_facts
+from perfledger.ingest.read.layout import Layout
+from perfledger.ingest.read.run_json import RunJsonFile, of_log
+from perfledger.ingest.read.walk import Input
+from perfledger.ingest.record.reading import problem_of
+from perfledger.ingest.record.run import facts_of, of_several_runs, outcome_of
+from perfledger.parsers.engine.read import Log, read
+from perfledger.parsers.engine.scan import ScanError
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, RunJson, Witness
+from perfledger.schema.redaction.redact import redacted_text
+from perfledger.schema.vocabulary import NO_FIGURE
 
 #: Stands for the folder of the log while all else is redacted.
 _FOLDER = "folder_of_the_log:"

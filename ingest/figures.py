@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from ingest.common.problems import message
-from ingest.compute import results
-from ingest.compute.contrast import median_interval
-from parsers.engine import registry
-from schema.figures import CaseFigure, FiguresFound, RunFigure
-from schema.records import NoFigure, Run
-from schema.vocabulary import NO_FIGURE
+from perfledger.ingest.common.problems import message
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.contrast import median_interval
+from perfledger.parsers.engine import registry
+from perfledger.schema.figures import CaseFigure, FiguresFound, RunFigure
+from perfledger.schema.records import NoFigure, Run
+from perfledger.schema.vocabulary import NO_FIGURE
 
 #: Reasons that count the records that they are of.
 _UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import click
 import msgspec
-
-from ingest.build import Inputs
-from ingest.common import sources
-from ingest.common.cache import key_of
-from ingest.common.documents import MOST_OF_TABLE, decoded, read_bytes
-from ingest.common.files import is_settled, notes, write_if_changed
-from ingest.read.objects import is_url
+from perfledger.ingest.build import Inputs
+from perfledger.ingest.common import sources
+from perfledger.ingest.common.cache import key_of
+from perfledger.ingest.common.documents import MOST_OF_TABLE, decoded, read_bytes
+from perfledger.ingest.common.files import is_settled, notes, write_if_changed
+from perfledger.ingest.read.objects import is_url
 
 _NOTE = "last_build.json"
 
@@ -46,8 +45,7 @@ def asked(inputs: Inputs, *options: object) -> str:
     """
     if inputs.stores or is_url(inputs.ledger) or not all(each.is_dir() for each in inputs.paths):
         return ""
-    code = (Path(sources.__file__).parents[2] / each for each in sources.CODE)
-    state, newest = sources.looked_at([*inputs.paths, *inputs.published, Path(inputs.layout), *code])
+    state, newest = sources.looked_at([*inputs.paths, *inputs.published, Path(inputs.layout), *sources.CODE])
     # Installing a library changes the folder that holds it.
     libraries = Path(click.__file__).parents[1].stat().st_mtime_ns
     settled = is_settled([0, 0, newest])

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingest.common import suites
-from ingest.common.errors import UsageError
-from ingest.common.files import write_if_changed
-from ingest.common.toml_file import display_path
-from ingest.common.words import LANGUAGES, own
-from ingest.record.ledger_files import LedgerFolder, lines_of
-from schema.records import Run, from_text
+from perfledger.ingest.common import suites
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.common.toml_file import display_path
+from perfledger.ingest.common.words import LANGUAGES, own
+from perfledger.ingest.record.ledger_files import LedgerFolder, lines_of
+from perfledger.schema.records import Run, from_text
 
 #: The words that say something of one model alone; the others are true of most.
 OWN_WORDS = ("summary", "what", "setup")

@@ -18,18 +18,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urljoin
 
 from msgspec import ValidationError
-
-from ingest.common import numbers
-from ingest.common.documents import MOST_OF_SITE, MOST_OF_TABLE, DocumentError, cause, read_bytes
-from ingest.common.errors import UsageError
-from ingest.compute.results import results
-from ingest.record.ledger_files import LedgerPlace, place_of, runs_in
-from ingest.site import addresses, run_paging
-from schema.records import NoFigure, Run, from_text
-from schema.results import ResultRecord, ResultsDocument
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.documents import MOST_OF_SITE, MOST_OF_TABLE, DocumentError, cause, read_bytes
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.record.ledger_files import LedgerPlace, place_of, runs_in
+from perfledger.ingest.site import addresses, run_paging
+from perfledger.schema.records import NoFigure, Run, from_text
+from perfledger.schema.results import ResultRecord, ResultsDocument
 
 if TYPE_CHECKING:
-    from ingest.build import Inputs, State
+    from perfledger.ingest.build import Inputs, State
 
 _RESULTS = "data/results.json"
 _FIGURE = re.compile(r"[+-]?\d[\d,.]*(?:[×%]|$)")
@@ -84,7 +83,7 @@ def verify(site: Path, state: State | None, ledger: str = "") -> Verified:
 
 def read_anew(inputs: Inputs) -> State:
     """Read logs without any ledger or cache: neither may vouch for itself."""
-    from ingest import build as builder
+    from perfledger.ingest import build as builder
 
     with tempfile.TemporaryDirectory() as empty:
         return builder.read(with_fields(inputs, out=Path(empty, "docs")))
@@ -247,7 +246,7 @@ def _address(page: str, link: str) -> str:
 
 def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
     """Compare the hashes of the logs, and all data byte for byte with what the logs give; yield what differs."""
-    from ingest import build as builder
+    from perfledger.ingest import build as builder
 
     told.logs = 0
     found = {run.id: run for run in state.ledger.runs}

@@ -9,13 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 import click
-
-from parsers.contract import Format, FormatError
-from parsers.engine.read import Log, read
-from parsers.engine.registry import by_id, formats
-from parsers.engine.scan import Noise, ScanError, chunks
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
+from perfledger.parsers.contract import Format, FormatError
+from perfledger.parsers.engine.read import Log, read
+from perfledger.parsers.engine.registry import by_id, formats
+from perfledger.parsers.engine.scan import Noise, ScanError, chunks
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords
 
 #: Lines shown that hold the marker and were not read.
 _UNREAD = 3

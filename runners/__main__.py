@@ -8,7 +8,7 @@ if sys.version_info < (3, 11):  # noqa: UP036
     sys.exit(2)
 
 try:
-    from runners.cli import main
+    from perfledger.runners.cli import main
 except ModuleNotFoundError as error:
     if error.name not in ("click", "msgspec"):
         raise

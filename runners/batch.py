@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import Struct, structs
-
-from runners.command import Settings, build_run, commit_of
-from runners.job import JobSpec, PlannedRun, RunnerError
-from runners.recipe import LaunchRecipe, RecipeCase, case_choices, case_folder, select_cases
-from runners.record import (
+from perfledger.runners.command import Settings, build_run, commit_of
+from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
+from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, case_folder, select_cases
+from perfledger.runners.record import (
     LAUNCH_JSON,
     SETTLED_OUTCOMES,
     AttendedError,
@@ -24,10 +23,10 @@ from runners.record import (
     next_repeat,
     unfinished,
 )
-from runners.run import STOPPED, UNFINISHED, RunContext, Supervision, complain, launch, pause, resume_run
-from runners.targets import AnyTarget
-from runners.transport import UnreachableError
-from schema.figures import CaseFigure, FiguresFound
+from perfledger.runners.run import STOPPED, UNFINISHED, RunContext, Supervision, complain, launch, pause, resume_run
+from perfledger.runners.targets import AnyTarget
+from perfledger.runners.transport import UnreachableError
+from perfledger.schema.figures import CaseFigure, FiguresFound
 
 #: Exit status of a command.
 COMPLETED, OTHERWISE, REFUSED = 0, 1, 2

@@ -21,24 +21,23 @@ from typing import Any, Literal
 import click
 import msgspec
 from msgspec import Struct, structs
-
-from runners import batch as batches
-from runners import plans
-from runners import recipe as recipes
-from runners import site as sites
-from runners import submit as submission
-from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
-from runners.command import Settings, build_run, setup_steps
-from runners.job import ContainerTool, PlannedRun, RunnerError, checked
-from runners.nodes import printable, set_up
-from runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
-from runners.record import case_figures, check_ingest, finished_runs, unfinished
-from runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
-from runners.targets import AnyTarget, parse_target
-from runners.transport import UnreachableError
-from runners.wrappers import CONTAINERS
-from schema.figures import FiguresFound
-from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
+from perfledger.runners import batch as batches
+from perfledger.runners import plans
+from perfledger.runners import recipe as recipes
+from perfledger.runners import site as sites
+from perfledger.runners import submit as submission
+from perfledger.runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
+from perfledger.runners.command import Settings, build_run, setup_steps
+from perfledger.runners.job import ContainerTool, PlannedRun, RunnerError, checked
+from perfledger.runners.nodes import printable, set_up
+from perfledger.runners.recipe import Choices, LaunchRecipe, RecipeCase, case_choices, matches, select_cases
+from perfledger.runners.record import case_figures, check_ingest, finished_runs, unfinished
+from perfledger.runners.run import STOPPED, RunContext, Supervision, collect_run, complain, standalone, supervise
+from perfledger.runners.targets import AnyTarget, parse_target
+from perfledger.runners.transport import UnreachableError
+from perfledger.runners.wrappers import CONTAINERS
+from perfledger.schema.figures import FiguresFound
+from perfledger.schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 
 PATIENCE_SECONDS = 300
 WAIT_SECONDS = 3600

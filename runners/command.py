@@ -15,8 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct, structs
-
-from runners.job import (
+from perfledger.runners.job import (
     NCCL_VARIABLES,
     NODE_VARIABLES,
     OF_INTERFACE,
@@ -38,8 +37,8 @@ from runners.job import (
     texts,
     word,
 )
-from runners.nodes import SetupSteps
-from runners.recipe import (
+from perfledger.runners.nodes import SetupSteps
+from perfledger.runners.recipe import (
     SLOT,
     Image,
     LaunchRecipe,
@@ -52,9 +51,9 @@ from runners.recipe import (
     slugify,
     text_of,
 )
-from runners.site import SitePlace
-from runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
-from schema.records import Case, Container, Recipe
+from perfledger.runners.site import SitePlace
+from perfledger.runners.wrappers import CONTAINER_NAME, LAUNCHERS, Start, entered, launched, pinned
+from perfledger.schema.records import Case, Container, Recipe
 
 #: A setup step that installs for Python.
 _PIP = re.compile(r"\bpip3?\b")

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
-
-from schema.records import Case, Recipe, SiteRecord
+from perfledger.schema.records import Case, Recipe, SiteRecord
 
 
 class RunnerError(Exception):

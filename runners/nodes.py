@@ -28,8 +28,7 @@ from typing import IO, Any, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
-
-from runners.job import RunnerError, VirtualEnvironment, Word
+from perfledger.runners.job import RunnerError, VirtualEnvironment, Word
 
 T = TypeVar("T")
 

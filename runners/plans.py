@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-
-from runners.command import environment_variables, launch_words
-from runners.job import RunnerError, texts
-from runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
-from schema.plans import EXAMPLE_DATA, SCHEMA, Plan, PlanCase, PlanSource
-from schema.records import Container
+from perfledger.runners.command import environment_variables, launch_words
+from perfledger.runners.job import RunnerError, texts
+from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
+from perfledger.schema.plans import EXAMPLE_DATA, SCHEMA, Plan, PlanCase, PlanSource
+from perfledger.schema.records import Container
 
 
 def plan_of(recipe: LaunchRecipe) -> Plan:

@@ -23,11 +23,10 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
-
-from runners.job import NODE_VARIABLES, NodeVariable, RunnerError, Scalar, Word, checked
-from schema.plans import DataSet
-from schema.redaction.keys import keys_in
-from schema.vocabulary import LAUNCHERS, PRECISIONS
+from perfledger.runners.job import NODE_VARIABLES, NodeVariable, RunnerError, Scalar, Word, checked
+from perfledger.schema.plans import DataSet
+from perfledger.schema.redaction.keys import keys_in
+from perfledger.schema.vocabulary import LAUNCHERS, PRECISIONS
 
 T = TypeVar("T", bound=Struct)
 FOLDER = Path(__file__).parent / "recipes"

@@ -26,14 +26,15 @@ from typing import IO, Any, Literal
 import msgspec
 from msgspec import Struct, structs
 from msgspec.structs import replace
+from perfledger.runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
+from perfledger.runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
+from perfledger.runners.targets import AnyTarget
+from perfledger.runners.transport import INCOMING, JobFacts, Ssh, Warnings
+from perfledger.schema.figures import FiguresFound
+from perfledger.schema.records import Node, SiteRecord, told_apart
+from perfledger.schema.redaction.redact import redact, redacted
 
-from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
-from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
-from runners.targets import AnyTarget
-from runners.transport import INCOMING, JobFacts, Ssh, Warnings
-from schema.figures import FiguresFound
-from schema.records import Node, SiteRecord, told_apart
-from schema.redaction.redact import redact, redacted
+from perfledger import TOP
 
 #: By these variables programs see some accelerators of a host only; a site may declare another.
 VISIBLE_GPUS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
@@ -55,7 +56,6 @@ KEPT = re.compile(
 OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
 #: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
 SETTLED_OUTCOMES = ("completed", "oom")
-ROOT = Path(__file__).resolve().parents[1]
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------
@@ -556,9 +556,9 @@ def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
 
 def _ingest(folder: Path) -> FiguresFound:
     """Return what `python -m ingest figures` says of the logs of a folder; paths in it begin with its name."""
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(TOP), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, "-m", "ingest", "figures", "--json", folder.name],
+        [sys.executable, "-m", "perfledger.ingest", "figures", "--json", folder.name],
         cwd=folder.parent,
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,

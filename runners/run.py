@@ -17,14 +17,13 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-
-from runners import record
-from runners.job import PlannedRun, RunnerError
-from runners.nodes import LOG, Outcome, agent_source, printable
-from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
-from runners.targets import AnyTarget
-from runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
-from schema.figures import FiguresFound
+from perfledger.runners import record
+from perfledger.runners.job import PlannedRun, RunnerError
+from perfledger.runners.nodes import LOG, Outcome, agent_source, printable
+from perfledger.runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
+from perfledger.runners.targets import AnyTarget
+from perfledger.runners.transport import INCOMING, Job, JobState, Local, UncertainStartError
+from perfledger.schema.figures import FiguresFound
 
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"

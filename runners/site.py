@@ -13,9 +13,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
-
-from runners.job import OF_INTERFACE, DeclaredAccelerator, Hooks, RunnerError
-from runners.recipe import (
+from perfledger.runners.job import OF_INTERFACE, DeclaredAccelerator, Hooks, RunnerError
+from perfledger.runners.recipe import (
     FOLDER,
     SITE_FILE,
     VARIABLE,
@@ -28,7 +27,7 @@ from runners.recipe import (
     refuse_nul,
     secret_fault,
 )
-from schema.records import SiteRecord
+from perfledger.schema.records import SiteRecord
 
 #: Processors or memory nodes as the kernel lists them: 0-7,16-23.
 _LIST = r"^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$"

@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-
-from runners.job import RunnerError
-from runners.record import ROOT, case_figures
-from schema.records import RunJson, told_apart
-from schema.redaction.names import Names, names_in
-from schema.redaction.redact import UNREADABLE, redact, redacted_text
-from schema.submission import (
+from perfledger.runners.job import RunnerError
+from perfledger.runners.record import case_figures
+from perfledger.schema.records import RunJson, told_apart
+from perfledger.schema.redaction.names import Names, names_in
+from perfledger.schema.redaction.redact import UNREADABLE, redact, redacted_text
+from perfledger.schema.submission import (
     FOLDER,
     LARGEST_FILE,
     MANIFEST,
@@ -38,6 +37,8 @@ from schema.submission import (
     SubmittedFile,
     identity,
 )
+
+from perfledger import TOP
 
 RUN = "run.json"
 #: Runs that a message names.
@@ -234,8 +235,8 @@ def manifest_text(manifest: Manifest) -> bytes:
 
 
 def _checked(folder: Path) -> list[SubmissionCheck]:
-    words = [sys.executable, "-m", "ingest", "accept", "--json", str(folder)]
-    done = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    words = [sys.executable, "-m", "perfledger.ingest", "accept", "--json", str(folder)]
+    done = subprocess.run(words, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     try:
         return msgspec.json.decode(done.stdout, type=list[SubmissionCheck])
     except msgspec.DecodeError:

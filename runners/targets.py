@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from runners.job import RunnerError
-from runners.slurm import PARTITION, Slurm
-from runners.transport import HOST, Local, Ssh
+from perfledger.runners.job import RunnerError
+from perfledger.runners.slurm import PARTITION, Slurm
+from perfledger.runners.transport import HOST, Local, Ssh
 
 FORMS = "it is local, ssh:HOST1,HOST2 or slurm:PARTITION"
 #: The targets that `launch.json` can hold.

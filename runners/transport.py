@@ -21,9 +21,8 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-
-from runners.job import JobSpec, PlannedRun, RunnerError, secret_values
-from runners.nodes import (
+from perfledger.runners.job import JobSpec, PlannedRun, RunnerError, secret_values
+from perfledger.runners.nodes import (
     LOG,
     PYTHON,
     ProgramResult,

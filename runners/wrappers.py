@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
-
-from runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, RunnerError, Word, literal, word
-from runners.recipe import Image, LaunchRecipe, RecipeCase, filled_word, slot_alone
+from perfledger.runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, RunnerError, Word, literal, word
+from perfledger.runners.recipe import Image, LaunchRecipe, RecipeCase, filled_word, slot_alone
 
 #: The container's name, so that one left behind can be found and ended.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))

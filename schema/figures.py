@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
-
-from schema.records import Case, Plain
+from perfledger.schema.records import Case, Plain
 
 
 class RunFigure(Struct, frozen=True, kw_only=True):

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
-
-from schema.records import Amount, Container, Count, Plain, Text, WrongError
-from schema.vocabulary import PRECISIONS
+from perfledger.schema.records import Amount, Container, Count, Plain, Text, WrongError
+from perfledger.schema.vocabulary import PRECISIONS
 
 SCHEMA: Literal["perfledger.plan/1"] = "perfledger.plan/1"
 #: Directly below a folder of logs.

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
-
-from schema.records import Amount
+from perfledger.schema.records import Amount
 
 #: The version that packed a submission; a test compares it with pyproject.toml.
 PERFLEDGER = "0.1.0"

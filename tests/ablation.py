@@ -21,11 +21,11 @@ from typing import Any
 
 import click
 import numpy as np
+from perfledger.ingest.read import layout as layouts
+from perfledger.ingest.read.walk import walk
+from perfledger.ingest.record.run import runs_of
+from perfledger.parsers.engine.registry import formats
 
-from ingest.read import layout as layouts
-from ingest.read.walk import walk
-from ingest.record.run import runs_of
-from parsers.engine.registry import formats
 from tests import reference
 
 #: Modules whose functions are watched if none are named.
@@ -50,8 +50,11 @@ def functions(modules: tuple[str, ...]) -> Iterator[tuple[str, Any, Neutral]]:
         path = reference.ROOT / top
         for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             name = ".".join(each.relative_to(reference.ROOT).with_suffix("").parts).removesuffix(".__init__")
-            for key, value in vars(import_module(name)).items():
-                own = inspect.isfunction(inspect.unwrap(value)) and getattr(value, "__module__", "") == name
+            for key, value in vars(import_module(f"perfledger.{name}")).items():
+                own = (
+                    inspect.isfunction(inspect.unwrap(value))
+                    and getattr(value, "__module__", "") == f"perfledger.{name}"
+                )
                 if own and (neutral := neutral_of(value)):
                     yield f"{name}:{key}", value, neutral
 
@@ -78,7 +81,7 @@ def _length(given: Any) -> int:
 def replace_everywhere(function: Any, other: Any) -> None:
     """Put another function wherever a module or a class of the product refers to one."""
     for module in list(sys.modules.values()):
-        if (getattr(module, "__name__", "") or "").split(".")[0] not in ("ingest", "parsers", "schema"):
+        if not (getattr(module, "__name__", "") or "").startswith("perfledger."):
             continue
         for key, value in list(vars(module).items()):
             if value is function:

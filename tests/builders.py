@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from schema.plans import EXAMPLE_DATA, SCHEMA, Plan
-from schema.records import Run, from_json, to_json
+from perfledger.schema.plans import EXAMPLE_DATA, SCHEMA, Plan
+from perfledger.schema.records import Run, from_json, to_json
 
 HARDWARE = "Test accelerator (made up)"
 SPEED = {"PyTorch": 400.0, "TensorFlow": 380.0, "PaddlePaddle": 410.0}

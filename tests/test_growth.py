@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ingest import build
-from ingest.compute.results import results
-from ingest.site import result_tables
-from ingest.site.model import Site, suites
-from parsers.engine.read import read
+from perfledger.ingest import build
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.site import result_tables
+from perfledger.ingest.site.model import Site, suites
+from perfledger.parsers.engine.read import read
+
 from tests import builders
 from tests.parsers.golden import GOLDEN
 

@@ -38,13 +38,18 @@ def modules(layer: str) -> list[Path]:
     return found
 
 
+def within(module: str) -> str:
+    """Return the name of a module of ours as its folder has it."""
+    return module.removeprefix("perfledger.")
+
+
 def imported(nodes: Iterator[ast.AST] | list[ast.stmt], package: str) -> Iterator[tuple[str, int]]:
     """Yield the top-level package and the line of every import among the nodes."""
     for node in nodes:
         if isinstance(node, ast.Import):
-            yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
+            yield from ((within(alias.name).partition(".")[0], node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield (package if node.level else (node.module or "").partition(".")[0]), node.lineno
+            yield (package if node.level else within(node.module or "").partition(".")[0]), node.lineno
 
 
 def run_at_import(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -84,7 +89,7 @@ def test_a_layer_imports_only_what_lies_below_it(layer: str) -> None:
 
 def package(module: str) -> str:
     """Return the package of `ingest` that a module belongs to; modules outside the packages are the commands."""
-    parts = module.split(".")
+    parts = within(module).split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ORDER else "commands"
 
 
@@ -93,7 +98,7 @@ def upward_imports(path: Path, order: Mapping[str, int]) -> list[str]:
     mine = package(".".join(path.relative_to(ROOT).with_suffix("").parts))
     found = []
     for node in ast.walk(parse(path)):
-        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("ingest"):
+        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("perfledger.ingest"):
             continue
         for alias in node.names:
             other = package(f"{node.module}.{alias.name}")
@@ -111,7 +116,7 @@ def test_the_packages_of_ingest_import_in_the_order_of_the_data() -> None:
 def test_an_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "ingest" / "read" / "module.py"
     path.parent.mkdir(parents=True)
-    path.write_text("def f():\n    from ingest.site import model\n", encoding="utf-8")
+    path.write_text("def f():\n    from perfledger.ingest.site import model\n", encoding="utf-8")
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
     assert [line.partition(": ")[2] for line in upward_imports(path, ORDER)] == ["read imports site"]
 
@@ -129,10 +134,9 @@ def file_imports() -> dict[str, set[str]]:
         path = ROOT / f"{name.replace('.', '/')}.py"
         path = path if path.exists() else ROOT / name.replace(".", "/") / "__init__.py"
         taken = [each for each in ast.walk(parse(path)) if isinstance(each, ast.ImportFrom)]
-        full = {f"{each.module}.{alias.name}" for each in taken for alias in each.names}
-        found[name] = ({each for each in full if each in names} | {each.module or "" for each in taken}) & names - {
-            name
-        }
+        whole = {within(each.module or "") for each in taken}
+        full = {within(f"{each.module}.{alias.name}") for each in taken for alias in each.names}
+        found[name] = (full | whole) & names - {name}
     return found
 
 
@@ -183,7 +187,9 @@ def test_runners_import_little_that_is_installed() -> None:
     Workloads run elsewhere, with what they train.
     """
     for path in (path for path in modules("runners") if "workloads" not in path.parts):
-        known = set() if path.name == "host_agent.py" else {"runners", "schema", "click", "msgspec", "tqdm"}
+        known = (
+            set() if path.name == "host_agent.py" else {"perfledger", "runners", "schema", "click", "msgspec", "tqdm"}
+        )
         taken = imported(ast.walk(parse(path)), "runners")
         assert [f"{path}:{line}: {name}" for name, line in taken if name not in known | sys.stdlib_module_names] == []
 
@@ -208,7 +214,7 @@ def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
 
 #: What hooks may take from us: words, whether pages are old, and the addresses of forges, which know the commit that
 #: MkDocs builds. What a page shows comes from ingest, ready to use.
-HOOKS_IMPORT = {"ingest.common", "ingest.site import forge"}
+HOOKS_IMPORT = {"perfledger import ", "perfledger.ingest.common", "perfledger.ingest.site import forge"}
 
 
 def test_hooks_are_the_only_python_beside_pages_and_import_little_of_ours() -> None:
@@ -225,7 +231,7 @@ def test_hooks_are_the_only_python_beside_pages_and_import_little_of_ours() -> N
             if isinstance(node, ast.ImportFrom)
             else [each.name for each in node.names]
         )
-        if name.partition(".")[0] in OURS
+        if name.startswith("perfledger") or name.partition(".")[0] in OURS
     ]
     assert ours
     assert [each for each in ours if not each.partition(": imports ")[2].startswith(tuple(HOOKS_IMPORT))] == []
@@ -234,9 +240,9 @@ def test_hooks_are_the_only_python_beside_pages_and_import_little_of_ours() -> N
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("import ingest.runs", ["ingest"]),
-        ("def f():\n    from runners.recipe import RecipeCase", ["runners"]),
-        ("from parsers import scan\nfrom . import registry", []),
+        ("import perfledger.ingest.runs", ["ingest"]),
+        ("def f():\n    from perfledger.runners.recipe import RecipeCase", ["runners"]),
+        ("from perfledger.parsers import scan\nfrom . import registry", []),
     ],
 )
 def test_a_foreign_import_is_found(source: str, expected: list[str], tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import perfledger.parsers as parsers
 import pytest
-
-import parsers
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEM = Path("/usr/bin/python3")
@@ -117,12 +116,14 @@ def test_a_python_without_possessive_quantifiers_is_detected(monkeypatch: pytest
     assert not parsers.possessive_quantifiers_work()
 
 
-@pytest.mark.parametrize("module", ["ingest", "bench", "parsers.engine.read"])
+@pytest.mark.parametrize("module", ["ingest", "bench", "perfledger.parsers.engine.read"])
 def test_a_python_that_would_misread_logs_is_refused_before_all_else(module: str, tmp_path: Path) -> None:
     assert_refused(run(sys.executable, tmp_path, "-c", BLIND.format(module), str(tmp_path)), tmp_path)
 
 
-@pytest.mark.parametrize("arguments", [("-m", "ingest", "."), ("-m", "bench"), ("-c", "import parsers.read")])
+@pytest.mark.parametrize(
+    "arguments", [("-m", "ingest", "."), ("-m", "bench"), ("-c", "import perfledger.parsers.engine.read")]
+)
 def test_the_faulty_python_of_a_distribution_is_refused(arguments: tuple[str, ...], tmp_path: Path) -> None:
     if not SYSTEM.is_file() or run(SYSTEM, tmp_path, "-c", FAULTY).returncode:
         pytest.skip(f"{SYSTEM} is no Python with CPython issue 106052")

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ingest.common import words
-from schema import vocabulary
+from perfledger.ingest.common import words
+from perfledger.schema import vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "report_templates"

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from ingest.common.errors import UsageError
-from parsers.engine.unpack import is_packed
+from perfledger.ingest.common.errors import UsageError
+from perfledger.parsers.engine.unpack import is_packed
 
 #: Seconds for any log, and for each MiB of its file more: the densest logs that we know take a thirtieth of that. A
 #: packed file may hold much more than its size.

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from ingest.common.budget import VARIABLE, TooSlowError, limited, seconds_for
-from ingest.common.errors import UsageError
-from parsers.contract import FormatError
-from schema.records import Problem
+from perfledger.ingest.common.budget import VARIABLE, TooSlowError, limited, seconds_for
+from perfledger.ingest.common.errors import UsageError
+from perfledger.parsers.contract import FormatError
+from perfledger.schema.records import Problem
 
-_TOP = Path(__file__).resolve().parents[2]
+from perfledger import PACKAGES
+
 #: What no log can cause: a mistake in a file of the project, a format that contradicts the contract, a package that is
 #: not installed. They would meet every log alike, and end the command.
 _OF_THE_PROJECT = (UsageError, FormatError, ImportError)
@@ -55,7 +56,7 @@ def fault(error: Exception, path: str) -> Problem:
 def _place(error: Exception) -> str:
     """Return `ingest/compute/series.py:12 (name of the function)`; the file's name alone where none of ours is met."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [each for each in frames if Path(each.filename).is_relative_to(_TOP)]
+    ours = [each for each in frames if Path(each.filename).is_relative_to(PACKAGES)]
     last = (ours or frames)[-1]
-    file = Path(last.filename).relative_to(_TOP).as_posix() if ours else Path(last.filename).name
+    file = Path(last.filename).relative_to(PACKAGES).as_posix() if ours else Path(last.filename).name
     return f"{file}:{last.lineno} ({last.name})"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from ingest.common.documents import DocumentError, read_bytes
+from perfledger.ingest.common.documents import DocumentError, read_bytes
 
 #: Up to so many logs, data are JSON lines, whose changes git shows; of more they are Parquet files, a tenth as large.
 MANY_LOGS = 5_000

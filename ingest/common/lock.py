@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ingest.common.errors import UsageError, printable
-from ingest.common.files import notes
+from perfledger.ingest.common.errors import UsageError, printable
+from perfledger.ingest.common.files import notes
 
 #: Another process has the lock; the file system knows no locks.
 _BUSY = frozenset({errno.EACCES, errno.EAGAIN})

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.common.errors import printable
-from ingest.common.files import MANY_LOGS
-from schema.records import Problem, Run
+from perfledger.ingest.common.errors import printable
+from perfledger.ingest.common.files import MANY_LOGS
+from perfledger.schema.records import Problem, Run
 
 if TYPE_CHECKING:
-    from ingest.common.words import Words
+    from perfledger.ingest.common.words import Words
 
 #: The file of all problems, below the folder of the pages: of few logs, and of many.
 LINES, TABLE = "data/problems.jsonl", "data/problems.parquet"
@@ -101,6 +101,6 @@ def _worded(argument: Any) -> Any:
 
 
 def _words() -> Words:
-    from ingest.common.words import own
+    from perfledger.ingest.common.words import own
 
     return own()

@@ -15,13 +15,13 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from ingest.common.errors import UsageError
+from perfledger.ingest.common.errors import UsageError
 
-_TOP = Path(__file__).resolve().parents[2]
+from perfledger import TOP
+
 #: Seconds in which a process that is interrupted may remove its temporary files.
 _CLEANING_UP = 2.0
 #: Seconds between two looks whether the process that gives the work is still there.
@@ -146,7 +146,7 @@ def _forked(connection: Connection, work: Callable[[Any], Any]) -> Any:
 
 
 def _started(connection: Connection, folder: str | None) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join(filter(None, [str(_TOP), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(TOP), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", __name__, str(connection.fileno()), str(os.getpid())],

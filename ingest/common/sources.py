@@ -8,15 +8,16 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ingest.common.documents import read_text
-from ingest.common.files import notes, write_if_changed
+from perfledger.ingest.common.documents import read_text
+from perfledger.ingest.common.files import notes, write_if_changed
 
-#: Below the project's folder: what pages are made of, other than the logs.
-CODE = ("report_templates", "ingest", "parsers", "schema")
+from perfledger import PACKAGES, TEMPLATES
+
+#: What pages are made of, other than the logs.
+CODE = (TEMPLATES, *(PACKAGES / each for each in ("ingest", "parsers", "schema")))
 _NOTE = "sources.json"
 #: Folders below a given path that are entered, one within another; any tree of logs has fewer.
 DEEPEST = 100
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def fingerprint(paths: Iterable[Path]) -> str:
@@ -44,7 +45,7 @@ def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
 def state(paths: Sequence[Path], layout: str) -> str:
     """Return the state of all sources of the pages for these logs; call it before they are read."""
     named = {"logs": [str(each.resolve()) for each in paths], "layout": layout}
-    return json.dumps({**named, "sources": fingerprint([*paths, Path(layout), *(_ROOT / each for each in CODE)])})
+    return json.dumps({**named, "sources": fingerprint([*paths, Path(layout), *CODE])})
 
 
 def record(docs: Path, before: str) -> None:

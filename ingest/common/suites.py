@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from perfledger.ingest.common.toml_file import TomlFile, display_path, read
+from perfledger.ingest.common.words import WordsEntry
+from perfledger.schema.vocabulary import UNITS
 
-from ingest.common.toml_file import TomlFile, display_path, read
-from ingest.common.words import WordsEntry
-from schema.vocabulary import UNITS
+from perfledger import TEMPLATES
 
-SUITES = Path(__file__).resolve().parents[2] / "report_templates" / "suites"
+SUITES = TEMPLATES / "suites"
 
 Name = Annotated[str, Meta(pattern=r"\S", description="a text that is not blank")]
 Names = tuple[Name, ...]

@@ -18,9 +18,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import inspect
-
-from ingest.common.documents import DocumentError, read_text
-from ingest.common.errors import UsageError
+from perfledger.ingest.common.documents import DocumentError, read_text
+from perfledger.ingest.common.errors import UsageError
 
 Keys = tuple[str | int, ...]
 Record = TypeVar("Record")

@@ -12,13 +12,13 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 import msgspec
+from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
+from perfledger.schema import vocabulary
+from perfledger.schema.records import Problem, Reason
 
-from ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
-from schema import vocabulary
-from schema.records import Problem, Reason
+from perfledger import TEMPLATES
 
 LANGUAGES = ("en", "zh")
-TEMPLATES = Path(__file__).resolve().parents[2] / "report_templates"
 WORDS = TEMPLATES / "words.toml"
 
 

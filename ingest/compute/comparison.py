@@ -15,9 +15,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from msgspec import UNSET
-
-from ingest.common import numbers
-from ingest.compute.comparison_levels import (
+from perfledger.ingest.common import numbers
+from perfledger.ingest.compute.comparison_levels import (
     DEFAULT,
     Level,
     Values,
@@ -28,9 +27,9 @@ from ingest.compute.comparison_levels import (
     is_tuning,
     tolerant,
 )
-from ingest.compute.contrast import Contrast, Grade, Measured, contrast
-from schema.records import Container, Plain, Result, Run
-from schema.results import Conditions, ResultRecord
+from perfledger.ingest.compute.contrast import Contrast, Grade, Measured, contrast
+from perfledger.schema.records import Container, Plain, Result, Run
+from perfledger.schema.results import Conditions, ResultRecord
 
 Kind = Literal["fact", "option", "condition"]
 #: What can be said of several frameworks in one case: how sure it is that the best is ahead, or why it is not compared;

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
-from schema.vocabulary import FACTS, PRECISION_GROUPS, TUNING
+from perfledger.schema.vocabulary import FACTS, PRECISION_GROUPS, TUNING
 
 Level = Literal["identical", "workload", "everything"]
 #: From the strictest to the loosest.

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from msgspec import UNSET, Struct, structs
-
-from ingest.compute.comparison import (
+from perfledger.ingest.compute.comparison import (
     DIMENSIONS,
     Difference,
     Statement,
@@ -23,9 +22,9 @@ from ingest.compute.comparison import (
     comparability,
     statement_of_record,
 )
-from ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
-from ingest.compute.contrast import Effect, Grade, Measured, cliffs_delta, effect, written
-from schema.results import Metric, ResultRecord
+from perfledger.ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
+from perfledger.ingest.compute.contrast import Effect, Grade, Measured, cliffs_delta, effect, written
+from perfledger.schema.results import Metric, ResultRecord
 
 _Key = TypeVar("_Key")
 #: The figures that were measured here, by the result's id and the metric.

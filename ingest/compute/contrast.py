@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ingest.common import numbers
+from perfledger.ingest.common import numbers
 
 if TYPE_CHECKING:
     import numpy as np

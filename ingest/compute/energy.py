@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ingest.common.numbers import shortened
-from schema.records import MetricFigure, Reason, Run
-from schema.vocabulary import METRICS, UNITS
+from perfledger.ingest.common.numbers import shortened
+from perfledger.schema.records import MetricFigure, Reason, Run
+from perfledger.schema.vocabulary import METRICS, UNITS
 
 _PER_SAMPLE, _PER_TOKEN = ("energy_per_sample", "samples_per_joule"), ("energy_per_token", "tokens_per_joule")
 #: The unit of a throughput that counts parts of samples, and has an energy all the same.

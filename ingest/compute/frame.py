@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from parsers.contract import PauseKind
-from parsers.contract.statistics import median, medians
-from parsers.engine.table import SessionRecords, Stop
-from schema.vocabulary import UNITS
+from perfledger.parsers.contract import PauseKind
+from perfledger.parsers.contract.statistics import median, medians
+from perfledger.parsers.engine.table import SessionRecords, Stop
+from perfledger.schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from ingest.compute.change_points import change_points
-from ingest.compute.comparison_levels import Values
-from ingest.compute.contrast import SEVERAL, Contrast, Measured, contrast
+from perfledger.ingest.compute.change_points import change_points
+from perfledger.ingest.compute.comparison_levels import Values
+from perfledger.ingest.compute.contrast import SEVERAL, Contrast, Measured, contrast
 
 #: What a difference from an earlier point is called. `suspicious`: likely worse; `promising`: likely better.
 Word = Literal["regression", "suspicious", "no_change", "promising", "improvement", "insufficient"]

@@ -13,22 +13,21 @@ from functools import partial
 from typing import TypeGuard
 
 from msgspec.structs import replace
-
-from ingest.compute import rules
-from ingest.compute.series import NoFigureError, ThroughputSeries, computed_series
-from ingest.compute.window import too_few
-from ingest.compute.witnesses.arithmetic import arithmetic_witness, summary_arithmetic
-from ingest.compute.witnesses.clock import clock_witness
-from ingest.compute.witnesses.counters import counters_witness, summary_counters
-from ingest.compute.witnesses.judging import least_alike
-from ingest.compute.witnesses.physics import physics_witness, within_peak
-from ingest.compute.witnesses.summary import (
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, computed_series
+from perfledger.ingest.compute.window import too_few
+from perfledger.ingest.compute.witnesses.arithmetic import arithmetic_witness, summary_arithmetic
+from perfledger.ingest.compute.witnesses.clock import clock_witness
+from perfledger.ingest.compute.witnesses.counters import counters_witness, summary_counters
+from perfledger.ingest.compute.witnesses.judging import least_alike
+from perfledger.ingest.compute.witnesses.physics import physics_witness, within_peak
+from perfledger.ingest.compute.witnesses.summary import (
     counts_more,
     framework_witness,
     summary_witness,
 )
-from parsers.engine.session import Session
-from schema.records import Facts, Figure, NoFigure, Reason, Witness
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Facts, Figure, NoFigure, Reason, Witness
 
 #: Witnesses that contradict the seconds of the records, not the samples that they hold.
 _OF_SECONDS = frozenset({"clock", "summary", "framework"})

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-from ingest.common.numbers import shortened
-from ingest.common.toml_file import read
-from ingest.compute.frame import StepRows, confirmed, increments, one_row_per_step
-from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
-from ingest.compute.window import TOO_FEW, training, warm_up
-from parsers.contract import Reading
-from parsers.contract.statistics import median
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
-from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
-from schema.vocabulary import METRICS, PRECISIONS
+from perfledger.ingest.common.numbers import shortened
+from perfledger.ingest.common.toml_file import read
+from perfledger.ingest.compute.frame import StepRows, confirmed, increments, one_row_per_step
+from perfledger.ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
+from perfledger.ingest.compute.window import TOO_FEW, training, warm_up
+from perfledger.parsers.contract import Reading
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords
+from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
+from perfledger.schema.vocabulary import METRICS, PRECISIONS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ingest.compute.frame import (
+from perfledger.ingest.compute.frame import (
     TIMED,
     StepRows,
     between,
@@ -20,11 +20,11 @@ from ingest.compute.frame import (
     places,
     restarts,
 )
-from parsers.contract.statistics import median
-from parsers.engine.clock import DATELESS_BEFORE
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
-from schema.records import Reason
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.clock import DATELESS_BEFORE
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords
+from perfledger.schema.records import Reason
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-
-from ingest.common.suites import SAMPLES, folded, unit_of_samples
-from ingest.compute.rules import HEADLINE, SUMMARY
-from ingest.read import facts
-from schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, to_json
-from schema.submission import submitter_of
-from schema.vocabulary import CASE, METRICS, NO_FIGURE
+from perfledger.ingest.common.suites import SAMPLES, folded, unit_of_samples
+from perfledger.ingest.compute.rules import HEADLINE, SUMMARY
+from perfledger.ingest.read import facts
+from perfledger.schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, to_json
+from perfledger.schema.submission import submitter_of
+from perfledger.schema.vocabulary import CASE, METRICS, NO_FIGURE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
-
-from ingest.common.numbers import decimals, printed_decimals
-from ingest.compute.series import (
+from perfledger.ingest.common.numbers import decimals, printed_decimals
+from perfledger.ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     computed_series,
@@ -25,12 +24,12 @@ from ingest.compute.series import (
     scoped,
     series,
 )
-from ingest.compute.window import training, warm_up
-from parsers.contract import Window
-from parsers.contract.statistics import median
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
-from schema.records import Facts, Figure, NoFigure
+from perfledger.ingest.compute.window import training, warm_up
+from perfledger.parsers.contract import Window
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords
+from perfledger.schema.records import Facts, Figure, NoFigure
 
 if TYPE_CHECKING:
     import numpy as np

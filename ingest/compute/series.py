@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ingest.compute.frame import (
+from perfledger.ingest.compute.frame import (
     TIMED,
     StepRows,
     confirmed,
@@ -19,19 +19,18 @@ from ingest.compute.frame import (
     one_row_per_step,
     usual_gap,
 )
-from ingest.read.facts import CUTS
-from parsers.contract import Reading, Scope
-from parsers.contract.statistics import median
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords, converter, last_digit
-from schema.records import Facts, NoFigure, Reason
-from schema.vocabulary import UNITS
+from perfledger.ingest.read.facts import CUTS
+from perfledger.parsers.contract import Reading, Scope
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords, converter, last_digit
+from perfledger.schema.records import Facts, NoFigure, Reason
+from perfledger.schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from ingest.compute.frame import PauseFlags
+    from perfledger.ingest.compute.frame import PauseFlags
 
     Column = NDArray[np.float64]
     Rows = NDArray[np.intp]

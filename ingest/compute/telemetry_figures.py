@@ -13,10 +13,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-
-from ingest.common.numbers import shortened
-from parsers.contract.telemetry import Recording
-from schema.records import Telemetry
+from perfledger.ingest.common.numbers import shortened
+from perfledger.parsers.contract.telemetry import Recording
+from perfledger.schema.records import Telemetry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -371,6 +370,6 @@ def iso(seconds: float) -> str:
 
 def seconds_of(clock: str) -> float:
     """Convert such a clock back to seconds."""
-    from parsers.engine.clock import clocks
+    from perfledger.parsers.engine.clock import clocks
 
     return float(clocks([clock.encode("ascii")])[0])

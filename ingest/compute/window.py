@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ingest.compute.frame import PAUSES
-from ingest.compute.series import ThroughputSeries
-from parsers.contract.statistics import median
-from schema.records import Evenness, Pauses, Reason
+from perfledger.ingest.compute.frame import PAUSES
+from perfledger.ingest.compute.series import ThroughputSeries
+from perfledger.parsers.contract.statistics import median
+from perfledger.schema.records import Evenness, Pauses, Reason
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from ingest.compute.frame import PauseFlags
+    from perfledger.ingest.compute.frame import PauseFlags
 
     Rows = NDArray[np.intp]
 

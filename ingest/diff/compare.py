@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ingest.compute.contrast import Grade, Measured, contrast
-from ingest.compute.results import results
-from ingest.diff.revision import RecordedState
-from schema.records import Problem, Result, Run
-from schema.vocabulary import CASE, METRICS
+from perfledger.ingest.compute.contrast import Grade, Measured, contrast
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.diff.revision import RecordedState
+from perfledger.schema.records import Problem, Result, Run
+from perfledger.schema.vocabulary import CASE, METRICS
 
 Log = tuple[str, int]
 #: Two computations of one figure may differ in the last of sixteen digits, on another machine.

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from msgspec import ValidationError
 from msgspec.structs import replace
-
-from ingest.common.errors import UsageError
-from ingest.record.ledger_files import FOLDER, LINES, PART, LedgerFolder, lines_of
-from schema.records import Run, from_text
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.record.ledger_files import FOLDER, LINES, PART, LedgerFolder, lines_of
+from perfledger.schema.records import Run, from_text
 
 _PUBLISHED = "published.csv"
 

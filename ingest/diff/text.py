@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, get_args
 
-from ingest.common import numbers
-from ingest.common.errors import printable
-from ingest.common.words import TEMPLATES, Phrase, Words, WordsError, coded, phrase, word_for
-from ingest.compute.contrast import Grade
-from ingest.diff.compare import Held, LedgerDifference, MovedMetric, Pair, Unpaired, Withdrawn
-from ingest.diff.revision import Commit
-from schema.records import Problem, Result
-from schema.vocabulary import METRICS, NO_FIGURE
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.errors import printable
+from perfledger.ingest.common.words import Phrase, Words, WordsError, coded, phrase, word_for
+from perfledger.ingest.compute.contrast import Grade
+from perfledger.ingest.diff.compare import Held, LedgerDifference, MovedMetric, Pair, Unpaired, Withdrawn
+from perfledger.ingest.diff.revision import Commit
+from perfledger.schema.records import Problem, Result
+from perfledger.schema.vocabulary import METRICS, NO_FIGURE
+
+from perfledger import TEMPLATES
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -21,15 +21,14 @@ from itertools import pairwise
 from typing import Any
 
 from msgspec import UNSET
-
-from ingest.common.cells import no_formula
-from ingest.compute.results import results
-from ingest.compute.rules import NAMES
-from ingest.published import cases
-from ingest.published.publications import Publications, Published, Publisher, SourceClaim, options_cell
-from ingest.read import facts
-from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
-from schema.vocabulary import METRICS
+from perfledger.ingest.common.cells import no_formula
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.compute.rules import NAMES
+from perfledger.ingest.published import cases
+from perfledger.ingest.published.publications import Publications, Published, Publisher, SourceClaim, options_cell
+from perfledger.ingest.read import facts
+from perfledger.schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
+from perfledger.schema.vocabulary import METRICS
 
 TOLERANCE = 0.001
 #: Bounds of the histogram of deviations, on both sides of zero, beyond the tolerance.

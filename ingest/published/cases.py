@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 
-from ingest.common import suites
-from ingest.common.suites import folded
-from ingest.published.publications import Published, options_cell
-from schema.plans import Plan, PlanCase
-from schema.records import Plain, Result
-from schema.vocabulary import PRECISION_GROUPS
+from perfledger.ingest.common import suites
+from perfledger.ingest.common.suites import folded
+from perfledger.ingest.published.publications import Published, options_cell
+from perfledger.schema.plans import Plan, PlanCase
+from perfledger.schema.records import Plain, Result
+from perfledger.schema.vocabulary import PRECISION_GROUPS
 
 Case = tuple[object, ...]
 #: PaddlePaddle's own libraries of models. NVIDIA's trainers are not those of the frameworks in their names:

@@ -13,10 +13,19 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.toml_file import (
+    Keys,
+    TomlFile,
+    WrongValueError,
+    did_you_mean,
+    display_path,
+    one_of,
+    read_tables,
+)
+from perfledger.ingest.common.words import Bilingual, WordsEntry
 
-from ingest.common.errors import UsageError
-from ingest.common.toml_file import Keys, TomlFile, WrongValueError, did_you_mean, display_path, one_of, read_tables
-from ingest.common.words import TEMPLATES, Bilingual, WordsEntry
+from perfledger import TEMPLATES
 
 REPORTS = TEMPLATES / "reports"
 SHARED = "_shared.toml"

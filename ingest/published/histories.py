@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest.compute.contrast import Measured
-from ingest.compute.history import HistoryPoint, Moment, history
-from ingest.published.cases import in_one_spelling, library
-from ingest.published.publications import Published, Publisher
+from perfledger.ingest.compute.contrast import Measured
+from perfledger.ingest.compute.history import HistoryPoint, Moment, history
+from perfledger.ingest.published.cases import in_one_spelling, library
+from perfledger.ingest.published.publications import Published, Publisher
 
 _METRIC = "throughput"
 #: Options that are off where nothing is stated.

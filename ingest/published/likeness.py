@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ingest.published.publications import REPEATS, Published, options_cell
-from ingest.published.slices import Slice
-from schema.vocabulary import METRICS, PRECISION_GROUPS
+from perfledger.ingest.published.publications import REPEATS, Published, options_cell
+from perfledger.ingest.published.slices import Slice
+from perfledger.schema.vocabulary import METRICS, PRECISION_GROUPS
 
 Direction = Literal["higher", "lower"]
 #: Options of how a framework runs the same work: which of them it has is part of what is compared.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ingest.published.publications import Published
+from perfledger.ingest.published.publications import Published
 
 _CODED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
 

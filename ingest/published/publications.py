@@ -24,17 +24,16 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
-
-from ingest.common import suites, toml_file
-from ingest.common.cells import no_formula
-from ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
-from ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
-from ingest.common.words import WordsEntry
-from ingest.compute import rules
-from ingest.read.walk import PUBLISHED_FOLDER, SOURCES
-from schema import vocabulary
-from schema.records import Problem, Run, from_text
-from schema.redaction.redact import redacted
+from perfledger.ingest.common import suites, toml_file
+from perfledger.ingest.common.cells import no_formula
+from perfledger.ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text
+from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
+from perfledger.ingest.common.words import WordsEntry
+from perfledger.ingest.compute import rules
+from perfledger.ingest.read.walk import PUBLISHED_FOLDER, SOURCES
+from perfledger.schema import vocabulary
+from perfledger.schema.records import Problem, Run, from_text
+from perfledger.schema.redaction.redact import redacted
 
 RECOMPUTED = "recomputed"
 

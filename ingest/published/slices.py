@@ -16,11 +16,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 
-from ingest.common.words import Text
-from ingest.published.cases import case_without_devices, one_device_figures
-from ingest.published.declarations import CASE, REST, ROW_BATCH_SIZE, TABLE, Block, Report, ReportError, Where
-from ingest.published.notes import PublishedNote, notes
-from ingest.published.publications import Published
+from perfledger.ingest.common.words import Text
+from perfledger.ingest.published.cases import case_without_devices, one_device_figures
+from perfledger.ingest.published.declarations import (
+    CASE,
+    REST,
+    ROW_BATCH_SIZE,
+    TABLE,
+    Block,
+    Report,
+    ReportError,
+    Where,
+)
+from perfledger.ingest.published.notes import PublishedNote, notes
+from perfledger.ingest.published.publications import Published
 
 Values = tuple[tuple[str, str], ...]
 TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "metric", "unit", "state"})

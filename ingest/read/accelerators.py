@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import Struct
-
-from ingest.common.toml_file import FileError, WrongValueError, read
-from schema.records import Problem
+from perfledger.ingest.common.toml_file import FileError, WrongValueError, read
+from perfledger.schema.records import Problem
 
 FILE = "accelerators.toml"
 #: More watts, or money an hour, than any device.

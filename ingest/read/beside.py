@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ingest.common.documents import DocumentError, read_bytes
-from ingest.common.files import absolute
-from ingest.common.toml_file import did_you_mean
-from ingest.read import run_json
-from ingest.read.layout import BesideEntry, Layout, beside, files_beside
-from ingest.read.walk import Input
-from schema.records import FactValue, Plain, Problem, Stated
-from schema.vocabulary import FACTS, PRECISIONS
+from perfledger.ingest.common.documents import DocumentError, read_bytes
+from perfledger.ingest.common.files import absolute
+from perfledger.ingest.common.toml_file import did_you_mean
+from perfledger.ingest.read import run_json
+from perfledger.ingest.read.layout import BesideEntry, Layout, beside, files_beside
+from perfledger.ingest.read.walk import Input
+from perfledger.schema.records import FactValue, Plain, Problem, Stated
+from perfledger.schema.vocabulary import FACTS, PRECISIONS
 
 #: The source of a fact that a file beside the log states.
 BESIDE = "beside"

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
-
-from ingest.common import suites
-from ingest.common.suites import folded
-from ingest.common.toml_file import FileError, WrongValueError, read
-from ingest.common.words import WordsEntry
-from schema.records import Problem
+from perfledger.ingest.common import suites
+from perfledger.ingest.common.suites import folded
+from perfledger.ingest.common.toml_file import FileError, WrongValueError, read
+from perfledger.ingest.common.words import WordsEntry
+from perfledger.schema.records import Problem
 
 FILE = "changes.toml"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingest.common.faults import guarded
-from ingest.common.files import is_as_stated
-from ingest.read.run_json import RunJsonFile, decoded, read, short
-from ingest.read.walk import Input
-from schema.records import Environment, EnvironmentDetails, Problem, from_json, to_json
+from perfledger.ingest.common.faults import guarded
+from perfledger.ingest.common.files import is_as_stated
+from perfledger.ingest.read.run_json import RunJsonFile, decoded, read, short
+from perfledger.ingest.read.walk import Input
+from perfledger.schema.records import Environment, EnvironmentDetails, Problem, from_json, to_json
 
 NAME = "environment.json"
 #: Deeper than a runner writes.

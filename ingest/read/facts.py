@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ingest.common import suites
-from parsers.engine.statements import Quoted
-from schema.records import Case, Facts, FactValue, Plain, Problem, Stated
-from schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
+from perfledger.ingest.common import suites
+from perfledger.parsers.engine.statements import Quoted
+from perfledger.schema.records import Case, Facts, FactValue, Plain, Problem, Stated
+from perfledger.schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
 
 #: The job's samples per step replace the batch size per device if the model is split over devices.
 _BATCH_OF_JOB = "batch_size_of_job"

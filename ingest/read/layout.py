@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
-
-from ingest.common.errors import UsageError
-from ingest.common.files import absolute
-from ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
-from ingest.read.walk import FoundFiles, Input
-from schema.records import Plain
-from schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.files import absolute
+from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
+from perfledger.ingest.read.walk import FoundFiles, Input
+from perfledger.schema.records import Plain
+from perfledger.schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
 
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
 OWN = "perfledger"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from parsers.engine.scan import ScanError, check, open_log, unstyled
-from schema.redaction.names import NO_NAMES, Names, names_in
+from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
+from perfledger.schema.redaction.names import NO_NAMES, Names, names_in
 
 #: A log tells its names early. One that comes later is taken out only where a rule finds it.
 _READ, _PIECE = 8 << 20, 1 << 16

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from ingest.common.errors import UsageError
-from ingest.read.walk import COMPANIONS
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.read.walk import COMPANIONS
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingest.common.documents import cause, head, read_bytes
-from schema.plans import PLANS_FOLDER, SCHEMA, Plan
-from schema.records import Problem, from_text
-from schema.redaction.redact import redact_record
+from perfledger.ingest.common.documents import cause, head, read_bytes
+from perfledger.schema.plans import PLANS_FOLDER, SCHEMA, Plan
+from perfledger.schema.records import Problem, from_text
+from perfledger.schema.redaction.redact import redact_record
 
 #: Where a file names its schema, so that other folders called `plans` are left alone.
 _HEAD = 200

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ingest.common.documents import MOST_OF_TABLE, read_bytes
+from perfledger.ingest.common.documents import MOST_OF_TABLE, read_bytes
 
 _MARK = ":::MLLOG "
 

@@ -15,12 +15,11 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET
-
-from ingest.common.documents import read_text
-from ingest.common.faults import guarded
-from ingest.common.toml_file import did_you_mean
-from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json, names_of, told_apart
-from schema.vocabulary import CASE, COUNTS, FACTS
+from perfledger.ingest.common.documents import read_text
+from perfledger.ingest.common.faults import guarded
+from perfledger.ingest.common.toml_file import did_you_mean
+from perfledger.schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json, names_of, told_apart
+from perfledger.schema.vocabulary import CASE, COUNTS, FACTS
 
 NAME = "run.json"
 #: Documents that people write are flat; what is nested deeper is an attack on whoever walks it.

@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ingest.common.documents import head
-from ingest.common.errors import UsageError
-from ingest.common.files import absolute
-from ingest.common.sources import DEEPEST
-from ingest.read.plans import is_plans
-from ingest.read.run_json import NAME as RUN_JSON
-from parsers.engine.unpack import plain_name
-from schema.records import Problem
-from schema.submission import MANIFEST
+from perfledger.ingest.common.documents import head
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.files import absolute
+from perfledger.ingest.common.sources import DEEPEST
+from perfledger.ingest.read.plans import is_plans
+from perfledger.ingest.read.run_json import NAME as RUN_JSON
+from perfledger.parsers.engine.unpack import plain_name
+from perfledger.schema.records import Problem
+from perfledger.schema.submission import MANIFEST
 
 #: The folder of published figures, and the file that marks it; it contains no logs.
 PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"

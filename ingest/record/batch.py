@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ingest.common.errors import UsageError
-from ingest.common.processes import Worker
-from ingest.record.ledger import code_of
-from ingest.record.reading import ReadingJob, on_processes
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.processes import Worker
+from perfledger.ingest.record.ledger import code_of
+from perfledger.ingest.record.reading import ReadingJob, on_processes
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.common.errors import UsageError
-from ingest.record import batch
-from ingest.record.batch import LogBatch
-from ingest.record.reading import ReadingJob, ReadJobs, lost
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.record import batch
+from perfledger.ingest.record.batch import LogBatch
+from perfledger.ingest.record.reading import ReadingJob, ReadJobs, lost
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster

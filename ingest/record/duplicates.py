@@ -17,12 +17,11 @@ from pathlib import PurePosixPath
 
 import msgspec
 from msgspec.structs import replace
-
-from ingest.compute.results import ALIKE
-from ingest.read import facts
-from ingest.read.facts import Contradiction
-from parsers.engine.session import Session
-from schema.records import FactValue, Problem, Run
+from perfledger.ingest.compute.results import ALIKE
+from perfledger.ingest.read import facts
+from perfledger.ingest.read.facts import Contradiction
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import FactValue, Problem, Run
 
 #: Measured columns. Steps, epochs and losses do not count: they are the same in every repeat of a seeded run.
 _MEASURED = frozenset(

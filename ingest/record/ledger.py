@@ -22,22 +22,24 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+from perfledger.ingest.common import suites
+from perfledger.ingest.common.cache import Cache, key_of, packed, unpacked
+from perfledger.ingest.common.faults import guarded
+from perfledger.ingest.common.files import MANY_LOGS, absolute, file_hash, is_settled, stamp
+from perfledger.ingest.common.processes import Death
+from perfledger.ingest.read import layout as layouts
+from perfledger.ingest.read.walk import Input
+from perfledger.ingest.record import duplicates, ledger_files, telemetry
+from perfledger.ingest.record.ledger_files import LedgerPlace
+from perfledger.ingest.record.reading import ReadJobs, on_processes, problem_of
+from perfledger.ingest.record.run import identify, runs_of
+from perfledger.ingest.record.slim import Slimmer
+from perfledger.parsers.engine.registry import formats, telemetry_formats
+from perfledger.parsers.engine.telemetry import claimant
+from perfledger.schema.records import Problem, Run, from_text, to_json
+from perfledger.schema.redaction.redact import redact_record, redacted
 
-from ingest.common.cache import Cache, key_of, packed, unpacked
-from ingest.common.faults import guarded
-from ingest.common.files import MANY_LOGS, absolute, file_hash, is_settled, stamp
-from ingest.common.processes import Death
-from ingest.read import layout as layouts
-from ingest.read.walk import Input
-from ingest.record import duplicates, ledger_files, telemetry
-from ingest.record.ledger_files import LedgerPlace
-from ingest.record.reading import ReadJobs, on_processes, problem_of
-from ingest.record.run import identify, runs_of
-from ingest.record.slim import Slimmer
-from parsers.engine.registry import formats, telemetry_formats
-from parsers.engine.telemetry import claimant
-from schema.records import Problem, Run, from_text, to_json
-from schema.redaction.redact import redact_record, redacted
+from perfledger import PACKAGES
 
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
 _WRITER = msgspec.json.Encoder(order="sorted")
@@ -466,14 +468,14 @@ def _shard(
 @cache
 def code_of(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
-    top = Path(__file__).resolve().parents[2]
+    top = PACKAGES
     files = [
         *top.glob("parsers/**/*.py"),
         *(each for kind in ("py", "toml") for each in top.glob(f"ingest/*/*.{kind}") if each.parent.name not in _LATER),
         *top.glob("schema/*.*"),
         *top.glob("schema/redaction/*.*"),
     ]
-    files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
+    files += [*suites.SUITES.glob("*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ingest.common.below import refuse_ways_out
-from ingest.common.documents import MOST_OF_SITE, DocumentError, read_bytes
-from ingest.common.errors import UsageError
-from ingest.common.files import write_if_changed
-from ingest.read.objects import Store, is_url, store
-from schema.records import Run, from_text, text_of
-from schema.redaction.redact import redacted
+from perfledger.ingest.common.below import refuse_ways_out
+from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, read_bytes
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.read.objects import Store, is_url, store
+from perfledger.schema.records import Run, from_text, text_of
+from perfledger.schema.redaction.redact import redacted
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,10 +9,10 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
-from ingest.common import processes
-from ingest.common.processes import Death, Worker
-from parsers.engine.registry import formats
-from schema.records import Problem
+from perfledger.ingest.common import processes
+from perfledger.ingest.common.processes import Death, Worker
+from perfledger.parsers.engine.registry import formats
+from perfledger.schema.records import Problem
 
 Found = TypeVar("Found")
 

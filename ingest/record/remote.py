@@ -18,20 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import MsgspecError, Struct
-
-from ingest.common.cache import Cache, key_of
-from ingest.common.processes import Death
-from ingest.read import layout as layouts
-from ingest.read.layout import Layout
-from ingest.read.objects import Store, StoredObject, cause, has_changed
-from ingest.read.run_json import NAME as RUN_JSON
-from ingest.read.walk import COMPANIONS, PUBLISHED_FOLDER, SOURCES, may_be_log, may_be_telemetry, walk
-from ingest.record import ledger
-from ingest.record.ledger import EACH, FolderRuns, unread
-from ingest.record.reading import ReadJobs, problem_of
-from ingest.record.slim import Slimmer
-from schema.records import Problem, Run, from_text, text_of
-from schema.redaction.redact import redacted
+from perfledger.ingest.common.cache import Cache, key_of
+from perfledger.ingest.common.processes import Death
+from perfledger.ingest.read import layout as layouts
+from perfledger.ingest.read.layout import Layout
+from perfledger.ingest.read.objects import Store, StoredObject, cause, has_changed
+from perfledger.ingest.read.run_json import NAME as RUN_JSON
+from perfledger.ingest.read.walk import COMPANIONS, PUBLISHED_FOLDER, SOURCES, may_be_log, may_be_telemetry, walk
+from perfledger.ingest.record import ledger
+from perfledger.ingest.record.ledger import EACH, FolderRuns, unread
+from perfledger.ingest.record.reading import ReadJobs, problem_of
+from perfledger.ingest.record.slim import Slimmer
+from perfledger.schema.records import Problem, Run, from_text, text_of
+from perfledger.schema.redaction.redact import redacted
 
 #: Documents that make a folder one run, or one that was not collected yet.
 _RUNS = frozenset({RUN_JSON, "launch.json"})

@@ -12,35 +12,34 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
-
-from ingest.common import suites
-from ingest.common.faults import guarded
-from ingest.common.files import file_hash, is_as_stated, stamp
-from ingest.common.numbers import shortened
-from ingest.compute import rules, window
-from ingest.compute.frame import TIMED, one_row_per_step
-from ingest.compute.measurement import WITNESSES, measured
-from ingest.compute.metrics import has_tf32, metrics
-from ingest.compute.one_run import one_run
-from ingest.compute.series import NoFigureError, ThroughputSeries
-from ingest.compute.telemetry_figures import iso
-from ingest.read import environment_json, facts, power
-from ingest.read.beside import PathFacts, path_facts
-from ingest.read.layout import OWN, Layout
-from ingest.read.names import names_of
-from ingest.read.run_json import RunJsonFile, of_log
-from ingest.read.walk import Input, may_be_log, named_like_log
-from ingest.record import duplicates
-from parsers.contract import Sample, text
-from parsers.contract.statistics import median
-from parsers.engine.clock import DATELESS_BEFORE
-from parsers.engine.read import Log, read
-from parsers.engine.registry import current_id
-from parsers.engine.scan import ScanError
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
-from parsers.engine.telemetry import unread_samples
-from schema.records import (
+from perfledger.ingest.common import suites
+from perfledger.ingest.common.faults import guarded
+from perfledger.ingest.common.files import file_hash, is_as_stated, stamp
+from perfledger.ingest.common.numbers import shortened
+from perfledger.ingest.compute import rules, window
+from perfledger.ingest.compute.frame import TIMED, one_row_per_step
+from perfledger.ingest.compute.measurement import WITNESSES, measured
+from perfledger.ingest.compute.metrics import has_tf32, metrics
+from perfledger.ingest.compute.one_run import one_run
+from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
+from perfledger.ingest.compute.telemetry_figures import iso
+from perfledger.ingest.read import environment_json, facts, power
+from perfledger.ingest.read.beside import PathFacts, path_facts
+from perfledger.ingest.read.layout import OWN, Layout
+from perfledger.ingest.read.names import names_of
+from perfledger.ingest.read.run_json import RunJsonFile, of_log
+from perfledger.ingest.read.walk import Input, may_be_log, named_like_log
+from perfledger.ingest.record import duplicates
+from perfledger.parsers.contract import Sample, text
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.clock import DATELESS_BEFORE
+from perfledger.parsers.engine.read import Log, read
+from perfledger.parsers.engine.registry import current_id
+from perfledger.parsers.engine.scan import ScanError
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords
+from perfledger.parsers.engine.telemetry import unread_samples
+from perfledger.schema.records import (
     FactValue,
     Figure,
     Figures,
@@ -56,9 +55,9 @@ from schema.records import (
     text_of,
     to_json,
 )
-from schema.redaction.names import NO_NAMES, may_name
-from schema.redaction.redact import redact_record
-from schema.vocabulary import METRICS, UNITS
+from perfledger.schema.redaction.names import NO_NAMES, may_name
+from perfledger.schema.redaction.redact import redact_record
+from perfledger.schema.vocabulary import METRICS, UNITS
 
 if TYPE_CHECKING:
     import numpy as np

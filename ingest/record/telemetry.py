@@ -16,22 +16,21 @@ from pathlib import Path
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-
-from ingest.common.faults import guarded
-from ingest.common.files import is_as_stated
-from ingest.compute import energy, telemetry_figures
-from ingest.compute.metrics import SLICE
-from ingest.compute.telemetry_figures import COVERED, UsedDevices, covered, extent, seconds_of
-from ingest.read import run_json
-from ingest.read.walk import Input
-from parsers.contract.telemetry import Recording
-from parsers.engine.registry import telemetry_by_id
-from parsers.engine.scan import ScanError, check
-from parsers.engine.telemetry import read_telemetry, unread_samples
-from parsers.engine.unpack import plain_name
-from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of, text_of
-from schema.redaction.redact import redact_record
-from schema.vocabulary import METRICS
+from perfledger.ingest.common.faults import guarded
+from perfledger.ingest.common.files import is_as_stated
+from perfledger.ingest.compute import energy, telemetry_figures
+from perfledger.ingest.compute.metrics import SLICE
+from perfledger.ingest.compute.telemetry_figures import COVERED, UsedDevices, covered, extent, seconds_of
+from perfledger.ingest.read import run_json
+from perfledger.ingest.read.walk import Input
+from perfledger.parsers.contract.telemetry import Recording
+from perfledger.parsers.engine.registry import telemetry_by_id
+from perfledger.parsers.engine.scan import ScanError, check
+from perfledger.parsers.engine.telemetry import read_telemetry, unread_samples
+from perfledger.parsers.engine.unpack import plain_name
+from perfledger.schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of, text_of
+from perfledger.schema.redaction.redact import redact_record
+from perfledger.schema.vocabulary import METRICS
 
 #: The name that our own runs give it; a file of that name that is not understood is a problem.
 NAME = "telemetry.csv"

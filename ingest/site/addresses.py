@@ -9,10 +9,10 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from ingest.published.declarations import Report
-from ingest.site.model import Site, Suite
-from ingest.site.render.text import file_slug, slug
-from schema.records import Problem, Run
+from perfledger.ingest.published.declarations import Report
+from perfledger.ingest.site.model import Site, Suite
+from perfledger.ingest.site.render.text import file_slug, slug
+from perfledger.schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
 COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"

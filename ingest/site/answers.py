@@ -13,18 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.compute import comparison
-from ingest.compute.comparison import Candidate, Difference, Verdict, contradicted
-from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
-from ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL, Contrast
-from ingest.compute.contrast import written as ratio_ends
-from ingest.compute.rules import SUMMARY
-from ingest.site import addresses, steadiness, witness_tables
-from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import is_accelerator
-from ingest.site.model import (
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute import comparison
+from perfledger.ingest.compute.comparison import Candidate, Difference, Verdict, contradicted
+from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
+from perfledger.ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL, Contrast
+from perfledger.ingest.compute.contrast import written as ratio_ends
+from perfledger.ingest.compute.rules import SUMMARY
+from perfledger.ingest.site import addresses, steadiness, witness_tables
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import is_accelerator
+from perfledger.ingest.site.model import (
     Row,
     Site,
     Suite,
@@ -37,13 +37,13 @@ from ingest.site.model import (
     reason,
     written,
 )
-from ingest.site.options import in_words, listed, name_of
-from ingest.site.render import colours
-from ingest.site.render.table import Tag
-from ingest.site.result_tables import own_marks, representative, sections, spread_marks, version_marks
-from ingest.site.run_tables import unproven
-from ingest.site.table_metrics import candidates
-from schema.records import Run
+from perfledger.ingest.site.options import in_words, listed, name_of
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.table import Tag
+from perfledger.ingest.site.result_tables import own_marks, representative, sections, spread_marks, version_marks
+from perfledger.ingest.site.run_tables import unproven
+from perfledger.ingest.site.table_metrics import candidates
+from perfledger.schema.records import Run
 
 WIDE = 0.05  # a spread above this is a warning
 FEW = 10  # so does a figure of fewer records

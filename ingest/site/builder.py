@@ -17,33 +17,34 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+from perfledger.ingest.common import problems as problem_messages
+from perfledger.ingest.common import words as words_module
+from perfledger.ingest.common.below import refuse_ways_out
+from perfledger.ingest.common.cache import Cache, key_of
+from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, head, read_bytes
+from perfledger.ingest.common.files import stamp, write_if_changed
+from perfledger.ingest.common.sources import CODE
+from perfledger.ingest.common.words import LANGUAGES, Words
+from perfledger.ingest.published.audit import table as audit_table
+from perfledger.ingest.published.publications import Publications
+from perfledger.ingest.published.publications import table as published_table
+from perfledger.ingest.read.accelerators import Accelerators
+from perfledger.ingest.read.change_notes import ChangeNotes
+from perfledger.ingest.read.plans import Plans
+from perfledger.ingest.site import addresses, hardware_tables
+from perfledger.ingest.site.data import badges, columnar, explorer, results
+from perfledger.ingest.site.data import changes as changes_data
+from perfledger.ingest.site.data import problems as problems_data
+from perfledger.ingest.site.model import Page, Site, suites
+from perfledger.ingest.site.pages import compare, log, pages
+from perfledger.ingest.site.render import colours, drawing, share
+from perfledger.ingest.site.render.chart import Chart, framed
+from perfledger.ingest.site.run_paging import LIMITS, Limits
+from perfledger.ingest.site.spool import Spool
+from perfledger.schema.records import Problem, Result, Run, text_of
+from perfledger.schema.results import ResultRecord
 
-from ingest.common import problems as problem_messages
-from ingest.common import words as words_module
-from ingest.common.below import refuse_ways_out
-from ingest.common.cache import Cache, key_of
-from ingest.common.documents import MOST_OF_SITE, DocumentError, head, read_bytes
-from ingest.common.files import stamp, write_if_changed
-from ingest.common.sources import CODE
-from ingest.common.words import LANGUAGES, TEMPLATES, Words
-from ingest.published.audit import table as audit_table
-from ingest.published.publications import Publications
-from ingest.published.publications import table as published_table
-from ingest.read.accelerators import Accelerators
-from ingest.read.change_notes import ChangeNotes
-from ingest.read.plans import Plans
-from ingest.site import addresses, hardware_tables
-from ingest.site.data import badges, columnar, explorer, results
-from ingest.site.data import changes as changes_data
-from ingest.site.data import problems as problems_data
-from ingest.site.model import Page, Site, suites
-from ingest.site.pages import compare, log, pages
-from ingest.site.render import colours, drawing, share
-from ingest.site.render.chart import Chart, framed
-from ingest.site.run_paging import LIMITS, Limits
-from ingest.site.spool import Spool
-from schema.records import Problem, Result, Run, text_of
-from schema.results import ResultRecord
+from perfledger import TEMPLATES
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
@@ -202,7 +203,7 @@ def _sha256(content: bytes) -> str:
 
 
 def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
-    from ingest.compute.results import results
+    from perfledger.ingest.compute.results import results
 
     return results(runs)
 
@@ -234,7 +235,7 @@ def _made_once(
 
 def _rendered(site: Site, words: Words, page: Page, cached: Cache) -> Files:
     """Return a page in both languages, with the files of its tables and its charts, and the lines of its log."""
-    from ingest.site.render import jinja
+    from perfledger.ingest.site.render import jinja
 
     files: Files = {}
     for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
@@ -318,9 +319,8 @@ def _inputs(site: Site, code: str) -> str:
 
 def _code() -> str:
     """Return a hash of modules, templates and declarations."""
-    top = Path(__file__).parents[2]
     kinds = ("py", "toml", "j2", "css")
-    return _contents(path for name in CODE for kind in kinds for path in (top / name).rglob(f"*.{kind}"))
+    return _contents(path for folder in CODE for kind in kinds for path in folder.rglob(f"*.{kind}"))
 
 
 @once

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from ingest.common import numbers
-from ingest.common.words import Phrase, Text, phrase
-from ingest.compute.rules import HEADLINE
-from ingest.site import steadiness, witness_tables
-from ingest.site.hardware_names import product
-from ingest.site.model import Row, Site, Suite, group_name, options_text
-from ingest.site.options import in_words
-from ingest.site.render.table import Cell, Column, Table, absent, cell
-from ingest.site.result_tables import sections
-from ingest.site.run_tables import run_cell, run_facets
-from schema.records import Run
-from schema.vocabulary import NO_FIGURE
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Phrase, Text, phrase
+from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.site import steadiness, witness_tables
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, options_text
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.render.table import Cell, Column, Table, absent, cell
+from perfledger.ingest.site.result_tables import sections
+from perfledger.ingest.site.run_tables import run_cell, run_facets
+from perfledger.schema.records import Run
+from perfledger.schema.vocabulary import NO_FIGURE
 
 
 def differences(site: Site, suite: Suite) -> Table | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from ingest.common.words import Text, own
-from ingest.site.render.chart import Chart, Dots
-from ingest.site.render.table import Table
+from perfledger.ingest.common.words import Text, own
+from perfledger.ingest.site.render.chart import Chart, Dots
+from perfledger.ingest.site.render.table import Table
 
 #: Pixels that a page may be tall at a width of 1,440.
 TALL = 6000

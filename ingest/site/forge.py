@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from parsers.engine.unpack import is_packed
+from perfledger.parsers.engine.unpack import is_packed
 
 
 @dataclass(frozen=True)

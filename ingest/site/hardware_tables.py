@@ -17,20 +17,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from ingest.common import numbers
-from ingest.common.words import LANGUAGES, Text, Words, phrase
-from ingest.compute.contrast import Measured, contrast
-from ingest.compute.rules import HEADLINE
-from ingest.site import addresses, answers
-from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import is_accelerator, product
-from ingest.site.model import Row, Site, Suite, group_name, precision_name
-from ingest.site.options import in_words, listed
-from ingest.site.render.table import View
-from ingest.site.render.text import digest, plain
-from ingest.site.result_tables import representative, sections, spread_marks
-from ingest.site.run_tables import unproven
-from ingest.site.table_metrics import THROUGHPUT, measured
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
+from perfledger.ingest.compute.contrast import Measured, contrast
+from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import is_accelerator, product
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render.table import View
+from perfledger.ingest.site.render.text import digest, plain
+from perfledger.ingest.site.result_tables import representative, sections, spread_marks
+from perfledger.ingest.site.run_tables import unproven
+from perfledger.ingest.site.table_metrics import THROUGHPUT, measured
 
 FOLDER = "data/matrix"
 #: So much hardware must have a result in one column; otherwise there is nothing to compare.

@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
-from ingest.published import cases
-from ingest.published.publications import Published
-from ingest.site import addresses, answers, published_tables
-from ingest.site.answers import APART, LEADS, Answer, Bar, Mark, Part
-from ingest.site.hardware_names import is_accelerator, product, raw
-from ingest.site.model import Hit, Row, Site, Suite, group_name, hardware_of, named, ordered
-from ingest.site.options import listed
-from ingest.site.render import colours
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
+from perfledger.ingest.published import cases
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site import addresses, answers, published_tables
+from perfledger.ingest.site.answers import APART, LEADS, Answer, Bar, Mark, Part
+from perfledger.ingest.site.hardware_names import is_accelerator, product, raw
+from perfledger.ingest.site.model import Hit, Row, Site, Suite, group_name, hardware_of, named, ordered
+from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.render import colours
 
 #: Rows that a screen has room for.
 SCREEN = 14

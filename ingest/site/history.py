@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ingest.common.words import phrase
-from ingest.compute import results
-from ingest.compute.comparison import Candidate
-from ingest.compute.comparison_levels import Values
-from ingest.compute.contrast import Measured
-from ingest.compute.history import Better, HistoryPoint, Moment, history
-from ingest.compute.results import SCORED
-from ingest.published import histories
-from ingest.published.histories import PrintedHistory, PrintedPoint
-from ingest.site import addresses
-from ingest.site.data.measured import date_of
-from ingest.site.model import Row, Site, Suite
-from ingest.site.render.table import Link
-from ingest.site.table_metrics import THROUGHPUT, measured
-from schema.records import Run, text_of
-from schema.vocabulary import METRICS
+from perfledger.ingest.common.words import phrase
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.comparison import Candidate
+from perfledger.ingest.compute.comparison_levels import Values
+from perfledger.ingest.compute.contrast import Measured
+from perfledger.ingest.compute.history import Better, HistoryPoint, Moment, history
+from perfledger.ingest.compute.results import SCORED
+from perfledger.ingest.published import histories
+from perfledger.ingest.published.histories import PrintedHistory, PrintedPoint
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.model import Row, Site, Suite
+from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.table_metrics import THROUGHPUT, measured
+from perfledger.schema.records import Run, text_of
+from perfledger.schema.vocabulary import METRICS
 
 #: Facts of a case in which the points of a history agree; their versions, rounds and days are what it goes over. The
 #: last two are of throughput.

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.compute.history import HistoryPoint, in_order
-from ingest.published.histories import PrintedHistory
-from ingest.site.hardware_names import product
-from ingest.site.history import OwnHistory
-from ingest.site.model import Site, Suite, precision_name
-from ingest.site.options import in_words, listed
-from ingest.site.render import colours
-from ingest.site.render.chart import Axis, Chart, ChartLine, Lines, Point, Tick
-from ingest.site.render.text import slug
-from ingest.site.table_metrics import THROUGHPUT
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.history import HistoryPoint, in_order
+from perfledger.ingest.published.histories import PrintedHistory
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.history import OwnHistory
+from perfledger.ingest.site.model import Site, Suite, precision_name
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Lines, Point, Tick
+from perfledger.ingest.site.render.text import slug
+from perfledger.ingest.site.table_metrics import THROUGHPUT
 
 #: More lines than these cannot be told apart, and more charts than these are no overview.
 _MOST_LINES, _MOST_CHARTS = 8, 6

@@ -14,24 +14,25 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import to_builtins
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.suites import model, suite_file
+from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, coded, phrase, word_for
+from perfledger.ingest.compute.results import counts
+from perfledger.ingest.published.audit import Audited, audit
+from perfledger.ingest.published.publications import Publications
+from perfledger.ingest.read.accelerators import Accelerators
+from perfledger.ingest.read.change_notes import ChangeNotes
+from perfledger.ingest.read.plans import Plans
+from perfledger.ingest.site import run_paging
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render.share import Picture
+from perfledger.ingest.site.render.text import slugs
+from perfledger.ingest.site.run_paging import LIMITS, Limits
+from perfledger.schema.plans import Plan
+from perfledger.schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
+from perfledger.schema.vocabulary import PRECISION_GROUPS
 
-from ingest.common import numbers
-from ingest.common.suites import model, suite_file
-from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, Words, coded, phrase, word_for
-from ingest.compute.results import counts
-from ingest.published.audit import Audited, audit
-from ingest.published.publications import Publications
-from ingest.read.accelerators import Accelerators
-from ingest.read.change_notes import ChangeNotes
-from ingest.read.plans import Plans
-from ingest.site import run_paging
-from ingest.site.options import in_words, listed
-from ingest.site.render.share import Picture
-from ingest.site.render.text import slugs
-from ingest.site.run_paging import LIMITS, Limits
-from schema.plans import Plan
-from schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
-from schema.vocabulary import PRECISION_GROUPS
+from perfledger import TEMPLATES
 
 _Made = TypeVar("_Made")
 #: A row of the tables.

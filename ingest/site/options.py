@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Phrase, Text, phrase, word_for
-from schema.vocabulary import FACTS
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
+from perfledger.schema.vocabulary import FACTS
 
 _SWITCHES = {"true": "table.on", "yes": "table.on", "false": "table.off", "no": "table.off"}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ingest.common.suites import folded
-from ingest.common.words import Text
-from ingest.published import cases
-from ingest.published.publications import Published
-from ingest.site.model import Row, Site, Suite
-from ingest.site.options import in_words
-from ingest.site.result_tables import own_marks, version_marks
+from perfledger.ingest.common.suites import folded
+from perfledger.ingest.common.words import Text
+from perfledger.ingest.published import cases
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site.model import Row, Site, Suite
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.result_tables import own_marks, version_marks
 
 #: Metrics that compare with published ones; the loss of one step does not compare with that of another.
 METRICS = frozenset({"latency", "memory", "flops", "peak_share", "flops_of_job"})

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ingest.common.suites import model
-from ingest.common.words import Text, phrase
-from ingest.compute.results import counts
-from ingest.published.cases import in_one_spelling, library
-from ingest.site.model import Site, Suite, precision_name
-from ingest.site.options import in_words
-from ingest.site.render.table import Column, Table, cell
-from schema.plans import Plan, PlanCase
-from schema.records import Case, Plain
-from schema.vocabulary import FACTS, OPTIONS
+from perfledger.ingest.common.suites import model
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.results import counts
+from perfledger.ingest.published.cases import in_one_spelling, library
+from perfledger.ingest.site.model import Site, Suite, precision_name
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.render.table import Column, Table, cell
+from perfledger.schema.plans import Plan, PlanCase
+from perfledger.schema.records import Case, Plain
+from perfledger.schema.vocabulary import FACTS, OPTIONS
 
 Identity = tuple[object, ...]
 #: How runners name the hardware of a run on a CPU.

@@ -7,24 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.published import cases
-from ingest.published.audit import SCORES, Audited
-from ingest.published.declarations import CASE, Report, reports
-from ingest.published.notes import of_places
-from ingest.published.publications import REPEATS, Published, options_cell
-from ingest.published.slices import Values, case_fact, common, select
-from ingest.site import addresses, our_results
-from ingest.site import published_tables as tables
-from ingest.site.folding import folded, height
-from ingest.site.model import Row, Site, Suite
-from ingest.site.options import in_words
-from ingest.site.our_results import Ours
-from ingest.site.published_tables import VERDICT_TONES
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
-from ingest.site.render.text import slugs
-from ingest.site.result_tables import representative
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.published import cases
+from perfledger.ingest.published.audit import SCORES, Audited
+from perfledger.ingest.published.declarations import CASE, Report, reports
+from perfledger.ingest.published.notes import of_places
+from perfledger.ingest.published.publications import REPEATS, Published, options_cell
+from perfledger.ingest.published.slices import Values, case_fact, common, select
+from perfledger.ingest.site import addresses, our_results
+from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.folding import folded, height
+from perfledger.ingest.site.model import Row, Site, Suite
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.our_results import Ours
+from perfledger.ingest.site.published_tables import VERDICT_TONES
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
+from perfledger.ingest.site.render.text import slugs
+from perfledger.ingest.site.result_tables import representative
 
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
 _IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size_of_job", "hidden", "layers")

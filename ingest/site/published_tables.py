@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from ingest.common import numbers
-from ingest.common.words import Phrase, Text, phrase, word_for
-from ingest.published import audit
-from ingest.published.declarations import ROW_BATCH_SIZE, Facts, Report
-from ingest.published.likeness import comparisons
-from ingest.published.notes import PublishedNote
-from ingest.published.publications import Published, Publisher
-from ingest.published.slices import (
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
+from perfledger.ingest.published import audit
+from perfledger.ingest.published.declarations import ROW_BATCH_SIZE, Facts, Report
+from perfledger.ingest.published.likeness import comparisons
+from perfledger.ingest.published.notes import PublishedNote
+from perfledger.ingest.published.publications import Published, Publisher
+from perfledger.ingest.published.slices import (
     CELL_BATCH_SIZE,
     LOG_BATCH_SIZE,
     Head,
@@ -22,8 +22,8 @@ from ingest.published.slices import (
     case_fact,
     fact,
 )
-from ingest.site.model import precision_name
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
+from perfledger.ingest.site.model import precision_name
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
 
 #: Options that count something large; others, such as dates, are no quantities.
 COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")

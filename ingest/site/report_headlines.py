@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.common import numbers
-from ingest.common.words import Phrase, Text, phrase
-from ingest.published.declarations import ROW_BATCH_SIZE
-from ingest.published.likeness import MANNER, LikeFigures, comparisons
-from ingest.published.publications import Published
-from ingest.published.slices import Cut, Slice, SliceFigure, fact
-from ingest.site.published_tables import joined, metric_name, printed, stated
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Phrase, Text, phrase
+from perfledger.ingest.published.declarations import ROW_BATCH_SIZE
+from perfledger.ingest.published.likeness import MANNER, LikeFigures, comparisons
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.published.slices import Cut, Slice, SliceFigure, fact
+from perfledger.ingest.site.published_tables import joined, metric_name, printed, stated
 
 #: Metrics that stand for themselves; others follow from these, such as a share of the peak.
 METRICS = ("throughput", "flops", "latency", "memory", "max_num_classes")

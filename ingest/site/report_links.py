@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest.common.words import Text, phrase
-from ingest.published.declarations import Report
-from ingest.published.publications import Publisher
-from ingest.published.slices import select
-from ingest.site import addresses
-from ingest.site.model import Site
-from ingest.site.published_figures import reports_with_figures, rows_of
-from ingest.site.published_tables import joined, published_on
-from ingest.site.render.table import Link
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.published.declarations import Report
+from perfledger.ingest.published.publications import Publisher
+from perfledger.ingest.published.slices import select
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Site
+from perfledger.ingest.site.published_figures import reports_with_figures, rows_of
+from perfledger.ingest.site.published_tables import joined, published_on
+from perfledger.ingest.site.render.table import Link
 
 SUMMARY = "summary"
 

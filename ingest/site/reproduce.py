@@ -15,19 +15,18 @@ from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
-
-from ingest.common.words import Text, phrase
-from ingest.compute.comparison import image_of
-from ingest.published import cases
-from ingest.published.declarations import Report
-from ingest.published.publications import Published
-from ingest.site.model import Site, Suite, framework_of, named
-from ingest.site.options import listed
-from ingest.site.render.table import Link
-from ingest.site.run_tables import case_text, source_of
-from schema.plans import EXAMPLE_DATA, DataSet, Plan, PlanCase
-from schema.records import Run, text_of, to_json
-from schema.vocabulary import CASE
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import image_of
+from perfledger.ingest.published import cases
+from perfledger.ingest.published.declarations import Report
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site.model import Site, Suite, framework_of, named
+from perfledger.ingest.site.options import listed
+from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.run_tables import case_text, source_of
+from perfledger.schema.plans import EXAMPLE_DATA, DataSet, Plan, PlanCase
+from perfledger.schema.records import Run, text_of, to_json
+from perfledger.schema.vocabulary import CASE
 
 #: How many cases of a recipe, and commands without one, a block spells out.
 CASES_SHOWN, COMMANDS_SHOWN = 80, 6

@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.compute.comparison import contradicted
-from ingest.compute.rules import HEADLINE
-from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import product
-from ingest.site.model import Row, RowKey, Site, Suite, group_name, named, ordered, precision_name
-from ingest.site.options import in_words, listed
-from ingest.site.render import colours
-from ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
-from ingest.site.render.text import slug
-from ingest.site.result_tables import representative, version_marks
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import contradicted
+from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Row, RowKey, Site, Suite, group_name, named, ordered, precision_name
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Tick
+from perfledger.ingest.site.render.text import slug
+from perfledger.ingest.site.result_tables import representative, version_marks
 
 #: Two lines of two points, or one of three, tell more than a sentence.
 POINTS = 3

@@ -6,13 +6,12 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
-
-from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.compute.results import representative as representative_of
-from ingest.compute.rules import HEADLINE
-from ingest.site import addresses, steadiness, witness_tables
-from ingest.site.model import (
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute.results import representative as representative_of
+from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.site import addresses, steadiness, witness_tables
+from perfledger.ingest.site.model import (
     Row,
     RowKey,
     Site,
@@ -26,12 +25,12 @@ from ingest.site.model import (
     reason,
     written,
 )
-from ingest.site.options import in_words
-from ingest.site.render.table import Cell, Column, Entry, Table, Value, View, absent, cell
-from ingest.site.run_tables import outcome, unproven
-from ingest.site.table_metrics import THROUGHPUT, leaders, measured, scaling_views, views
-from schema.records import MetricFigure, ResultMetric, Run
-from schema.vocabulary import METRICS, NO_FIGURE
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Value, View, absent, cell
+from perfledger.ingest.site.run_tables import outcome, unproven
+from perfledger.ingest.site.table_metrics import THROUGHPUT, leaders, measured, scaling_views, views
+from perfledger.schema.records import MetricFigure, ResultMetric, Run
+from perfledger.schema.vocabulary import METRICS, NO_FIGURE
 
 RUNS_NAMED = 20  # repeats that a table's files name
 DEVICES = Column(phrase("table.devices"), True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ingest.common.words import Text, phrase
-from ingest.compute import comparison
-from ingest.compute.comparison import Candidate, Verdict
-from ingest.compute.contrast import cliffs_delta, effect
-from ingest.site import addresses, answers
-from ingest.site.model import Row, Site, Suite, named
-from ingest.site.render.table import Link
-from ingest.site.result_tables import sections
-from ingest.site.table_metrics import candidates
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute import comparison
+from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.contrast import cliffs_delta, effect
+from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site.model import Row, Site, Suite, named
+from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.result_tables import sections
+from perfledger.ingest.site.table_metrics import candidates
 
 
 def rivals(site: Site) -> Mapping[str, Link]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.site.hardware_names import product
-from ingest.site.model import Site, precision_name
-from ingest.site.options import listed
-from schema.records import Run
-from schema.submission import submitter_of
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Site, precision_name
+from perfledger.ingest.site.options import listed
+from perfledger.schema.records import Run
+from perfledger.schema.submission import submitter_of
 
 
 def name(site: Site, run: Run) -> Text:

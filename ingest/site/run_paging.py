@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingest.compute.results import counts, repeats, representative
-from ingest.site.render.text import file_slug
-from schema.records import Run
+from perfledger.ingest.compute.results import counts, repeats, representative
+from perfledger.ingest.site.render.text import file_slug
+from perfledger.schema.records import Run
 
 
 @dataclass(frozen=True)

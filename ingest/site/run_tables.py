@@ -7,14 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Phrase, Text, coded, phrase, word_for
-from ingest.site import addresses
-from ingest.site.model import Row, Site, Suite, absence, named, options_text, or_unknown, precision_name, written
-from ingest.site.options import in_words, listed
-from ingest.site.render.table import Cell, Column, Facets, Link, Table, absent, cell
-from schema.records import Case, FactValue, Figure, Problem, Run
-from schema.vocabulary import NO_FIGURE
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import (
+    Row,
+    Site,
+    Suite,
+    absence,
+    named,
+    options_text,
+    or_unknown,
+    precision_name,
+    written,
+)
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render.table import Cell, Column, Facets, Link, Table, absent, cell
+from perfledger.schema.records import Case, FactValue, Figure, Problem, Run
+from perfledger.schema.vocabulary import NO_FIGURE
 
 _LINE = re.compile(r"line (\d{1,12})")
 _LINES = re.compile(r"lines? (\d{1,12})(?:-(\d{1,12}))?")

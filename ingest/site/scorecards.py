@@ -12,22 +12,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.compute import comparison
-from ingest.compute.comparison import Candidate, Verdict
-from ingest.compute.results import version
-from ingest.site import addresses, answers
-from ingest.site.answers import Answer
-from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import product
-from ingest.site.model import Row, Site, Suite, framework_of, hardware_of, named
-from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
-from ingest.site.result_tables import representative
-from ingest.site.run_tables import value_text
-from ingest.site.stated import joined, stated
-from ingest.site.table_metrics import candidates
-from schema.records import Run
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute import comparison
+from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.results import version
+from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site.answers import Answer
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Row, Site, Suite, framework_of, hardware_of, named
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
+from perfledger.ingest.site.result_tables import representative
+from perfledger.ingest.site.run_tables import value_text
+from perfledger.ingest.site.stated import joined, stated
+from perfledger.ingest.site.table_metrics import candidates
+from perfledger.schema.records import Run
 
 #: What becomes of a framework in a case. `apart`: it may not be compared with the fastest; `alone`: nobody else ran it.
 Kind = Literal["clear_win", "likely_win", "tie", "likely_loss", "clear_loss", "apart", "alone"]

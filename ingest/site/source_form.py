@@ -17,20 +17,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ingest.common import numbers
-from ingest.common.suites import model
-from ingest.common.words import Text, phrase
-from ingest.published import audit
-from ingest.published.audit import Audited
-from ingest.published.cases import library
-from ingest.published.publications import Published
-from ingest.site import addresses, published_tables
-from ingest.site import result_tables as tables
-from ingest.site.hardware_names import product
-from ingest.site.model import Row, Site, Suite, group_name, named, or_unknown, ordered, precision_name
-from ingest.site.options import in_words
-from ingest.site.planned import PlannedCase, fits, planned
-from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.suites import model
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.published import audit
+from perfledger.ingest.published.audit import Audited
+from perfledger.ingest.published.cases import library
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site import addresses, published_tables
+from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Row, Site, Suite, group_name, named, or_unknown, ordered, precision_name
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.planned import PlannedCase, fits, planned
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 
 ACCUMULATION = "accumulation"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from ingest.common.words import Text, phrase
-from ingest.compute.results import version
-from ingest.site.data.measured import date_of
-from ingest.site.run_tables import value_text
-from schema.records import Run
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.results import version
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.run_tables import value_text
+from perfledger.schema.records import Run
 
 ENVIRONMENT = ("driver", "cuda", "cudnn", "image")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ingest.common import numbers
-from ingest.common.words import Phrase, phrase
-from ingest.compute.rules import HEADLINE
-from schema.records import Run
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Phrase, phrase
+from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.schema.records import Run
 
 DIFFER = 0.02  # where headline and median differ by more, a cause is looked for
 UNEVEN = 0.05  # where they differ by more, and the printer does not explain it, every figure carries a mark
@@ -19,7 +19,7 @@ def difference(run: Run) -> float | None:
 
 def running_since(run: Run) -> int | None:
     """Return the step from which the format prints running means; None if it prints intervals."""
-    from parsers.engine.registry import formats
+    from perfledger.parsers.engine.registry import formats
 
     return next((each.main.cumulative_since for each in formats() if each.id == run.format), None)
 

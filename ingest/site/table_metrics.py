@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ingest.common import numbers
-from ingest.common.words import phrase
-from ingest.compute import comparison, results
-from ingest.compute.comparison import Candidate, Verdict
-from ingest.compute.contrast import Measured
-from ingest.site.model import Row, Site, Suite
-from ingest.site.render.table import View
-from schema.records import Run
-from schema.vocabulary import METRICS
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import phrase
+from perfledger.ingest.compute import comparison, results
+from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.contrast import Measured
+from perfledger.ingest.site.model import Row, Site, Suite
+from perfledger.ingest.site.render.table import View
+from perfledger.schema.records import Run
+from perfledger.schema.vocabulary import METRICS
 
 THROUGHPUT = "throughput"
 #: What is computed from throughput, and other figures that a reader compares. The order is that of the switch.

@@ -6,16 +6,16 @@ import itertools
 import math
 import statistics
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.compute.rules import HEADLINE
-from ingest.site import steadiness
-from ingest.site.model import framework_of
-from ingest.site.render import colours
-from ingest.site.render.chart import Annotation, Axis, Chart, DrawnTrace, Level
-from ingest.site.render.text import file_slug
-from ingest.site.run_tables import headline
-from schema.records import Run, Trace
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.site import steadiness
+from perfledger.ingest.site.model import framework_of
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.chart import Annotation, Axis, Chart, DrawnTrace, Level
+from perfledger.ingest.site.render.text import file_slug
+from perfledger.ingest.site.run_tables import headline
+from perfledger.schema.records import Run, Trace
 
 FEWEST = 3
 SLOW = 0.8  # a record below this share of the median is marked

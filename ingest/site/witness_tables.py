@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ingest.common import numbers
-from ingest.common.words import Phrase, Text, phrase, word_for
-from ingest.compute.results import PLANNED
-from ingest.compute.witnesses.judging import TOLERANCE
-from ingest.site import addresses
-from ingest.site.model import Site, reason
-from ingest.site.render.table import Cell, Column, Entry, Table, Tag, cell
-from ingest.site.run_tables import window_text
-from schema.records import Run, Support, Witness
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Phrase, Text, phrase, word_for
+from perfledger.ingest.compute.results import PLANNED
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Site, reason
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Tag, cell
+from perfledger.ingest.site.run_tables import window_text
+from perfledger.schema.records import Run, Support, Witness
 
 METHOD = addresses.section(addresses.METHOD, "witnesses")
 _TONES = {"agrees": "good", "disagrees": "bad"}

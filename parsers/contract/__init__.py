@@ -15,9 +15,8 @@ from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parsers.contract.literals import Alternatives, all_in, begins_with_a_word, literals, refused
-from schema import vocabulary
+from perfledger.parsers.contract.literals import Alternatives, all_in, begins_with_a_word, literals, refused
+from perfledger.schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]

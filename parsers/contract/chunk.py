@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-
-from schema.distinct_lines import distinct_lines
+from perfledger.schema.distinct_lines import distinct_lines
 
 
 def newlines(text: bytes, begin: int = 0, end: int | None = None) -> int:

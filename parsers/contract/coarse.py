@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
-from parsers.contract import Column, Columns, Postprocessed, Rows
+from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows
 
 #: What cutting seconds to whole ones takes off on average, and the share of them that this may make up.
 _CUT, _SHARE = 0.5, 0.02

@@ -6,9 +6,8 @@ PyTorch's ImageNet example prints them, and the many programs that took over its
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Column, Columns, Postprocessed, Rows, is_private
-from parsers.contract.statistics import medians
+from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows, is_private
+from perfledger.parsers.contract.statistics import medians
 
 #: How far a mean of three decimals rounds, in seconds.
 ROUNDS = 0.0005

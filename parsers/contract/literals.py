@@ -12,7 +12,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from schema.distinct_lines import without_digits
+from perfledger.schema.distinct_lines import without_digits
 
 #: Shorter ones stand everywhere; and a few tell nearly as much as all.
 _SHORTEST, _MOST = 3, 4

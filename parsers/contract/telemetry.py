@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from parsers.contract import Column, Rows
-from parsers.contract.chunk import Chunk
+from perfledger.parsers.contract import Column, Rows
+from perfledger.parsers.contract.chunk import Chunk
 
 
 class Quantity(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from parsers.contract import Fact
+from perfledger.parsers.contract import Fact
 
 #: The `key = value` lines with which OneFlow-Benchmark's trainers begin.
 ONEFLOW_HEADER = (

@@ -5,7 +5,7 @@ worker if the head of the log says that a distributed store joins several. `Iter
 splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
 
 _ARGUMENTS = rb"Called with argument: Namespace\("
 

@@ -17,8 +17,7 @@ import base64
 import re
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     ENDED,
     NUMBER,
     Columns,
@@ -32,8 +31,8 @@ from parsers.contract import (
     listed,
     up_to,
 )
-from parsers.dlperf import argument
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.dlperf import argument
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _TIMER = rb"\[(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
 #: Until mid-2020 the timer printed through the root logger, and then from a file of another name.

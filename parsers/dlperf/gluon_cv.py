@@ -8,7 +8,7 @@ explains may be those of workers, and give no figure. Labels are `Batch[20]`, `B
 decimals and validation.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Scope, Window
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, Scope, Window
 
 _FIELDS = (
     rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"

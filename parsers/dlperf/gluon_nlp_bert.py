@@ -5,7 +5,7 @@ Both time the loop that all workers run in step. With Horovod every worker print
 the tokens of one worker without padding and is not quoted.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample, Window
 
 _STEP = (
     rb"\[step <step>\][\t ]++mlm_loss=<loss>[\t ]++(?:mlm_acc=<accuracy>[\t ]++)?+(?:(?!throughput=)\w++=\S++[\t ]++)*+throughput=\S++ tks/s[\t ]++(?:lr=\S++[\t ]++)?+time="

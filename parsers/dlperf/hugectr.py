@@ -8,7 +8,7 @@ what the workspace of one device holds. `Average speed` of a run that reaches it
 
 from __future__ import annotations
 
-from parsers.contract import (
+from perfledger.parsers.contract import (
     ENDED,
     Fact,
     Format,
@@ -18,7 +18,7 @@ from parsers.contract import (
     Sample,
     Window,
 )
-from parsers.dlperf import argument, header_start
+from perfledger.parsers.dlperf import argument, header_start
 
 _PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[(?:\w++|tid #[0-9]++)\])?+: "
 

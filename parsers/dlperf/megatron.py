@@ -15,8 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     NUMBER,
     Column,
     Columns,
@@ -30,8 +29,8 @@ from parsers.contract import (
     Window,
     is_private,
 )
-from parsers.dlperf import argument, dotted_start
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.dlperf import argument, dotted_start
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _BATCH = rb" (?:global|gloabl) batch size:"
 _HEAD = rb"iteration ++<step>/ *+<total_steps> \|"

@@ -13,8 +13,18 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parsers.contract import NUMBER, Column, Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Window
+from perfledger.parsers.contract import (
+    NUMBER,
+    Column,
+    Columns,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    Window,
+)
 
 
 def _timed_steps(printed: Columns) -> Postprocessed:

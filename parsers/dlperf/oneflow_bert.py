@@ -6,8 +6,8 @@ and the seconds per batch. OneFlow's models (`oneflow.nn`) print the epoch behin
 before it, some releases count one device and others all, and the line is not read.
 """
 
-from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Window
-from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
+from perfledger.parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
     title="OneFlow BERT pre-training",

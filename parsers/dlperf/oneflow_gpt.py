@@ -6,8 +6,8 @@ records from 300 to 400, both included, and divided by one interval too few (1 %
 the steps after 300 up to 400.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
-from parsers.dlperf import argument, dotted_start
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.dlperf import argument, dotted_start
 
 FORMAT = Format(
     title="OneFlow GPT",

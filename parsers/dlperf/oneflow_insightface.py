@@ -4,8 +4,8 @@
 iterations.
 """
 
-from parsers.contract import ENDED, Format, NearMiss, Pause, Reading, Sample, Window
-from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
+from perfledger.parsers.contract import ENDED, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
     title="OneFlow InsightFace",

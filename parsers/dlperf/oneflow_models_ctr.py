@@ -6,8 +6,8 @@ whatever the log said. Releases with OneEmbedding (2022) print the `Throughput` 
 anew behind an evaluation, but not their count of iterations.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
-from parsers.dlperf import argument, dotted_start, header_start
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.dlperf import argument, dotted_start, header_start
 
 _PAUSES = (
     Pause("evaluation", rb", eval_(?:loss|auc): ", b"[rank:0] iter: 1000/1200, eval_auc: 0.7616 | 2026-11-20 13:19:02.848"),

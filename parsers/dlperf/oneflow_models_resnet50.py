@@ -5,8 +5,8 @@ False`. Evaluations end with a line of the same form, `[eval]`, and lie outside;
 follows it.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.dlperf import argument, dotted_start
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.dlperf import argument, dotted_start
 
 FORMAT = Format(
     title="OneFlow ResNet-50 (models)",

@@ -5,8 +5,8 @@ the others end with the speed. `validation:` lines print the speed of inference.
 snapshots, which lie in the first record of the next epoch, and through what an epoch has left over behind its last line.
 """
 
-from parsers.contract import ENDED, Format, NearMiss, Pause, Reading, Sample, Window
-from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
+from perfledger.parsers.contract import ENDED, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
     title="OneFlow ResNet-50",

@@ -5,8 +5,8 @@ The speed follows from the clock alone: a Unix time or, in the first releases, a
 per iteration, and 0 for shorter logs. A `.mem` file beside the log states the memory.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Window
-from parsers.dlperf import argument, header_start
+from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.dlperf import argument, header_start
 
 _PAUSES = (Pause("evaluation", rb" eval_loss ", b"1000 eval_loss 0.484675125 eval_auc 0.76162425"),)
 _LOSS = rb" loss <loss>" + ENDED

@@ -6,7 +6,7 @@ such step rate explains. Validation prints the same `speed`; that of fine-tuning
 `batch_size` counts tokens unless `in_tokens: False`.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
 
 FORMAT = Format(
     title="Paddle BERT (2020)",

@@ -3,7 +3,7 @@
 DLPerf's extractor for it, in a side branch only, multiplied by the nodes.
 """
 
-from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="PaddlePaddle PLSC",

@@ -5,7 +5,7 @@ data. Both count all devices together. Early releases print `elapse` with two de
 counts the `batch_size` as configured, of a node or of all nodes, and is not quoted. Batches are counted from 0.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 _BATCH = (
     rb"\[Pass <epoch>, train batch <step>\][\t ]++loss <loss>,(?: acc1 <accuracy>,)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"

@@ -3,8 +3,8 @@
 `Total` is the throughput of the whole job; its unit is printed as `it/sec` and is samples per second.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
-from parsers.dlperf.arcface import VERIFICATION
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.dlperf.arcface import VERIFICATION
 
 FORMAT = Format(
     title="InsightFace Partial FC",

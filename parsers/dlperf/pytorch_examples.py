@@ -18,10 +18,19 @@ The examples of Apex and DALI look alike, and are not: `Time` is the mean of the
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window, is_private
-from parsers.contract.epoch_means import ROUNDS, stretches
-from parsers.contract.statistics import median
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    Window,
+    is_private,
+)
+from perfledger.parsers.contract.epoch_means import ROUNDS, stretches
+from perfledger.parsers.contract.statistics import median
 
 
 def _of_intervals(columns: Columns) -> Postprocessed:

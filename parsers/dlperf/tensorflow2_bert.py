@@ -4,8 +4,8 @@ The speed follows from the clocks of two lines. glog prints no year, and some bu
 midnight seems to go back in time, which once gave a negative speed. `--train_batch_size` is that of the job.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
-from parsers.frameworks import TENSORFLOW_GPU
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 FORMAT = Format(
     title="TensorFlow 2 BERT",

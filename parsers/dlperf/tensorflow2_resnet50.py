@@ -8,8 +8,8 @@ the figures of the line. Releases of 2019 and 2020 print the same as `BenchmarkM
 a truncated one is not read.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
-from parsers.frameworks import TENSORFLOW_GPU
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 #: What stands at the end of an epoch; Keras may be told to print some of it. It counts where a record is slow alone: the
 #: timer begins with the next step, behind all of this, where an interval ends with the epoch.

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-
-from parsers.contract import Column
-from parsers.contract.telemetry import QUANTITIES, Faults
-from parsers.engine.clock import clocks
+from perfledger.parsers.contract import Column
+from perfledger.parsers.contract.telemetry import QUANTITIES, Faults
+from perfledger.parsers.engine.clock import clocks
 
 #: What nvidia-smi writes where it does not know: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`, and dmon's `-`.
 _UNKNOWN = re.compile(rb"\[[^\[\]\n]*+\]|N/A|ERR!|Unknown Error|Not Supported|-|\?\??")

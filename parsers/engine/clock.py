@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parsers.contract import Column
+from perfledger.parsers.contract import Column
 
 _TIME = rb"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,18}))?"
 #: Spellings of a stamp. What it lacks of a date is taken from the first of January 1972.

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-
-from parsers.contract import Column
-from parsers.contract.statistics import median
-from parsers.engine.table import SessionRecords
+from perfledger.parsers.contract import Column
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.table import SessionRecords
 
 Unit = Literal["epoch", "step"]
 

@@ -16,11 +16,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parsers.contract import Format
-from parsers.contract.chunk import Chunk
-from parsers.engine.registry import formats
-from parsers.engine.scan import CHUNK, Noise, clean, open_log
-from schema.distinct_lines import without_digits
+from perfledger.parsers.contract import Format
+from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.engine.registry import formats
+from perfledger.parsers.engine.scan import CHUNK, Noise, clean, open_log
+from perfledger.schema.distinct_lines import without_digits
 
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick

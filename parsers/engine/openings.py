@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from parsers.contract import Format, compiled
-from parsers.engine.outcome import last_message
+from perfledger.parsers.contract import Format, compiled
+from perfledger.parsers.engine.outcome import last_message
 
 #: What stands first in logs, whoever the printer is. Nothing here may stand in the middle of a run.
 _LINES = (

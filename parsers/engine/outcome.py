@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from parsers.engine.counters import Counters
+from perfledger.parsers.engine.counters import Counters
 
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from parsers.contract import Format, Reading
-from parsers.contract.chunk import Chunk, newlines
-from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
-from parsers.engine.openings import opening
-from parsers.engine.registry import frames
-from parsers.engine.scan import CHUNK, Noise, chunks
-from parsers.engine.session import Session
-from parsers.engine.statements import LikelyStatements, Piece, StatementCollector, Statements, joined
-from parsers.engine.table import LogSource, ReadingTable, SessionRecords
-from schema.distinct_lines import distinct_lines
+from perfledger.parsers.contract import Format, Reading
+from perfledger.parsers.contract.chunk import Chunk, newlines
+from perfledger.parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
+from perfledger.parsers.engine.openings import opening
+from perfledger.parsers.engine.registry import frames
+from perfledger.parsers.engine.scan import CHUNK, Noise, chunks
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.statements import LikelyStatements, Piece, StatementCollector, Statements, joined
+from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords
+from perfledger.schema.distinct_lines import distinct_lines
 
 #: Bytes by which a log is told apart, with probes of what comes later.
 _HEAD = HEAD_CHUNKS * CHUNK

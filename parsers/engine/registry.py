@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from parsers.contract import Format, FormatError, NearMiss, Reading
-from parsers.contract.telemetry import TelemetryFormat
+from perfledger.parsers.contract import Format, FormatError, NearMiss, Reading
+from perfledger.parsers.contract.telemetry import TelemetryFormat
 
 #: Packages of formats of training logs, and the package of formats of the files beside them.
 PACKAGES, TELEMETRY = ("paddle", "ngc", "dlperf", "frameworks"), "telemetry"

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-
-from parsers.contract.chunk import Chunk
-from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
-from parsers.engine import cells
+from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
+from perfledger.parsers.engine import cells
 
 #: The share of lines that must be of a dialect before a file is claimed.
 _MOSTLY = 0.9

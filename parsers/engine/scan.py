@@ -17,8 +17,8 @@ from operator import sub
 from pathlib import Path
 from typing import IO
 
-from parsers.contract.chunk import Chunk, newlines
-from parsers.engine.unpack import UnpackError, is_packed, unpacked
+from perfledger.parsers.contract.chunk import Chunk, newlines
+from perfledger.parsers.engine.unpack import UnpackError, is_packed, unpacked
 
 CHUNK = 1 << 20
 LONGEST_LINE = 8 << 20

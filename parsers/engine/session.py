@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from parsers.contract import COLUMNS, Format
-from parsers.engine.counters import Counters, counters
-from parsers.engine.outcome import Ending, ending
-from parsers.engine.statements import Quoted, Statements
-from parsers.engine.table import SessionRecords
+from perfledger.parsers.contract import COLUMNS, Format
+from perfledger.parsers.engine.counters import Counters, counters
+from perfledger.parsers.engine.outcome import Ending, ending
+from perfledger.parsers.engine.statements import Quoted, Statements
+from perfledger.parsers.engine.table import SessionRecords
 
 #: Columns of which a record of training has one. An accuracy alone may be of an evaluation, a memory of a telemetry.
 _TRAINING = frozenset(COLUMNS) - {"accuracy", "memory", "flops", "power"}

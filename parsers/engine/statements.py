@@ -14,10 +14,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-
-from parsers.contract import Fact, Format, Reading
-from parsers.engine.outcome import Message, may_say, message
-from schema.distinct_lines import distinct_lines
+from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.engine.outcome import Message, may_say, message
+from perfledger.schema.distinct_lines import distinct_lines
 
 HEAD = 1 << 20
 #: A crash shows in the last lines.

@@ -20,11 +20,20 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-
-from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Pause, Postprocessed, Reading, Rows, is_private
-from parsers.contract.chunk import Chunk
-from parsers.engine.clock import clocks, stamps, unwrapped
-from parsers.engine.scan import Noise, clean, open_log
+from perfledger.parsers.contract import (
+    CLOCKS,
+    COLUMNS,
+    Column,
+    FormatError,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    is_private,
+)
+from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.engine.clock import clocks, stamps, unwrapped
+from perfledger.parsers.engine.scan import Noise, clean, open_log
 
 #: Numbers of JSON are numbers of Python, rounded alike, and read three times as fast as by `float`.
 _NUMBERS = msgspec.json.Decoder(list[float])

@@ -9,13 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-
-from parsers.contract.chunk import Chunk
-from parsers.contract.telemetry import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
-from parsers.engine import detect
-from parsers.engine.clock import DATELESS_BEFORE, unwrapped
-from parsers.engine.registry import telemetry_formats
-from parsers.engine.scan import Noise, ScanError, check, chunks, clean, open_log
+from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.contract.telemetry import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
+from perfledger.parsers.engine import detect
+from perfledger.parsers.engine.clock import DATELESS_BEFORE, unwrapped
+from perfledger.parsers.engine.registry import telemetry_formats
+from perfledger.parsers.engine.scan import Noise, ScanError, check, chunks, clean, open_log
 
 FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16
 

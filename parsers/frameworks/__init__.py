@@ -4,7 +4,7 @@ Their lines are shared by whole families of programs, so a format here says whic
 leave unsaid.
 """
 
-from parsers.contract import Fact, grouped
+from perfledger.parsers.contract import Fact, grouped
 
 
 def row(first: bytes, *parts: bytes) -> bytes:

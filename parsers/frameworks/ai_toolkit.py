@@ -6,8 +6,8 @@ or a checkpoint are no training either way. The last step may hold the last chec
 begins its bar at the step it goes on from. Neither batch size nor devices are printed.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks.diffusers import bar, first_drawn
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks.diffusers import bar, first_drawn
 
 FORMAT = Format(
     title="AI Toolkit",

@@ -5,7 +5,7 @@ batch, however many of them an update accumulates. Releases before 2022 do not p
 `total_batch_size`, and name no number of devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 _TRAINING = rb"Training: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}-"
 

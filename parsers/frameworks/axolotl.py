@@ -7,10 +7,10 @@ those until the middle of 2026 of one accumulated batch only, and some divide by
 What a log states besides is that of the Trainer.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
-from parsers.frameworks import SEVERAL
-from parsers.frameworks.hf_trainer import FORMAT as TRAINER
-from parsers.frameworks.trl import paired, told
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import SEVERAL
+from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from perfledger.parsers.frameworks.trl import paired, told
 
 #: Where ranks share samples, a configuration says so.
 _SHARED = rb"(?:tensor_parallel_size|context_parallel_size|sequence_parallel_degree)[\"']?+: ?+" + SEVERAL

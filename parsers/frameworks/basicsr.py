@@ -5,7 +5,7 @@ the time between the lines' clocks tells the speed. Validations and checkpoints 
 patch, of which `batch_size_per_gpu` counts those of a device.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
 
 FORMAT = Format(
     title="BasicSR",

@@ -5,8 +5,8 @@ behind the compilation. A core is what JAX calls a device. Metrics are printed o
 `big_vision_metrics.txt` has them in a row of JSON per step.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import row, value
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import row, value
 
 FORMAT = Format(
     title="big_vision",

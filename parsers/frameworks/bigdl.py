@@ -4,7 +4,7 @@ Speed and seconds are those of the iteration. `Wall Clock` is the sum of the ite
 and checkpoints between them. No line tells how many machines train.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
 
 FORMAT = Format(
     title="BigDL",

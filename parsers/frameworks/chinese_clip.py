@@ -10,9 +10,8 @@ batches that it accumulates.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.statistics import median
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.statistics import median
 
 
 def _told(columns: Columns) -> Postprocessed:

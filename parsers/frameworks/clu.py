@@ -7,7 +7,7 @@ sees steps started, not done, so that the two records there count nowhere. Sceni
 timer that stops during evaluations.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 
 
 def _devices(printed: bytes) -> int:

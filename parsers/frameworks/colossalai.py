@@ -1,7 +1,7 @@
 """ColossalAI's benchmark scripts: one figure at the end, samples per second of the job, without the warm-up steps."""
 
-from parsers.contract import Format, NearMiss, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _END = (
     rb"Throughput: <throughput> samples/sec, TFLOPS per GPU(?: by Megatron: [0-9.]++, TFLOPS per GPU)?+: <flops>(?=\s)"

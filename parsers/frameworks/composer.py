@@ -9,9 +9,18 @@ metrics are indented by a tab, of which a terminal or an editor may have made bl
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    is_private,
+    up_to,
+)
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _HEAD = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
 

@@ -7,7 +7,7 @@ Blocks without `TIME`, as releases of 2021 print them, are no records.
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 FORMAT = Format(
     title="Coqui's trainer",

@@ -5,8 +5,8 @@ iterations left out, so that stalls do not show. Rows of evaluations have an ite
 stands in the configuration only.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
-from parsers.frameworks import row, value
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import row, value
 
 FORMAT = Format(
     title="Detectron2 metrics.json",

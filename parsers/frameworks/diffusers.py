@@ -10,10 +10,9 @@ examples of transformers print the same head, and draw a bar without a name: the
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
-from parsers.frameworks import ACCELERATE, PYTORCH_JOB
-from parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB
+from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 #: Nodes that draw their bars side by side may differ by so many steps.
 _LAG = 3

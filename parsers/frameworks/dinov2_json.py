@@ -5,9 +5,9 @@ is undone up to the twentieth iteration, so that the slow first one counts once.
 A resumed run appends its rows and does not say so.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
-from parsers.frameworks import row, value
-from parsers.frameworks.metric_logger import apart
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import row, value
+from perfledger.parsers.frameworks.metric_logger import apart
 
 FORMAT = Format(
     title="DINOv2 metrics",

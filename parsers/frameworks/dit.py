@@ -8,9 +8,8 @@ batch size is not printed.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Steps per second below which two decimals tell less than the clocks.
 _SLOW = 0.5

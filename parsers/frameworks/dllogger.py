@@ -25,8 +25,7 @@ counts.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     NUMBER,
     Column,
     Columns,
@@ -43,7 +42,7 @@ from parsers.contract import (
     up_to,
     up_to_argument,
 )
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global)[._/ ])*+"

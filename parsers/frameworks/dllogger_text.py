@@ -12,9 +12,20 @@ speeds beside them.
 
 from __future__ import annotations
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Span, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, as_timed, by_the_clock, since_restart
+from perfledger.parsers.contract import (
+    DLLOGGER_CLOCK,
+    NUMBER,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Reading,
+    Sample,
+    Span,
+    up_to,
+)
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks.dllogger import KERAS_PAUSES, RESTART, as_timed, by_the_clock, since_restart
 
 _PARAMETER = rb" - PARAMETER "
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"

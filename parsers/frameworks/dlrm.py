@@ -5,8 +5,8 @@ two decimals, and the batch size is that of the job. Every rank may print the li
 printed but in the command, and the batch size in MLPerf's lines, if there are any.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="DLRM",

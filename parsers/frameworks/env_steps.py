@@ -11,8 +11,17 @@ seconds so far, which hold an evaluation; of several trials it would print block
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, next_line
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    next_line,
+)
 
 
 def _of_one(columns: Columns) -> Postprocessed:

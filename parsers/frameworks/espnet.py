@@ -9,9 +9,8 @@ no speed.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: How far the batches per update may lie off a whole number.
 _WHOLE = 0.1

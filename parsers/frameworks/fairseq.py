@@ -13,9 +13,8 @@ where the data have no end.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import FAIRSEQ, value
+from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.frameworks import FAIRSEQ, value
 
 #: Behind a stamp; without one the seconds since the start, `wall`, are the clock.
 _INNER = rb"(?<=[^\r\n])train_inner(?: \| |\]\[INFO\] - )"

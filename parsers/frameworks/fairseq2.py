@@ -5,8 +5,8 @@ over the ranks. Validation and checkpoints are not in the time. A record that is
 lines: the console breaks it after 80 columns, between any two words, and indents what follows.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: What a record may hold: a line behind it that is indented less is another record, even where its time is left out.
 _WITHIN = rb"(?:[^\n]|\n(?= {21}))"

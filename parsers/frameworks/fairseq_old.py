@@ -9,9 +9,18 @@ overflowed is still a batch, although `num_updates` does not count it.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.frameworks import FAIRSEQ, value
+from perfledger.parsers.contract import (
+    NUMBER,
+    Columns,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    is_private,
+)
+from perfledger.parsers.frameworks import FAIRSEQ, value
 
 
 def _batches(columns: Columns) -> Postprocessed:

@@ -5,8 +5,8 @@ Each stands with milliseconds since 1970, so that the time between two lines tel
 of its own. Programs may print further lines, which then count.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import value
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import value
 
 _EVENT = rb'\[PerfLog\] \{"event": "'
 

@@ -7,8 +7,8 @@ hold the last of them and is left out. The bar of gsplat (`simple_trainer.py`) b
 step.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks.diffusers import bar, first_drawn
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks.diffusers import bar, first_drawn
 
 FORMAT = Format(
     title="3D Gaussian Splatting",

@@ -10,9 +10,18 @@ those of the job.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to_argument
-from parsers.contract.statistics import median
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    listed,
+    up_to_argument,
+)
+from perfledger.parsers.contract.statistics import median
 
 #: A terminal shows the lines of the root logger with its level and name; its file does not.
 _ARGUMENTS = rb"^(?:INFO:root:)?+Namespace\("

@@ -4,7 +4,7 @@ Frames are steps of environments, of the whole loop: acting and learning. `fps` 
 read. A checkpoint is saved between two lines, and no line says so.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
 
 FORMAT = Format(
     title="Habitat",

@@ -13,10 +13,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Rows, Sample
-from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from perfledger.parsers.contract import (
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+)
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
 def _drawn(columns: Columns) -> tuple[Rows, Column, float]:

@@ -9,10 +9,9 @@ What a log states besides is that of the Trainer; where the call's own figure is
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
-from parsers.contract.coarse import whole_seconds
-from parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.coarse import whole_seconds
+from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 #: A table begins late where more than so many of its intervals lie before its first row.
 _LATE = 1.5

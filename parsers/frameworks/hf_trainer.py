@@ -28,8 +28,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     NUMBER,
     Column,
     Columns,
@@ -43,8 +42,8 @@ from parsers.contract import (
     Sample,
     grouped,
 )
-from parsers.contract.statistics import medians
-from parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
+from perfledger.parsers.contract.statistics import medians
+from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
 
 #: Nodes that print side by side may differ by so many steps.
 _LAG = 3

@@ -6,7 +6,7 @@ stay in the file, but `train_loss` sums up those since then, over the steps of t
 of a process, which may drive several devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 _NEXT = rb"[ \t\r]*+\n\s++"
 _NUMBER = rb"[-+.0-9e]++,"

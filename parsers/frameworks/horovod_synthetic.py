@@ -5,7 +5,7 @@ job is that of one rank times the number of devices. `Img/sec per GPU` is the me
 standard deviations. Warm-up is not timed. The device may be called CPU, HPU, or `/gpu:0`.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 _DEVICE = rb"/?+\w++(?::\w++)?+"
 

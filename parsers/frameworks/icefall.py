@@ -7,8 +7,8 @@ its own, and on the screen all of them print the same steps.
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _BY = rb" INFO \[\w++\.py:[0-9]++\] (?:\([0-9]++/[0-9]++\) )?+"
 _BY_FIRST = rb" INFO \[\w++\.py:[0-9]++\] (?:\(0/[0-9]++\) )?+"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from math import prod
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _LAYOUT = rb"Distributed environment is initialized, data parallel size: "
 _SIZE = rb"[0-9]++"

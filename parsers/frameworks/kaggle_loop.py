@@ -8,9 +8,8 @@ no size is printed. Lines that begin with `EVAL:` are of the validation.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
-from parsers.contract.coarse import whole_seconds
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.coarse import whole_seconds
 
 
 def _epochs(columns: Columns) -> Postprocessed:

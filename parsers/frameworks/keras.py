@@ -18,9 +18,19 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Scope
-from parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
+from perfledger.parsers.contract import (
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    Scope,
+)
+from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5

@@ -5,8 +5,8 @@ prints it: a record per epoch, from the first complete state of its bar. What is
 its name, so that a line that names `loss` as well is read as Keras alone.
 """
 
-from parsers.contract import Format, NearMiss, Sample
-from parsers.frameworks import keras
+from perfledger.parsers.contract import Format, NearMiss, Sample
+from perfledger.parsers.frameworks import keras
 
 FORMAT = Format(
     title="Keras train_step",

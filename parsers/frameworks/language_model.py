@@ -7,7 +7,7 @@ from epoch to epoch. A batch is as many sequences, of `bptt` or `tgt_len` tokens
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 _TIME = rb" batches \| (?:lr [0-9.e+-]++ \| )?+ms/batch ++<step_seconds> \| loss ++<loss>(?=[ \t\r\n|])"
 

@@ -8,8 +8,17 @@ between the steps. The batch size is that of a process; releases that name no pr
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import SHORT_NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import (
+    SHORT_NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+)
 
 #: Numbers from here on are cut.
 _CUT = 1000

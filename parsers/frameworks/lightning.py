@@ -17,9 +17,8 @@ the steps. Bars of other programs that begin with `Epoch 0:` look alike and mean
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: How far a rate of two decimals rounds, and the time of an epoch, which is cut to whole seconds.
 _ROUNDS, _CUT = 0.005, 0.5

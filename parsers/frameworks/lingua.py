@@ -5,7 +5,7 @@
 two digits, so that the clock is the time of day. Every rank prints its own lines.
 """
 
-from parsers.contract import (
+from perfledger.parsers.contract import (
     NUMBER,
     Fact,
     Format,
@@ -16,7 +16,7 @@ from parsers.contract import (
     grouped,
     up_to,
 )
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _STEP = rb"\bstep: [0-9]"
 _STAMP = rb"(?:(?<=-[0-9]{2} )(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}) - (?:-?[0-9]++ days?, )?+[0-9:]++ - )?+"

@@ -13,9 +13,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
 def _iterations(columns: Columns) -> Postprocessed:

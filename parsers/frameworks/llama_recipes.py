@@ -6,8 +6,8 @@ the next bar begins anew. `epoch time` are the seconds of an epoch without its e
 known only where the command is printed.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="llama-recipes",

@@ -14,10 +14,19 @@ is too coarse for that.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.frameworks import row, value
-from parsers.frameworks.hf_trainer import holds_checkpoint
+from perfledger.parsers.contract import (
+    NUMBER,
+    Columns,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    is_private,
+)
+from perfledger.parsers.frameworks import row, value
+from perfledger.parsers.frameworks.hf_trainer import holds_checkpoint
 
 
 def _of_all_processes(columns: Columns) -> Postprocessed:

@@ -8,7 +8,7 @@ logical one.
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 _CONFIG = rb"\[config\] "
 #: An item of a list, each on a line of its own.

@@ -6,9 +6,9 @@ continues the count of iterations, so that its mean begins at its first record. 
 the job; the same key states the batch of the test. Lines of `maskrcnn_benchmark.trainer` itself are those of NGC.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.detectron2 import since_start
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks.detectron2 import since_start
 
 _SOLVER = rb"^SOLVER:"
 _LINE = rb" INFO: eta: "

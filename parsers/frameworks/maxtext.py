@@ -11,8 +11,7 @@ milliseconds and no loss. Every host prints each step.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 
 _HEAD = rb"(?:(?<=[\s\]])|\A)completed step: <step>, seconds: "
 #: As absl's logger prints it since 2025: month and day without a year, of which the time of day is read.

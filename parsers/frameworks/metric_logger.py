@@ -15,9 +15,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
-from parsers.contract.statistics import of_others, since_before, with_others
+from perfledger.parsers.contract import (
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    is_private,
+)
+from perfledger.parsers.contract.statistics import of_others, since_before, with_others
 
 #: Iterations over which a mean is taken.
 _WINDOW = 20

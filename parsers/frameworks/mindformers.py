@@ -6,7 +6,7 @@ print one line with the milliseconds of the last step, `time:1250.125 ms`, and n
 for `Epoch:`, as the manual does, the first lines are left.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 
 _HEAD = rb"\{ Epoch:\["
 _STATE = (

@@ -6,7 +6,7 @@ A step is a batch of each device, however many of them an update accumulates. Th
 MindSpore's own monitors.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 _BEGINS = rb"\bepoch: \[<epoch>/<total_epochs>\]"
 _SPEED = rb"per step time: <step_seconds> ms, fps per card: <throughput> img/s"

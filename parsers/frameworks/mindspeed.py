@@ -3,8 +3,8 @@
 Both are those of the job over the interval. Its Megatron trainer prints Megatron's lines.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _STEP = rb"\biteration:?+ ++<step>(?: *+/ *+<total_steps>)?+ \| "
 _TIME = rb" \| elapsed time per iteration \(ms\): <step_seconds> \| "

@@ -5,7 +5,7 @@ in between; in the log of another device the first line of an epoch holds that, 
 however many of them an update accumulates. With `ms_datasink` no time is printed.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 
 def _argument(name: bytes) -> bytes:

@@ -5,8 +5,8 @@ stand others of single batches, whose `step time` is 0. The timer runs within a 
 checkpoints are in no record. The file `log.txt` holds the lines alone, without the arguments.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _HEAD = rb"train \| epoch ++<epoch> \| Iter: ++[0-9]++/ *+[0-9]++ \| global iter: ++<step>/ *+<total_steps> \| loss: <loss> \|"
 

@@ -14,9 +14,18 @@ import re
 from dataclasses import replace
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.contract.statistics import since_before
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    is_private,
+)
+from perfledger.parsers.contract.statistics import since_before
 
 #: What stands before a line: the name of the logger, which is that of the project. MMCV of 2019 and before prints none.
 #: MMEngine colours the level; copies may have lost the escapes.

@@ -4,7 +4,7 @@ No speed is printed, and the stamps of the lines tell it. Validations and checkp
 in the record after them. An image is a patch, of which the batch size counts those of all devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped, listed
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped, listed
 
 FORMAT = Format(
     title="MMSR and KAIR",

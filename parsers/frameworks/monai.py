@@ -5,7 +5,7 @@ trainer does; it, a checkpoint and the end of an epoch lie in the record after t
 is no figure.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
 
 FORMAT = Format(
     title="MONAI",

@@ -14,9 +14,19 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import TORCHRUN, row, value
+from perfledger.parsers.contract import (
+    NUMBER,
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+)
+from perfledger.parsers.frameworks import TORCHRUN, row, value
 
 #: Names of the step.
 _STEP = rb"(?:global_step(?:/max_steps)?+|iteration|steps\[global_step/max_steps\])"

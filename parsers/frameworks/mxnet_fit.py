@@ -9,7 +9,7 @@ tokens per second behind; its timer runs on through a checkpoint. GluonCV, ArcFa
 form; so does Gluon's example of image classification, of the last batch alone and with six decimals, which is not read.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed, text, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed, text, up_to
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 

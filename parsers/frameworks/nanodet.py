@@ -4,7 +4,7 @@ No time and no batch size are printed. A validation has lines of the same shape 
 and the end of an epoch lie in the record after them. The first number behind `Iter` counts the iterations of the run.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
 
 _STAMP = rb"\[NanoDet\]\[[0-9]{2}-[0-9]{2} (?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})\]INFO: ?+"
 

@@ -15,8 +15,7 @@ one per millisecond, is dropped.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     Column,
     Columns,
     Fact,
@@ -29,8 +28,8 @@ from parsers.contract import (
     grouped,
     is_private,
 )
-from parsers.contract.statistics import median
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: Largest relative difference between the stated tokens per step and speed × time per step.
 _ALIKE = 0.05

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
-from parsers.contract import NUMBER, SHORT_NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.contract import NUMBER, SHORT_NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 
 _STEP = rb"\biteration: "
 

@@ -9,9 +9,19 @@ its mean iteration at the end.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import (
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    up_to,
+)
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
 def _rate(columns: Columns) -> Postprocessed:

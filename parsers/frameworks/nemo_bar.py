@@ -10,9 +10,8 @@ read. A state is drawn several times.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.frameworks.nemo import FORMAT as NEMO
+from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
+from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 
 #: Batches are others by more than this share, beside that by which a count of three digits may be off.
 _OTHER, _ROUNDED = 0.05, 0.005

@@ -9,9 +9,18 @@ program decides what an item is; in Tacotron 2 it is a frame of a spectrogram. A
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, next_line
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import (
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    next_line,
+)
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 
 def _series(columns: Columns) -> Postprocessed:

@@ -8,8 +8,8 @@ in it, and is not used. OLMo's `tokens_per_second` is a mean over the last steps
 and begins anew after checkpoints; older releases print no epoch.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _EPOCH = rb",epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+"
 

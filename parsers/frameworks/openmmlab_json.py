@@ -11,11 +11,10 @@ configuration only, which the first line of a run may hold.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.statistics import median
-from parsers.frameworks import row, value
-from parsers.frameworks.mmseg import ACCUMULATION, experiment
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.frameworks import row, value
+from perfledger.parsers.frameworks.mmseg import ACCUMULATION, experiment
 
 _TIMES = value(rb"data_time", rb"<reader_seconds>") + value(rb"time", rb"<step_seconds>") + value(rb"loss", rb"<loss>")
 

@@ -7,7 +7,7 @@ of as many batches as are accumulated. OpenNMT-tf 1 prints the lines of TensorFl
 
 from __future__ import annotations
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
 
 FORMAT = Format(
     title="OpenNMT-tf",

@@ -7,7 +7,7 @@ Two dialects: `epoch: 4/120, acc_iter=1100, cur_iter=15/271` up to 2022, in whic
 `Train:    4/120 (  3%) [  15/271 (  6%)]`. Its bars (`--use_tqdm_to_record`) have their own format.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 _CLOCK = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) ++INFO ++"
 _PAUSES = (

@@ -8,10 +8,9 @@ with `eval: `. What else the log says is as in its lines.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
-from parsers.contract.coarse import whole_seconds
-from parsers.frameworks.openpcdet import FORMAT as OPENPCDET
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.coarse import whole_seconds
+from perfledger.parsers.frameworks.openpcdet import FORMAT as OPENPCDET
 
 
 def _epochs(columns: Columns) -> Postprocessed:

@@ -9,9 +9,8 @@ saved in the background. The batch size is that of the job.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.contract.coarse import far_enough
+from perfledger.parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.coarse import far_enough
 
 #: Steps that a record has at least, in units of the last printed digit.
 _TOLD = 50

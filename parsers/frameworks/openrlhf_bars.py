@@ -10,9 +10,8 @@ figure.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB, SEVERAL
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 
 def _first_states(columns: Columns) -> Postprocessed:

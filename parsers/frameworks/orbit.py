@@ -10,10 +10,9 @@ stands in the parameters of the experiment, above that of the evaluation.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.contract.coarse import fine_rates
-from parsers.frameworks import TENSORFLOW_GPU, replicas
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract.coarse import fine_rates
+from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STAMP = (
     rb"[IWE](?:[0-9]{4} )?+(?P<_hours>[0-9]{2}):(?P<_minutes>[0-9]{2}):(?P<_seconds>[0-9]{2}\.[0-9]++) ++"

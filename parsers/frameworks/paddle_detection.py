@@ -12,9 +12,19 @@ the program: a start is recognised by what Paddle prints of the device or the ra
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap
-from parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.contract import (
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    Trap,
+)
+from perfledger.parsers.paddle import LAUNCHER, MEMORY
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
 _EMA = Trap("clock", "outside_batch_cost", most=1.19)

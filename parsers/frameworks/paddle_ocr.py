@@ -18,8 +18,7 @@ forward pass alone: they are read with their timestamps.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     ENDED,
     Columns,
     Fact,
@@ -31,7 +30,7 @@ from parsers.contract import (
     Sample,
     Trap,
 )
-from parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
     rb"INFO: epoch: \[<epoch>/<total_epochs>\], (?:global_step|iter): <step>, "

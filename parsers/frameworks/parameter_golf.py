@@ -9,8 +9,7 @@ milliseconds. Earlier programs print other lines (`step_avg`).
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _whole_run(columns: Columns) -> Postprocessed:

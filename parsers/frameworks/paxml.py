@@ -5,7 +5,7 @@ checkpoints. Releases before 2023 print the rate among the summaries alone; in l
 hides stalls, and does not count. The batch size is not in the log.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 _PAUSES = (
     Pause("evaluation", rb"Finished eval on ", b"I1120 14:02:40.468958 140 programs.py:837] Finished eval on eval_test"),

@@ -4,8 +4,8 @@ The time is that of one step, with its wait for data; checkpoints come behind th
 it. The global batch size is in tokens.
 """
 
-from parsers.contract import SHORT_NUMBER, Format, NearMiss, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import SHORT_NUMBER, Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="Picotron",

@@ -5,7 +5,7 @@ stands between two epochs is in none. `batch_size` of the configuration is that 
 that of one. A scan is a cloud of any number of points.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 FORMAT = Format(
     title="Pointcept",

@@ -15,10 +15,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.contract.statistics import median
-from parsers.frameworks import PYTORCH_JOB, SEVERAL
+from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 _STEP = rb"\bStep [0-9]"
 _UNITS = {"_days": 86_400.0, "_hours": 3600.0, "_minutes": 60.0, "_seconds": 1.0, "_milliseconds": 1e-3}

@@ -6,8 +6,8 @@ leaves out the wait for data, and calls the seconds of the epoch `Time per batch
 of all devices; the same key states the batch of the test.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="TransReID and strong baseline",

@@ -7,8 +7,8 @@ and checkpoints lie outside its timer. The samples of a step, which are all resp
 alone.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB, value
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB, value
 
 FORMAT = Format(
     title="OpenRLHF, slime, SkyRL and AReaL",

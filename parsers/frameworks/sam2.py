@@ -5,8 +5,8 @@ wait for data, which is undone to what each line adds. It has two decimals: of s
 the lines tell the speed. A sample is a video of several frames; the batch size is that of a device.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.contract.coarse import FINE_MEAN, fine_seconds
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract.coarse import FINE_MEAN, fine_seconds
 
 FORMAT = Format(
     title="Segment Anything 2",

@@ -6,9 +6,9 @@ The last step may hold the last checkpoint and is left out. A resumed run counts
 states the batch size of a device, but not the devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.diffusers import bar, first_drawn
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks.diffusers import bar, first_drawn
 
 FORMAT = Format(
     title="sd-scripts",

@@ -5,8 +5,8 @@ stall for one in so many. The stamps of the lines tell the speed. What lies betw
 is in the first record of the next. `BATCH_SIZE` of the configuration is that of a machine, and read where there is one.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import value
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import value
 
 FORMAT = Format(
     title="SlowFast",

@@ -10,8 +10,7 @@ device.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _of_many(columns: Columns) -> Postprocessed:

@@ -7,8 +7,8 @@ hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the
 `resnet50_v1.5` another model.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
-from parsers.frameworks import TENSORFLOW_GPU, resnet_v1
+from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
+from perfledger.parsers.frameworks import TENSORFLOW_GPU, resnet_v1
 
 #: Behind the stamp of Kubeflow's launcher, or glog's.
 _LINE = rb"(?m)^(?:INFO\|[0-9T:-]{19}\|[^|\n]++\|[0-9]++\| )?+(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"

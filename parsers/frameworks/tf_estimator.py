@@ -16,8 +16,7 @@ well, so these claim a log only if no other format does.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     ENDED,
     NUMBER,
     Columns,
@@ -31,8 +30,8 @@ from parsers.contract import (
     Scope,
     up_to,
 )
-from parsers.contract.statistics import median
-from parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 
 #: What NVIDIA's scripts print of Horovod, which stands in front of the configuration.
 _HOROVOD = rb"\bhvd\.size\(\) = "

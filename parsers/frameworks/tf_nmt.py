@@ -5,8 +5,8 @@ program, in thousands per second; a word is what the vocabulary holds. The time 
 evaluations and checkpoints lie outside. `step-time` has two decimals, too few for short steps.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.frameworks import TENSORFLOW_GPU
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 FORMAT = Format(
     title="TensorFlow NMT",

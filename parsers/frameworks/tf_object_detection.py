@@ -6,8 +6,8 @@ a clock to stderr and without. Neither speed nor batch size is printed: the unit
 are another program's.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.frameworks import TENSORFLOW_GPU, replicas
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas
 
 _STEP = rb"Step <step> per-step time "
 

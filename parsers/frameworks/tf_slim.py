@@ -6,8 +6,8 @@ the unit is images of all devices. A logger with two handlers prints every line 
 steps, which begins with 0, is another program's line as well and not read.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
-from parsers.frameworks import TENSORFLOW_GPU
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import TENSORFLOW_GPU
 
 _STEP = rb"global step <step>: loss = <loss> \("
 

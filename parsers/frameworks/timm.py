@@ -14,10 +14,9 @@ updates of the epoch (`[ 50/26 (200%)]`): these lines tell of no update of the u
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
-from parsers.contract.statistics import median
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
 #: What an update has fewer samples than others by, beyond what seconds of three decimals round.

@@ -6,8 +6,8 @@ start of the epoch, from which the seconds between two lines follow. Batches cou
 configuration.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.contract.epoch_means import stretches
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract.epoch_means import stretches
 
 
 def _reading(head: bytes, time: bytes, data: bytes) -> Reading:

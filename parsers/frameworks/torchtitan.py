@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from math import prod
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 

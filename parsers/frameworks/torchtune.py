@@ -11,9 +11,8 @@ each, so that their lines are not read. They stand on the printer's source, and 
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB, SEVERAL
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 #: Whole seconds tell of so many within some three percent.
 _LONG = 30.0

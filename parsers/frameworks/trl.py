@@ -11,11 +11,10 @@ such figure.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
-from parsers.frameworks import SEVERAL
-from parsers.frameworks.hf_trainer import FORMAT as TRAINER
-from parsers.frameworks.hf_trainer import holds_checkpoint, saved_every
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.frameworks import SEVERAL
+from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
+from perfledger.parsers.frameworks.hf_trainer import holds_checkpoint, saved_every
 
 
 def told(tokens: bytes) -> bytes:

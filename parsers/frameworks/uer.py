@@ -4,8 +4,8 @@ The time begins anew with each line. It holds the wait for data and the checkpoi
 A step is a batch of each device, however many of them an update accumulates.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="UER-py",

@@ -15,10 +15,19 @@ from __future__ import annotations
 import re
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed, up_to_argument
-from parsers.contract.coarse import whole_seconds
-from parsers.frameworks import SEVERAL
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    listed,
+    up_to_argument,
+)
+from perfledger.parsers.contract.coarse import whole_seconds
+from perfledger.parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
 _UNFINISHED = rb"| *+[0-9]{1,2}%[^0-9\r\n]{1,400}+(?P<_open>[1-9][0-9]*+)/[0-9]++(?=[^\r\n]*+\r?+\n(?! *+[0-9]++/[0-9]++ ++[0-9.]++G )[\s\S])"

@@ -12,7 +12,7 @@ prints the same numbers as a block of YAML, behind `Step 2`, with a validation o
 which trains networks that draw, counts images instead of tokens.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
 
 
 def _value(key: bytes, column: bytes) -> bytes:

@@ -9,8 +9,8 @@ out the wait for data.
 
 import re
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import TORCHRUN
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import TORCHRUN
 
 _COPIES = rb"Normalize batch size by dp "
 

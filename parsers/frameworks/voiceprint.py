@@ -4,7 +4,7 @@
 whose first batch has a line of its own; evaluations and what is saved lie outside.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 
 FORMAT = Format(
     title="VoiceprintRecognition",

@@ -7,8 +7,8 @@ batches.
 
 from __future__ import annotations
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="WeNet",

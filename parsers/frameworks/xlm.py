@@ -5,8 +5,8 @@ checkpoints, which end an epoch. A word is a token of both languages of a pair. 
 whole ones. A batch has a number of sentences, or of tokens, and an update may take several batches.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 _STAMP = rb" - [0-9/]++ [0-9:]++ - (?P<elapsed>(?:[0-9]++ days?, )?+[0-9:]++) - ++"
 _START = rb"= Initialized logger ="

@@ -11,9 +11,8 @@ MMEngine, read as MMSegmentation's.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: A rank may lag by this many steps; a step further back is that of a program that was started again.
 _LAG = 3

@@ -5,8 +5,8 @@ rate, kept within the second that the elapsed time is cut to. Where the terminal
 not read. The bar states no memory, so that it is known by its heading. The batch size is that of all devices.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to_argument
-from parsers.frameworks.ultralytics import RATE, epochs
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to_argument
+from perfledger.parsers.frameworks.ultralytics import RATE, epochs
 
 
 def _named(argument: bytes) -> bytes:

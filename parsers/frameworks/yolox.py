@@ -6,7 +6,7 @@ devices. `devices` is that of a machine, and None where all are used. The line t
 a crash as well.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 
 
 def _argument(name: bytes, word: bytes) -> bytes:

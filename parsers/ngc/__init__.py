@@ -1,7 +1,7 @@
 """Printers of NVIDIA's NGC DeepLearningExamples."""
 
-from parsers.contract import Fact, up_to
-from parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.contract import Fact, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: PyTorch's launchers start one node where they are told of no other.
 ONE_NODE = Fact(

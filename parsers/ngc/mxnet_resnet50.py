@@ -5,8 +5,8 @@
 with a table whose figure is the harmonic mean over the epochs after its warm-up epoch.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
-from parsers.ngc import TF32
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
+from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER arch : "
 

@@ -4,7 +4,7 @@ Every Horovod rank prints the throughput of the whole job: a job on eight device
 count once, as their median. Labels are `[20]` or `[20-39]`, counted from 0.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="NGC MXNet ResNet-50 (Speed)",

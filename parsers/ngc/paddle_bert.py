@@ -7,9 +7,9 @@ the text tells of it. `training_sequences_per_second` is that of the job, and ho
 that of PyTorch's BERT, and is not read.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import TF32
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.ngc import TF32
 
 _PARAMETER = rb'(?: - PARAMETER |"PARAMETER", "data": \{)'
 _SAVED = (

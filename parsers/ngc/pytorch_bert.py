@@ -8,9 +8,9 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 the sequences per second of one device since the line before; a checkpoint lies within.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE, TF32
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _CONFIG = rb" - PARAMETER Config : "
 _SAVED = (

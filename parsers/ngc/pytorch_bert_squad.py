@@ -6,8 +6,8 @@ the job over the time, even if the epochs end before `max_steps`: on many device
 holds the warm-up as well. `train_batch_size` is that of a device. `amp` means O2 of Apex, as does `fp16`.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Format, NearMiss, Reading, Sample, up_to
-from parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
 
 _CONFIG = rb" - PARAMETER Config : "
 

@@ -5,8 +5,8 @@ Every rank prints a `Step` line per 50 steps of an epoch, with a loss only; thei
 meant: where the clocks contradict it, they are right.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample
-from parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
 
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD (steps)",

@@ -5,9 +5,9 @@ wait for its data; what the others took shows in the seconds of the epoch alone,
 whole numbers. `batch_size` is that of the job. `average_train_throughput` is the speed of the last step that is printed.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE, TF32
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _PARAMETER = rb" - PARAMETER "
 

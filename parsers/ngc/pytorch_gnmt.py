@@ -12,8 +12,7 @@ iterations prints no usable `TRAIN` line.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     Column,
     Columns,
     Fact,
@@ -25,9 +24,9 @@ from parsers.contract import (
     Sample,
     up_to_argument,
 )
-from parsers.contract.statistics import medians
-from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE, TF32
+from perfledger.parsers.contract.statistics import medians
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.ngc import ONE_NODE, TF32
 
 #: Ranks print side by side, and one may lag by so many printed steps.
 _LAG = 3

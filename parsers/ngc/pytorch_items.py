@@ -11,10 +11,10 @@ does not only measure it prints losses, whose clocks need the devices. Keys of v
 alike.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
-from parsers.ngc import ONE_NODE, TF32, until_ssd_ends
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
+from perfledger.parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
 _PARAMETER = rb" - PARAMETER "
 _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "

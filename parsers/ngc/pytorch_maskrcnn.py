@@ -6,9 +6,9 @@ the solver is that of the job; the same key states the batch of the test. `train
 start, in images per second of the job. `float16` is Apex's O1.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import DRAWN, TF32
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.ngc import DRAWN, TF32
 
 _SOLVER = rb"^SOLVER:"
 

@@ -7,9 +7,9 @@ speeds in the last epoch. NCF prints an epoch, of which the first holds the star
 `batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
-from parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
-from parsers.ngc import ONE_NODE, TF32
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.frameworks.dllogger import WAITS, as_timed, by_the_clock
+from perfledger.parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"
 _BATCH = rb"[\r\n]Batch: "

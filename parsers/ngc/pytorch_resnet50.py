@@ -12,8 +12,7 @@ need the devices; the mean times of an epoch tell those of its first line. The m
 import itertools
 
 import numpy as np
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     DLLOGGER_CLOCK,
     NUMBER,
     Column,
@@ -31,8 +30,8 @@ from parsers.contract import (
     is_private,
     up_to,
 )
-from parsers.frameworks.dllogger import EVEN, UNSAID, even
-from parsers.ngc import TF32
+from perfledger.parsers.frameworks.dllogger import EVEN, UNSAID, even
+from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "

@@ -5,9 +5,9 @@ all ranks, the figure of the job. Since DLLogger (2022) each rank has counted th
 number of ranks: where DLLogger has printed, the line is not read.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import APEX, DRAWN, ONE_NODE, TF32, until_ssd_ends
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.ngc import APEX, DRAWN, ONE_NODE, TF32, until_ssd_ends
 
 _DLLOGGER = rb"DLL \d{4}-\d\d-\d\d "
 _LOADING = DRAWN + rb"loading annotations into memory\.\.\.[ \t]*+\n"

@@ -5,8 +5,8 @@ an epoch covers fewer steps. `step ()` is the validation. Runs without AMP print
 training with --amp`. A run with a `nan` loss continues to print speeds.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
-from parsers.ngc import TF32
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
     title="NGC PyTorch Transformer",

@@ -5,9 +5,9 @@ step goes on from epoch to epoch. `batch_size` is that of the job, in sequences 
 and leaves the step what it is. `Training throughput` is the mean since the beginning of training without the first steps.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to_argument
-from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import APEX, ONE_NODE, TF32
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to_argument
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.ngc import APEX, ONE_NODE, TF32
 
 _ARGUMENTS = rb"Namespace\("
 

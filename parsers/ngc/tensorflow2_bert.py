@@ -6,8 +6,8 @@ an evaluation. `--train_batch_size` is that of a device, unlike in the Model Gar
 extends. The trainer's own summary is the mean of `Perf`.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.ngc import TF32
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.ngc import TF32
 
 #: Bars in front of what a line says, other than the line itself where it ends in a carriage return.
 _DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"

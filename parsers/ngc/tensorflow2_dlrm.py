@@ -5,8 +5,8 @@ Evaluations use the same timer, so that the first interval after one holds any p
 job.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.ngc import TF32
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
     title="NGC TensorFlow 2 DLRM",

@@ -8,8 +8,8 @@ pass. Every rank prints the line.
 
 from __future__ import annotations
 
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
-from parsers.ngc import TF32
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.ngc import TF32
 
 
 def _clocks(columns: Columns) -> Postprocessed:

@@ -6,9 +6,9 @@ the loss scaler retries, the iteration number repeats. The same line without an 
 retries; the samples and seconds that it is made of are printed above it.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
-from parsers.frameworks import NVIDIA_BERT
-from parsers.ngc import TF32
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
+from perfledger.parsers.frameworks import NVIDIA_BERT
+from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",

@@ -8,8 +8,8 @@ the mean of the last 30 steps, each cut to a whole number, without those that it
 Inference has keys of its own.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
-from parsers.ngc import TF32
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.ngc import TF32
 
 _LINE = rb"DLL [\d .:-]{26} - "
 _PARAMETER = rb" - PARAMETER "

@@ -5,8 +5,8 @@ printed unit. The hook prints nothing during its own warm-up. A figure at the en
 the cut cannot have changed it.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, NearMiss, Reading, Sample, Window, up_to
-from parsers.ngc import TF32
+from perfledger.parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from perfledger.parsers.ngc import TF32
 
 _PARAMETERS = rb"PARAMETER arch : "
 

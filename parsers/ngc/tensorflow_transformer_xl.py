@@ -5,8 +5,8 @@ all accumulation steps included; the time of saving a checkpoint falls into the 
 summary is the mean of these speeds without the first of them. PyTorch's summary has decimals, this one has none.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.ngc import TF32
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.ngc import TF32
 
 FORMAT = Format(
     title="NGC TensorFlow Transformer-XL",

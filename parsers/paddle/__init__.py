@@ -2,8 +2,8 @@
 
 import re
 
-from parsers.contract import Fact, listed
-from parsers.contract.coarse import fine_rates
+from perfledger.parsers.contract import Fact, listed
+from perfledger.parsers.contract.coarse import fine_rates
 
 
 def _replicas(printed: bytes) -> int:

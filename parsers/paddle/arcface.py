@@ -4,8 +4,8 @@
 saved. PLSC before it, and after it, print other lines.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.paddle import LAUNCHER
 
 FORMAT = Format(
     title="PaddlePaddle ArcFace",

@@ -18,9 +18,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.paddle import CLAS, MEMORY
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    is_private,
+)
+from perfledger.parsers.paddle import CLAS, MEMORY
 
 _BEGINS = rb"\[Train\]\[Epoch "
 _HEAD = (

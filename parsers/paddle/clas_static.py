@@ -8,8 +8,8 @@ So is that of 2020, which prints the seconds of one step alone, as `elapse`, wit
 follows (October 2020), both are running means since the first step of the epoch.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
-from parsers.paddle import CLAS
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+from perfledger.parsers.paddle import CLAS
 
 #: Validations and checkpoints lie between the steps of two epochs.
 _PAUSES = (

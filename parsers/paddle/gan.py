@@ -10,9 +10,19 @@ iteration 0.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap, up_to
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    Trap,
+    up_to,
+)
+from perfledger.parsers.paddle import LAUNCHER
 
 _BEGINS = rb"INFO: (?:Epoch: |Iter: )"
 _PAUSES = (

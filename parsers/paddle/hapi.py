@@ -10,9 +10,8 @@ the batch size. A step is a batch of each device, however many of them an update
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
+from perfledger.parsers.paddle import LAUNCHER
 
 #: Whole numbers below this are rounded by more than a twentieth.
 _COARSE = 10

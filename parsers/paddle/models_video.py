@@ -5,8 +5,8 @@ also where an epoch ends between. Validations lie outside. The networks for imag
 size that may be that of one device or of all, and are not read.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, up_to
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.paddle import LAUNCHER
 
 _BEGINS = rb"\[Epoch |TRAIN Epoch: "
 

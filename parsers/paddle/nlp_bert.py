@@ -11,10 +11,9 @@ the very end. LLaVA of PaddleMIX prints the samples of the job that PaddleNLP's 
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
-from parsers.paddle import LAUNCHER, MEMORY
-from parsers.paddle.nlp_trainer import HEAD, PAUSES
+from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
+from perfledger.parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES
 
 #: Numbers that agree within this share, beyond their rounding to five decimals, are one.
 _SAME, _ROUNDING = 2e-3, 1e-5

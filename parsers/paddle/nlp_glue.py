@@ -6,8 +6,8 @@ Scripts that print the same without a `rank_id` divide by numbers of their own, 
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.paddle import LAUNCHER
 
 
 def _argument(name: bytes, value: bytes) -> bytes:

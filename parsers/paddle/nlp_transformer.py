@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed
+from perfledger.parsers.paddle import LAUNCHER
 
 _VALIDATION = Pause(
     "evaluation",

@@ -7,8 +7,8 @@ and are not read.
 
 from __future__ import annotations
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
-from parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
 
 FORMAT = Format(
     title="PaddleNLP UIE",

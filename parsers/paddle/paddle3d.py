@@ -9,9 +9,19 @@ times of the lines are read, and the batch of the configuration.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private, up_to
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    is_private,
+    up_to,
+)
+from perfledger.parsers.paddle import LAUNCHER
 
 _BEGINS = rb"\[TRAIN\] epoch="
 _PLACE = _BEGINS + rb"<epoch>/<total_epochs>, iter=<step>/<total_steps> "

@@ -7,8 +7,8 @@ framework is what the log names.
 
 from __future__ import annotations
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to, up_to_argument
-from parsers.paddle import IN_PADDLE, LAUNCHER
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to, up_to_argument
+from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER
 
 FORMAT = Format(
     title="PaddlePaddle reproduction guide",

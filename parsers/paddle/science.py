@@ -9,9 +9,8 @@ epoch before, and is left out.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, up_to
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.paddle import LAUNCHER
 
 _BEGINS = rb"ppsci (?:INFO|MESSAGE): \[Train\]\[Epoch "
 #: Iteration of every epoch at which the means begin anew.

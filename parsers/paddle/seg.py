@@ -6,8 +6,8 @@ checkpoints lie outside `batch_cost`, and so does the moving average of the weig
 the whole job; the launcher prints `ips: 127.0.0.1`.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Trap
-from parsers.paddle import LAUNCHER, MEMORY
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Trap
+from perfledger.parsers.paddle import LAUNCHER, MEMORY
 
 _PAUSES = (
     Pause(

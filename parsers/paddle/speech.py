@@ -9,9 +9,8 @@ the batch of the configuration.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
+from perfledger.parsers.paddle import LAUNCHER
 
 
 def _with_wait(columns: Columns) -> Postprocessed:

@@ -9,9 +9,18 @@ same form. SVTAS prints the same in PyTorch.
 from __future__ import annotations
 
 import numpy as np
-
-from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
-from parsers.paddle import LAUNCHER
+from perfledger.parsers.contract import (
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    is_private,
+    up_to,
+)
+from perfledger.parsers.paddle import LAUNCHER
 
 _BEGINS = rb"epoch:\["
 _PLACE = rb"\bepoch:\[ *+%s/ *+%s *+\] train step:"

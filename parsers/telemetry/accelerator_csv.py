@@ -6,8 +6,8 @@ whatever the time zone of the log.
 
 from __future__ import annotations
 
-from parsers.engine.rows import Dialect, Header, rows_format
-from parsers.telemetry.host_csv import split
+from perfledger.parsers.engine.rows import Dialect, Header, rows_format
+from perfledger.parsers.telemetry.host_csv import split
 
 COLUMNS = {
     "power_w": "power",

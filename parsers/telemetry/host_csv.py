@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from parsers.engine.rows import Dialect, Header, rows_format
+from perfledger.parsers.engine.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "load_1m": "load",

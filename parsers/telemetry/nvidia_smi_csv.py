@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from parsers.contract.telemetry import QUANTITIES
-from parsers.engine.rows import Dialect, Header, rows_format
+from perfledger.parsers.contract.telemetry import QUANTITIES
+from perfledger.parsers.engine.rows import Dialect, Header, rows_format
 
 #: Quantity to the columns that hold it, the best first. Source: `nvidia-smi --help-query-gpu`.
 COLUMNS = {

@@ -6,7 +6,7 @@ Without `-o DT` rows have no time, and with `-o T` no date. `pmon` looks alike a
 
 from __future__ import annotations
 
-from parsers.engine.rows import Dialect, Header, rows_format
+from perfledger.parsers.engine.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "pwr": "power",

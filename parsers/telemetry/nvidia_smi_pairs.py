@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from parsers.engine.rows import Dialect, Header, rows_format
+from perfledger.parsers.engine.rows import Dialect, Header, rows_format
 
 _PAIR = re.compile(rb"\s*+(?:[0-9]++ %|\[[^\[\],]*+\]), *+(?:[0-9]++ MiB|\[[^\[\],]*+\])\s*+")
 _HEADER = Header(("utilization.gpu [%]", "memory.used [MiB]"), {"utilisation": 0, "memory_used": 1})

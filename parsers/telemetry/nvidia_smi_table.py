@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-
-from parsers.contract.chunk import Chunk
-from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
-from parsers.engine import cells
+from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
+from perfledger.parsers.engine import cells
 
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ++(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ++(?P<day>[0-9]{1,2})"
 _DATE = re.compile(_DAY + rb" (?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?!AM|PM)[A-Z]{2,5})? (?P<year>[0-9]{4})\s*+")

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-
-from parsers.contract.chunk import Chunk
-from parsers.contract.telemetry import QUANTITIES, Faults, SampleBlock, TelemetryFormat
+from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.contract.telemetry import QUANTITIES, Faults, SampleBlock, TelemetryFormat
 
 _LINE = re.compile(rb"(?m)^[ \t]*+max device(?P<device>[0-9]{1,3}) memory usage is: *+(?P<bytes>[^\n]*+)$")
 _FEW = 10

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
-from parsers.unwrap import records, shells, text
+from perfledger.parsers.unwrap import records, shells, text
 
 #: Yields the lines of the log; raises a ValueError that says at which line, and why, an export is not of its form.
 Filter = Callable[[BinaryIO], Iterator[bytes]]

@@ -12,16 +12,12 @@ from __future__ import annotations
 import logging
 import posixpath
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the `mkdocs` command does not look beside mkdocs.yml
-
-from ingest.site import forge
+from perfledger.ingest.site import forge
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")
 #: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.

@@ -10,8 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -22,13 +20,11 @@ import msgspec
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
+from perfledger.ingest.common import words
+from perfledger.ingest.site import forge
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the `mkdocs` command does not look beside mkdocs.yml
+from perfledger import LICENSE, __version__
 
-from ingest.common import words
-from ingest.site import forge
-
-PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 CHANGES = Path("data") / "changes.json"
 STYLES = "assets/css/publisher.css"
 LOGOS = (".svg", ".png", ".webp")
@@ -65,8 +61,8 @@ class SitePublisher(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class About:
     """What the footer states; None for what is not known."""
 
-    version: str | None
-    license: str | None
+    version: str
+    license: str
     date: str | None
     commit: str | None
     repository: str | None
@@ -170,10 +166,9 @@ def _logo_path(publisher: SitePublisher) -> str:
 
 
 def _about(config: Any) -> About:
-    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"] if PROJECT.is_file() else {}
     return About(
-        version=project.get("version"),
-        license=project.get("license"),
+        version=__version__,
+        license=LICENSE,
         date=_date(Path(config["docs_dir"]) / CHANGES),
         commit=_commit(Path(config["config_file_path"]).parent),
         repository=config["repo_url"] or _repository(),

@@ -28,16 +28,17 @@ from mkdocs.commands import serve as serving
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the `mkdocs` command does not look beside mkdocs.yml
+# In a checkout, `mkdocs` does not look next to mkdocs.yml; the hooks after this one find what it has imported.
+sys.path.insert(0, str(next(each for each in Path(__file__).resolve().parents if (each / "perfledger").is_dir())))
 
-from ingest.common import processes, sources, words
-from ingest.common.errors import UsageError
+from perfledger.ingest.common import processes, sources, words
+from perfledger.ingest.common.errors import UsageError
+
+from perfledger import TOP
 
 #: The module whose `build` is replaced.
 SERVE: Any = serving
 log = logging.getLogger("mkdocs.hooks.pages")
-#: The folder of `ingest`, for the process that runs it.
-TOP = str(Path(__file__).resolve().parents[2])
 BUILD_LOG = logging.getLogger("mkdocs.commands.build")
 #: Exit codes of ingest after which the pages are right: all was understood, or the page of problems says what was not.
 WRITTEN = (0, 1)
@@ -155,8 +156,12 @@ def _layout(config: Any) -> str:
 
 def _watched(config: Any) -> list[Path]:
     """Return files and folders to watch for changes."""
-    code = [_root(config) / each for each in sources.CODE]
-    return [Path(config.config_file_path), *_logs(config), *code, *(_root(config) / each for each in config.watch)]
+    return [
+        Path(config.config_file_path),
+        *_logs(config),
+        *sources.CODE,
+        *(_root(config) / each for each in config.watch),
+    ]
 
 
 def _run_ingest(config: Any) -> str:
@@ -169,8 +174,17 @@ def _run_ingest(config: Any) -> str:
         each.relative_to(_root(config)).as_posix() if each.is_relative_to(_root(config)) else str(each)
         for each in _logs(config)
     ]
-    command = [sys.executable, "-m", "ingest", *logs, "--layout", _layout(config), "--out", str(config.docs_dir)]
-    path = os.pathsep.join(filter(None, (TOP, os.environ.get("PYTHONPATH"))))
+    command = [
+        sys.executable,
+        "-m",
+        "perfledger.ingest",
+        *logs,
+        "--layout",
+        _layout(config),
+        "--out",
+        str(config.docs_dir),
+    ]
+    path = os.pathsep.join(filter(None, (str(TOP), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         command, cwd=_root(config), env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
         errors="replace", check=False,

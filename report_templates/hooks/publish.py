@@ -19,11 +19,13 @@ from urllib.parse import quote, urlsplit
 from mkdocs.plugins import event_priority
 from mkdocs.utils import get_relative_url
 
+from perfledger import PACKAGES
+
 #: The site's languages: their folder, and their names for search engines and for previews.
 LANGUAGES = {"en": ("", "en_US"), "zh": ("zh/", "zh_CN")}
 DEFAULT = "en"
 WORDS = Path(__file__).resolve().parents[1] / "words.toml"
-VOCABULARY = Path(__file__).resolve().parents[2] / "schema" / "vocabulary.toml"
+VOCABULARY = PACKAGES / "schema" / "vocabulary.toml"
 CHANGES = Path("data") / "changes.json"
 PREVIEW = "assets/social.png"
 ENTRIES = 100

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from schema.redaction.rules import RedactionRule, key_rules
+from perfledger.schema.redaction.rules import RedactionRule, key_rules
 
 _TOKEN = r"[\w+/=.-]"
 # What comes before a break is looked at last: both patterns begin with what is rare.

@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-
-from schema.distinct_lines import distinct_lines
-from schema.redaction.rules import FOLDER, naming_rules
+from perfledger.schema.distinct_lines import distinct_lines
+from perfledger.schema.redaction.rules import FOLDER, naming_rules
 
 _TIMEOUT_SECONDS = 0.25
 #: A log that names more than this is made to be slow.

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
-
-from schema.distinct_lines import distinct_lines
-from schema.records import from_json, to_json
-from schema.redaction.keys import keys_in
-from schema.redaction.names import NO_NAMES, USER, Names, may_name, names_in
-from schema.redaction.rules import Kind, RedactionRule, machine_rules
+from perfledger.schema.distinct_lines import distinct_lines
+from perfledger.schema.records import from_json, to_json
+from perfledger.schema.redaction.keys import keys_in
+from perfledger.schema.redaction.names import NO_NAMES, USER, Names, may_name, names_in
+from perfledger.schema.redaction.rules import Kind, RedactionRule, machine_rules
 
 Record = TypeVar("Record", bound=Struct)
 

@@ -9,9 +9,10 @@ from functools import cache, reduce
 from pathlib import Path
 from random import Random
 
-from ingest.common.processes import Death, done_apart
-from parsers.engine.read import read
-from parsers.engine.scan import ScanError
+from perfledger.ingest.common.processes import Death, done_apart
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.scan import ScanError
+
 from tests.corpus import ROOT, folder
 from tests.fuzz import properties
 from tests.fuzz.minimise import minimal

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-
-from ingest.common.faults import fault
-from ingest.read import layout
-from ingest.read.walk import Input
-from ingest.record.run import runs_of
-from parsers.engine.read import read
-from parsers.engine.registry import telemetry_by_id
-from parsers.engine.scan import ScanError, unstyled
-from parsers.engine.session import Session
-from parsers.engine.telemetry import claimant, read_telemetry
-from schema.records import Figure, Run, text_of
+from perfledger.ingest.common.faults import fault
+from perfledger.ingest.read import layout
+from perfledger.ingest.read.walk import Input
+from perfledger.ingest.record.run import runs_of
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.registry import telemetry_by_id
+from perfledger.parsers.engine.scan import ScanError, unstyled
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.telemetry import claimant, read_telemetry
+from perfledger.schema.records import Figure, Run, text_of
 
 #: Seconds that a log may take, and seconds more for each MiB; MiB that it may take beyond those of the logs before it.
 SECONDS, SECONDS_PER_MIB, MIB, MIB_PER_MIB = 2.0, 40.0, 96.0, 60.0

@@ -15,21 +15,25 @@ from pathlib import Path
 from typing import Any
 
 import click
-
-from ingest.common.errors import UsageError
-from ingest.read import accelerators, change_notes, environment_json, layout, run_json
-from ingest.read.run_json import RunJsonFile
-from ingest.read.walk import Input
-from parsers.contract.telemetry import Faults
-from parsers.engine.clock import clocks, stamps, unwrapped
-from parsers.engine.registry import telemetry_formats
-from parsers.engine.scan import Noise, clean
-from parsers.engine.table import floats, lengths
-from parsers.engine.telemetry import recording
-from schema.records import RunJson, StatedFile
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.read import accelerators, change_notes, environment_json, layout, run_json
+from perfledger.ingest.read.run_json import RunJsonFile
+from perfledger.ingest.read.walk import Input
+from perfledger.parsers.contract.telemetry import Faults
+from perfledger.parsers.engine.clock import clocks, stamps, unwrapped
+from perfledger.parsers.engine.registry import telemetry_formats
+from perfledger.parsers.engine.scan import Noise, clean
+from perfledger.parsers.engine.table import floats, lengths
+from perfledger.parsers.engine.telemetry import recording
+from perfledger.schema.records import RunJson, StatedFile
 
 #: The modules whose lines count.
-_FOLLOWED = ("ingest.read.", "ingest.common.", "parsers.engine.", "parsers.telemetry.")
+_FOLLOWED = (
+    "perfledger.ingest.read.",
+    "perfledger.ingest.common.",
+    "perfledger.parsers.engine.",
+    "perfledger.parsers.telemetry.",
+)
 #: No input is longer: nothing in these readers needs more to reach all of its code.
 _LONGEST = 4_096
 

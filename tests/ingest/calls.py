@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.cli import main
-from ingest.common.files import _UNFINISHED
+from perfledger.ingest.cli import main
+from perfledger.ingest.common.files import _UNFINISHED
 
 
 @dataclass(frozen=True)

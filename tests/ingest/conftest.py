@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from made_trees import Called, make_tree
-
-from ingest import last_build
-from ingest.cli import main
-from ingest.site import builder, pages
+from perfledger.ingest import last_build
+from perfledger.ingest.cli import main
+from perfledger.ingest.site import builder, pages
 
 #: Pages that most tests of ingest do not look at; they take half of the time of a build.
 LEFT_OUT = {

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parsers.contract import Format, NearMiss, Reading
-from parsers.engine.read import read
-from parsers.engine.session import Session
+from perfledger.parsers.contract import Format, NearMiss, Reading
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
 
 
 def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:

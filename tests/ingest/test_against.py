@@ -12,9 +12,8 @@ import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
-
-from ingest.cli import main
-from schema.figures import Acceptance
+from perfledger.ingest.cli import main
+from perfledger.schema.figures import Acceptance
 
 Ingest = Callable[..., Called]
 

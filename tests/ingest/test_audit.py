@@ -15,13 +15,13 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 from msgspec.structs import replace
+from perfledger.ingest.common.words import Bilingual
+from perfledger.ingest.published import audit, publications
+from perfledger.ingest.published.audit import Audited
+from perfledger.ingest.published.publications import Publications, Published
+from perfledger.schema.records import Run
 from test_published_figures import GOOD, folder
 
-from ingest.common.words import Bilingual
-from ingest.published import audit, publications
-from ingest.published.audit import Audited
-from ingest.published.publications import Publications, Published
-from schema.records import Run
 from tests import builders
 from tests.builders import edited
 from tests.corpus import corpus as corpus_path
@@ -270,7 +270,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the record of the corpus anew beside the published figures."""
     import contextlib
 
-    from ingest.cli import main
+    from perfledger.ingest.cli import main
 
     tree, record = corpus_path("paddle-perf"), tmp_path_factory.mktemp("audit") / "published"
     record.mkdir()

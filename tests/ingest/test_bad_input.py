@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import perfledger.parsers.engine.scan as scanning
 import pytest
 from made_logs import (
     clas_dygraph,
@@ -29,10 +30,8 @@ from made_logs import (
     tensorflow_resnet50,
 )
 from made_trees import ROOT, Called, make_tree, write_run
-
-import parsers.engine.scan
-from ingest.cli import main
-from ingest.record import ledger
+from perfledger.ingest.cli import main
+from perfledger.ingest.record import ledger
 
 Ingest = Callable[..., Called]
 Broken = Callable[[Callable[[Path], object]], Called]
@@ -532,7 +531,7 @@ def test_a_log_that_becomes_unreadable_keeps_its_figure(
 def test_a_file_that_vanishes_between_finding_and_reading(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = parsers.engine.scan.check
+    real = scanning.check
     gone = tree / "seg/paddleseg/bs2/1/train.log"
 
     def vanished(path: Path) -> None:
@@ -540,7 +539,7 @@ def test_a_file_that_vanishes_between_finding_and_reading(
             gone.unlink(missing_ok=True)
         real(path)
 
-    monkeypatch.setattr(parsers.engine.scan, "check", vanished)
+    monkeypatch.setattr(scanning, "check", vanished)
     one_problem(ingest(tree, "--json"), "logs/seg/paddleseg/bs2/1/train.log")
 
 
@@ -554,7 +553,7 @@ LONG = {
 PEAK = """
 import re, sys
 from pathlib import Path
-from ingest.cli import main
+from perfledger.ingest.cli import main
 code = main(sys.argv[1:])
 print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
 sys.exit(code)

@@ -14,13 +14,12 @@ import pytest
 import regex
 from made_logs import run_json, seg
 from made_trees import Called, write_run
-
-from ingest.common import budget
-from ingest.common.cache import Cache
-from ingest.read.walk import walk
-from ingest.record import ledger
-from ingest.record import run as record_run
-from ingest.record.ledger_files import LedgerFolder
+from perfledger.ingest.common import budget
+from perfledger.ingest.common.cache import Cache
+from perfledger.ingest.read.walk import walk
+from perfledger.ingest.record import ledger
+from perfledger.ingest.record import run as record_run
+from perfledger.ingest.record.ledger_files import LedgerFolder
 
 Ingest = Callable[..., Called]
 _read = record_run.read

@@ -9,8 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-
-from ingest.common.cache import Cache, key_of
+from perfledger.ingest.common.cache import Cache, key_of
 
 
 def stored(path: Path, values: dict[str, bytes], most_bytes: int = 1 << 20) -> None:

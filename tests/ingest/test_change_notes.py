@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from ingest.common.problems import message
-from ingest.read.change_notes import FILE, found
+from perfledger.ingest.common.problems import message
+from perfledger.ingest.read.change_notes import FILE, found
 
 ENTRY = """[[change]]
 date = 2026-11-21

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from ingest.compute.change_points import ENOUGH, SHORTEST, change_points
+from perfledger.ingest.compute.change_points import ENOUGH, SHORTEST, change_points
 
 
 def noisy(levels: Sequence[tuple[int, float]], seed: int, spread: float = 0.01) -> list[float]:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from made_logs import clas_static, run_json, seg
 from made_trees import ROOT, Called, contents, held, write_run
-
-from ingest.cli import with_command
+from perfledger.ingest.cli import with_command
 
 Ingest = Callable[..., Called]
 
@@ -31,7 +30,7 @@ def test_help_imports_nothing_heavy() -> None:
         check=True,
     )
     imported = {each.rpartition("|")[2].strip() for each in done.stderr.splitlines() if each.startswith("import time:")}
-    assert "ingest.cli" in imported
+    assert "perfledger.ingest.cli" in imported
     heavy = {
         each
         for each in imported
@@ -151,7 +150,7 @@ def test_a_folder_that_is_closed_is_not_called_full(
     def closed(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "there")
 
-    monkeypatch.setattr("ingest.build.read", closed)
+    monkeypatch.setattr("perfledger.ingest.build.read", closed)
     called = ingest(tree)
     assert called.code == 2
     assert called.err.startswith("ingest: there: Permission denied; every file is either as before or complete. Allow ")
@@ -256,7 +255,7 @@ def test_interrupted(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
     def interrupts(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ingest.record.ledger.collect", interrupts)
+    monkeypatch.setattr("perfledger.ingest.record.ledger.collect", interrupts)
     called = ingest(tree, "--json")
     assert called.code == 130
     assert called.err.strip() == "ingest: interrupted; every file is either as before or complete"
@@ -294,9 +293,8 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
 
 def test_an_internal_error_has_its_own_exit_code() -> None:
     """Python's own exit code for a traceback is 1, which is ours for "built, and some inputs were not recognized"."""
-    program = (
-        "import runpy, ingest.cli\ningest.cli.main = lambda: 1 / 0\nrunpy.run_module('ingest', run_name='__main__')"
-    )
+    fails = "import perfledger.ingest.cli as cli\ncli.main = lambda: 1 / 0\n"
+    program = f"{fails}import runpy\nrunpy.run_module('ingest', run_name='__main__')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "ZeroDivisionError" in done.stderr

@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
-
-from ingest.record import batch, cluster
-from ingest.record.ledger import Shard
+from perfledger.ingest.record import batch, cluster
+from perfledger.ingest.record.ledger import Shard
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -40,7 +39,8 @@ sys.addaudithook(end)
 WAIT = """
 import os, pathlib, sys, time
 def wait(event, args):
-    if event == "open" and "ingest.common.processes" in sys.orig_argv and str(args[0]).endswith("case-01/1/train.log"):
+    reads = "perfledger.ingest.common.processes" in sys.orig_argv
+    if event == "open" and reads and str(args[0]).endswith("case-01/1/train.log"):
         pathlib.Path({marker!r}).write_text(str(os.getpid()))
         time.sleep(600)
 sys.addaudithook(wait)

@@ -12,13 +12,12 @@ import pytest
 from calls import start
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
-
-from ingest import accept, against
-from ingest.common import documents, files, sources, suites, toml_file
-from ingest.common.errors import UsageError
-from ingest.read import layout, plans, power
-from ingest.read.walk import COMPANIONS
-from ingest.record.ledger_files import LedgerFolder
+from perfledger.ingest import accept, against
+from perfledger.ingest.common import documents, files, sources, suites, toml_file
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.read import layout, plans, power
+from perfledger.ingest.read.walk import COMPANIONS
+from perfledger.ingest.record.ledger_files import LedgerFolder
 
 #: Longer than any document may be.
 HUGE = 200 << 20

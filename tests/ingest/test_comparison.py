@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from ingest.compute.comparison import (
+from perfledger.ingest.compute.comparison import (
     CONDITIONS,
     Candidate,
     Statement,
@@ -15,9 +14,9 @@ from ingest.compute.comparison import (
     standing,
     verdict,
 )
-from ingest.compute.comparison_levels import LEVELS
-from ingest.compute.contrast import Grade, Measured
-from schema.records import Result, from_json
+from perfledger.ingest.compute.comparison_levels import LEVELS
+from perfledger.ingest.compute.contrast import Grade, Measured
+from perfledger.schema.records import Result, from_json
 
 FACTS = {
     "model": "ResNet-50 v1.5", "framework": "PyTorch", "hardware": "H", "precision": "amp", "devices": 8, "nodes": 1,

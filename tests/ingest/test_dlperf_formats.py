@@ -16,12 +16,11 @@ import pandas as pd
 import pytest
 from made_logs import clock, mxnet_speed, pytorch_bert, tensorflow_resnet50
 from made_trees import Called
-
-from ingest.compute import results
-from ingest.read import layout
-from ingest.read.walk import walk
-from ingest.record import run
-from schema.records import Reason, Run, text_of
+from perfledger.ingest.compute import results
+from perfledger.ingest.read import layout
+from perfledger.ingest.read.walk import walk
+from perfledger.ingest.record import run
+from perfledger.schema.records import Reason, Run, text_of
 
 BATCH = 32
 WARM = range(21, 121)

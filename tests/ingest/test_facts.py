@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, nlp_bert, oneflow_resnet50, run_json, seg
 from made_trees import Called, write_run
-
-from ingest.read.facts import Merged, hardware, merge, missing
-from parsers.engine.session import Quoted
-from schema.records import Run, from_json
+from perfledger.ingest.read.facts import Merged, hardware, merge, missing
+from perfledger.parsers.engine.session import Quoted
+from perfledger.schema.records import Run, from_json
 
 
 def merged(
@@ -293,7 +292,7 @@ def test_a_contradiction_is_reported_and_excludes_the_run(tmp_path: Path, ingest
     assert not line["published"]
     (problem,) = line["problems"]
     assert (problem["code"], problem["line"]) == ("contradiction", 0)
-    from ingest.compute.results import results
+    from perfledger.ingest.compute.results import results
 
     assert results([from_json(line, Run)]) == []
 

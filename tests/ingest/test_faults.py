@@ -11,17 +11,16 @@ from typing import Any, NoReturn
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
-
-from ingest.cli import main
-from ingest.common.errors import UsageError
-from ingest.compute import rules
-from ingest.explain import text
-from ingest.read import environment_json, layout
-from ingest.read import run_json as run_json_reader
-from ingest.record import ledger, telemetry
-from ingest.record import run as record_run
-from parsers.contract import FormatError
-from schema.records import MetricFigure
+from perfledger.ingest.cli import main
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.compute import rules
+from perfledger.ingest.explain import text
+from perfledger.ingest.read import environment_json, layout
+from perfledger.ingest.read import run_json as run_json_reader
+from perfledger.ingest.record import ledger, telemetry
+from perfledger.ingest.record import run as record_run
+from perfledger.parsers.contract import FormatError
+from perfledger.schema.records import MetricFigure
 
 Ingest = Callable[..., Called]
 BAD = "bad"
@@ -191,7 +190,7 @@ def test_a_mistake_in_a_format_is_named_without_a_traceback(
     def fails() -> int:
         raise FormatError("parsers.ngc.mine: samples need a NearMiss")
 
-    monkeypatch.setattr("ingest.cli.main", fails)
+    monkeypatch.setattr("perfledger.ingest.cli.main", fails)
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("ingest", run_name="__main__")
     assert ended.value.code == 2

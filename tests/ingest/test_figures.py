@@ -11,10 +11,9 @@ import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
-
-from ingest.compute.contrast import interval, median_interval
-from parsers.engine import registry
-from schema.figures import FiguresFound
+from perfledger.ingest.compute.contrast import interval, median_interval
+from perfledger.parsers.engine import registry
+from perfledger.schema.figures import FiguresFound
 
 SPEEDS = (5.0, 5.2, 5.1, 4.9, 5.3)
 

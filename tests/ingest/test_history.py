@@ -9,12 +9,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from ingest.common.words import WordsEntry
-from ingest.compute.contrast import Measured
-from ingest.compute.history import ChangedCondition, HistoryPoint, Moment, a_year_before, history, in_order, natural
-from ingest.published import histories
-from ingest.published.publications import DatedPages, Published, Publisher
+from perfledger.ingest.common.words import WordsEntry
+from perfledger.ingest.compute.contrast import Measured
+from perfledger.ingest.compute.history import (
+    ChangedCondition,
+    HistoryPoint,
+    Moment,
+    a_year_before,
+    history,
+    in_order,
+    natural,
+)
+from perfledger.ingest.published import histories
+from perfledger.ingest.published.publications import DatedPages, Published, Publisher
 
 
 def measured(*values: float) -> Measured:

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
-
-from ingest.compute.results import representative, results
-from ingest.read.layout import OWN, load
-from ingest.read.walk import walk
-from ingest.record.run import identify, runs_of
-from schema.records import Result, Run
+from perfledger.ingest.compute.results import representative, results
+from perfledger.ingest.read.layout import OWN, load
+from perfledger.ingest.read.walk import walk
+from perfledger.ingest.record.run import identify, runs_of
+from perfledger.schema.records import Result, Run
 
 #: Figures of runs by machine: one that ran often is far from the others.
 MACHINES = {"a": [100.0, 102.0], "b": [110.0, 111.0], "c": [140.0, 141.0, 142.0, 143.0, 144.0]}

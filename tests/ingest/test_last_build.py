@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from ingest import build, cli, last_build
-from ingest.common import files
+from perfledger.ingest import build, cli, last_build
+from perfledger.ingest.common import files
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = "raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1"

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from made_logs import seg
 from made_trees import Called, write_run
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.read import layout
+from perfledger.ingest.read.layout import OWN
+from perfledger.ingest.read.walk import walk
+from perfledger.ingest.record.run import runs_of
+from perfledger.schema.vocabulary import COUNTS
 
-from ingest.common.errors import UsageError
-from ingest.compute.results import results
-from ingest.read import layout
-from ingest.read.layout import OWN
-from ingest.read.walk import walk
-from ingest.record.run import runs_of
-from schema.vocabulary import COUNTS
 from tests.corpus import expected
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}

@@ -12,18 +12,17 @@ import made_runs
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, make_tree, snapshot, write_run
-
-from ingest.cli import main
-from ingest.common.cache import Cache
-from ingest.common.files import write_if_changed
-from ingest.common.words import Words
-from ingest.record import ledger, run
-from ingest.record.ledger_files import LedgerFolder
-from ingest.site import builder
-from ingest.site.model import Page, Site
-from ingest.site.pages import log as log_pages
-from ingest.site.render import jinja
-from schema.records import Run
+from perfledger.ingest.cli import main
+from perfledger.ingest.common.cache import Cache
+from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.common.words import Words
+from perfledger.ingest.record import ledger, run
+from perfledger.ingest.record.ledger_files import LedgerFolder
+from perfledger.ingest.site import builder
+from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.pages import log as log_pages
+from perfledger.ingest.site.render import jinja
+from perfledger.schema.records import Run
 
 Ingest = Callable[..., Called]
 

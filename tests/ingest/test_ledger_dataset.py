@@ -11,14 +11,13 @@ import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, held, snapshot, write_run
-
-from ingest.build import Inputs, read
-from ingest.cli import main
-from ingest.record import ledger, ledger_files
-from ingest.record.slim import Slimmer
-from ingest.site import builder, run_paging
-from ingest.site.run_paging import Limits
-from schema.records import Run, from_text
+from perfledger.ingest.build import Inputs, read
+from perfledger.ingest.cli import main
+from perfledger.ingest.record import ledger, ledger_files
+from perfledger.ingest.record.slim import Slimmer
+from perfledger.ingest.site import builder, run_paging
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.schema.records import Run, from_text
 
 Ingest = Callable[..., Called]
 RUNS = Path("data") / "runs"

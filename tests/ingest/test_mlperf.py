@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 from made_trees import Called
 from msgspec.structs import replace
+from perfledger.ingest.compute import results, rules
+from perfledger.ingest.compute.measurement import measured
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.ingest.compute.window import training
+from perfledger.ingest.published.publications import COLUMNS
+from perfledger.ingest.read import layout
+from perfledger.ingest.read.walk import walk
+from perfledger.ingest.record.run import identify, runs_of
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import FactValue, Figure, MetricFigure, NoFigure, Result, ResultMetric, Run
 
-from ingest.compute import results, rules
-from ingest.compute.measurement import measured
-from ingest.compute.metrics import metrics
-from ingest.compute.window import training
-from ingest.published.publications import COLUMNS
-from ingest.read import layout
-from ingest.read.walk import walk
-from ingest.record.run import identify, runs_of
-from parsers.engine.read import read
-from parsers.engine.session import Session
-from schema.records import FactValue, Figure, MetricFigure, NoFigure, Result, ResultMetric, Run
 from tests.builders import run
 from tests.corpus import corpus
 

@@ -20,12 +20,11 @@ from urllib.parse import quote, unquote
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, snapshot, write_run
-
-from ingest.common.processes import Death
-from ingest.read import objects
-from ingest.read.objects import StoredObject
-from ingest.record import reading, remote
-from ingest.record.remote import RemoteRead, StoredFolder
+from perfledger.ingest.common.processes import Death
+from perfledger.ingest.read import objects
+from perfledger.ingest.read.objects import StoredObject
+from perfledger.ingest.record import reading, remote
+from perfledger.ingest.record.remote import RemoteRead, StoredFolder
 
 pytest.importorskip("obstore", reason="obstore is not installed")
 

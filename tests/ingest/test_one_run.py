@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from made_logs import pytorch_bert
 from made_sessions import made
-
-from ingest.compute.one_run import one_run
-from parsers.engine.read import read
+from perfledger.ingest.compute.one_run import one_run
+from perfledger.parsers.engine.read import read
 
 SPEEDS = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
 

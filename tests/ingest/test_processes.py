@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 from calls import wait
-
-from ingest.common.errors import UsageError
-from ingest.common.processes import Death, Worker, answering, done_apart
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.processes import Death, Worker, answering, done_apart
 
 
 @pytest.mark.parametrize("anew", [False, True])

@@ -10,12 +10,11 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, write_run
 from msgspec.structs import replace
-
-from schema.distinct_lines import distinct_lines
-from schema.records import Problem
-from schema.redaction.names import NO_NAMES, may_name, names_in
-from schema.redaction.redact import redact_record, redacted, redacted_lines
-from schema.redaction.rules import naming_rules
+from perfledger.schema.distinct_lines import distinct_lines
+from perfledger.schema.records import Problem
+from perfledger.schema.redaction.names import NO_NAMES, may_name, names_in
+from perfledger.schema.redaction.redact import redact_record, redacted, redacted_lines
+from perfledger.schema.redaction.rules import naming_rules
 
 NCCL = "{}:4242:4299 [0] NCCL INFO NET/IB : Using"
 

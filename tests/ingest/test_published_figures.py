@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 from made_trees import ROOT, Called, make_tree
+from perfledger.ingest.common import suites, words
+from perfledger.ingest.published import publications
+from perfledger.ingest.published.notes import notes, written
+from perfledger.ingest.published.publications import COLUMNS, METRICS, OPTIONAL, AsPrinted
+from perfledger.ingest.read.walk import walk
+from perfledger.parsers.contract import FACTS
+from perfledger.schema.vocabulary import OPTIONS
 
-from ingest.common import suites, words
-from ingest.published import publications
-from ingest.published.notes import notes, written
-from ingest.published.publications import COLUMNS, METRICS, OPTIONAL, AsPrinted
-from ingest.read.walk import walk
-from parsers.contract import FACTS
-from schema.vocabulary import OPTIONS
 from tests.corpus import expected
 
 FOLDER = ROOT / "raw_logs" / "published"

@@ -23,14 +23,13 @@ from made_logs import (
     tensorflow_resnet50,
 )
 from made_sessions import made
-
-from ingest.compute import rules
-from ingest.compute.rules import RuleError
-from ingest.compute.series import scoped, series
-from parsers.contract import Reading
-from parsers.engine.read import read
-from parsers.engine.session import Session
-from schema.records import Figure, NoFigure, Reason
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.rules import RuleError
+from perfledger.ingest.compute.series import scoped, series
+from perfledger.parsers.contract import Reading
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Figure, NoFigure, Reason
 
 ONE = {"devices": 1, "batch_size": 4}
 

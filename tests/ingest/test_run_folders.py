@@ -12,13 +12,12 @@ import made_runs
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, held, write_run
-
-from ingest.compute.metrics import peak_of
-from ingest.compute.results import results
-from ingest.read import environment_json
-from ingest.read.run_json import RunJsonFile
-from ingest.read.walk import Input
-from schema.records import Reason, Run, RunJson, from_json
+from perfledger.ingest.compute.metrics import peak_of
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.read import environment_json
+from perfledger.ingest.read.run_json import RunJsonFile
+from perfledger.ingest.read.walk import Input
+from perfledger.schema.records import Reason, Run, RunJson, from_json
 
 Ingest = Callable[..., Called]
 GPU = "timestamp, index, name, memory.used [MiB], power.draw [W]\n"

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
-
-from ingest.read.run_json import RunJsonFile, of_log
-from schema.records import RunJson, from_json
-from schema.vocabulary import OUTCOMES, PRECISIONS
+from perfledger.ingest.read.run_json import RunJsonFile, of_log
+from perfledger.schema.records import RunJson, from_json
+from perfledger.schema.vocabulary import OUTCOMES, PRECISIONS
 
 
 def written(folder: Path, document: Any) -> RunJsonFile:

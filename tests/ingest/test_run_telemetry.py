@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, held, write_run
+from perfledger.ingest.record import ledger, telemetry
+from perfledger.ingest.record.telemetry import bare, stem
+from perfledger.ingest.site import pages
+from perfledger.ingest.site.pages import formats
+from perfledger.parsers.engine.registry import telemetry_formats
+from perfledger.schema.records import Run, from_json, to_json
 
-from ingest.record import ledger, telemetry
-from ingest.record.telemetry import bare, stem
-from ingest.site import pages
-from ingest.site.pages import formats
-from parsers.engine.registry import telemetry_formats
-from schema.records import Run, from_json, to_json
 from tests.site.tabled import rows_in
 
 Ingest = Callable[..., Called]
@@ -267,7 +267,7 @@ class TestClocks:
 
     @staticmethod
     def attach(folder: Path, samples: str, runs: list[Run], name: str = "gpu.csv") -> list[dict[str, Any]]:
-        from ingest.read.walk import Input
+        from perfledger.ingest.read.walk import Input
 
         path = folder / name
         path.write_text(samples)

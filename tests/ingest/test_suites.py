@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from ingest.common import suites
-from ingest.common.toml_file import FileError
+from perfledger.ingest.common import suites
+from perfledger.ingest.common.toml_file import FileError
 
 
 @pytest.mark.parametrize("spelled", ["ResNet50", "resnet50", "ResNet-50 v1.5", "ResNet50V1.5"])
@@ -42,7 +41,7 @@ def test_a_printed_word_is_a_model_of_ours_only_where_the_suite_declares_it(
 
 
 def test_every_declared_format_exists_and_every_name_is_one_of_the_suite() -> None:
-    from parsers.engine.registry import formats
+    from perfledger.parsers.engine.registry import formats
 
     ids = {each.id for each in formats()}
     declared = [suites.suite_file(path).data.printed for path in sorted(suites.SUITES.glob("*.toml"))]

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from made_logs import nlp_bert, pytorch_bert, run_json
 from made_trees import write_run
-
-from ingest import build
-from ingest.common import words
-from ingest.compute.results import results
-from ingest.site import source_form
-from ingest.site.model import Site, suites
-from ingest.site.render.table import Cell
+from perfledger.ingest import build
+from perfledger.ingest.common import words
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.site import source_form
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.render.table import Cell
 
 WORDS = words.load()
 #: As the front page of 2021 prints them for 32 GPUs and FP32.

@@ -24,14 +24,13 @@ import pytest
 from calls import start, wait
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, contents, make_tree, write_run
-
-from ingest import explain
-from ingest.common import files as common_files
-from ingest.common import lock
-from ingest.read import layout
-from ingest.record import ledger, reading, telemetry
-from ingest.record import run as record_run
-from ingest.site.fault_table import faults
+from perfledger.ingest import explain
+from perfledger.ingest.common import files as common_files
+from perfledger.ingest.common import lock
+from perfledger.ingest.read import layout
+from perfledger.ingest.record import ledger, reading, telemetry
+from perfledger.ingest.record import run as record_run
+from perfledger.ingest.site.fault_table import faults
 
 Ingest = Callable[..., Called]
 LOG = "seg/paddleseg/bs2/1/train.log"
@@ -664,7 +663,7 @@ def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
 PEAK = """
 import re, sys
 from pathlib import Path
-from ingest.cli import main
+from perfledger.ingest.cli import main
 code = main(sys.argv[1:])
 print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
 sys.exit(code)

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from made_trees import Called, write_run
-
-from ingest.compute.metrics import has_tf32, peak_of
-from schema.vocabulary import PRECISION_GROUPS
+from perfledger.ingest.compute.metrics import has_tf32, peak_of
+from perfledger.schema.vocabulary import PRECISION_GROUPS
 
 PARAMETERS = (
     "DLL 2026-11-20 08:25:00.000000 - PARAMETER data_backend : synthetic  arch : resnet50  batch_size : 32  "

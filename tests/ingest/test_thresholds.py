@@ -14,21 +14,28 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from ingest.compute import contrast, energy, one_run, results, rules, series, window
-from ingest.compute import telemetry_figures as telemetry
-from ingest.compute.change_points import change_points
-from ingest.compute.frame import StepRows, _outside_timer, _smaller, most_lag, one_row_per_step, restarts, usual_gap
-from ingest.compute.metrics import metrics
-from ingest.compute.series import NoFigureError, ThroughputSeries
-from ingest.compute.witnesses import clock, judging, summary
-from ingest.record import duplicates, run
-from parsers.contract import Format, NearMiss, Reading, Trap, coarse, epoch_means, statistics
-from parsers.contract.telemetry import Recording, TelemetryFormat
-from parsers.engine import rows as engine_rows
-from parsers.engine.read import read
-from parsers.engine.session import Session
-from schema.records import ResultMetric, Witness
+from perfledger.ingest.compute import contrast, energy, one_run, results, rules, series, window
+from perfledger.ingest.compute import telemetry_figures as telemetry
+from perfledger.ingest.compute.change_points import change_points
+from perfledger.ingest.compute.frame import (
+    StepRows,
+    _outside_timer,
+    _smaller,
+    most_lag,
+    one_row_per_step,
+    restarts,
+    usual_gap,
+)
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries
+from perfledger.ingest.compute.witnesses import clock, judging, summary
+from perfledger.ingest.record import duplicates, run
+from perfledger.parsers.contract import Format, NearMiss, Reading, Trap, coarse, epoch_means, statistics
+from perfledger.parsers.contract.telemetry import Recording, TelemetryFormat
+from perfledger.parsers.engine import rows as engine_rows
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import ResultMetric, Witness
 
 Values = Sequence[float | str]
 ONE = {"devices": 1, "batch_size": 16}
@@ -446,4 +453,4 @@ def test_threshold_of_numbers(decide: Callable[..., object], given: Any, answer:
 
 def test_rows_of_a_threshold_go_with_it() -> None:
     names = [name.rpartition(".") for name, _, _ in (*OF_LOGS, *OF_NUMBERS)]
-    assert [name for module, _, name in names if not hasattr(import_module(module), name)] == []
+    assert [name for module, _, name in names if not hasattr(import_module(f"perfledger.{module}"), name)] == []

@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 from made_sessions import made
-
-from ingest.compute import rules, window
-from ingest.compute.measurement import measured
-from ingest.compute.metrics import metrics
-from ingest.compute.series import ThroughputSeries, series
-from parsers.contract import Pause, Reading
-from parsers.engine.read import read
-from parsers.engine.session import Session
-from schema.records import Evenness, Figure, NoFigure, Pauses, Reason
+from perfledger.ingest.compute import rules, window
+from perfledger.ingest.compute.measurement import measured
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.ingest.compute.series import ThroughputSeries, series
+from perfledger.parsers.contract import Pause, Reading
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Evenness, Figure, NoFigure, Pauses, Reason
 
 STEP = rb"(?m)^step <step> of epoch <epoch>: <duration> s$"
 SPEED = rb"(?m)^step <step>: <throughput> per s$"

@@ -14,17 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 from msgspec.structs import replace
-
-from ingest.common import words
-from ingest.compute.measurement import WITNESSES, Measurement, measured
-from ingest.compute.witnesses.judging import TOLERANCE, judged
-from ingest.compute.witnesses.physics import flops_of_sample, within_peak
-from ingest.read.beside import PathFacts
-from ingest.read.run_json import of_log
-from ingest.record.run import facts_of
-from parsers.engine.read import read
-from parsers.engine.registry import formats
-from schema.records import Figure, NoFigure, Witness
+from perfledger.ingest.common import words
+from perfledger.ingest.compute.measurement import WITNESSES, Measurement, measured
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged
+from perfledger.ingest.compute.witnesses.physics import flops_of_sample, within_peak
+from perfledger.ingest.read.beside import PathFacts
+from perfledger.ingest.read.run_json import of_log
+from perfledger.ingest.record.run import facts_of
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.registry import formats
+from perfledger.schema.records import Figure, NoFigure, Witness
 
 ONE = {"devices": 1, "batch_size": 16, "nodes": 1}
 RAW_LOGS = Path(__file__).resolve().parents[2] / "raw_logs"

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-
-from ingest.compute import rules
-from ingest.compute.frame import TIMED
-from parsers.contract import COLUMNS
-from parsers.engine.read import read
-from parsers.engine.registry import by_id
-from parsers.engine.session import Session
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.frame import TIMED
+from perfledger.parsers.contract import COLUMNS
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.registry import by_id
+from perfledger.parsers.engine.session import Session
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 #: Columns of records.csv that every format has, with empty cells where its printer prints nothing.

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ingest.compute import rules
-from ingest.compute.metrics import metrics
-from parsers.engine.read import Log, read
-from parsers.engine.session import Session
-from schema.records import Figure, MetricFigure, NoFigure
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.parsers.engine.read import Log, read
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Figure, MetricFigure, NoFigure
 
 #: The rule that drops no record.
 ALL = "sustained:skip=0"

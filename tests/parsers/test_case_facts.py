@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from golden import log_of
-
-from ingest.compute.measurement import measured
-from parsers.engine.read import read
-from parsers.engine.session import Session
-from schema.records import Figure, NoFigure
+from perfledger.ingest.compute.measurement import measured
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Figure, NoFigure
 
 #: Format, what is printed, and what it states.
 PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import floats, lists
-
-from parsers.contract import (
+from perfledger.parsers.contract import (
     Columns,
     Fact,
     Format,
@@ -23,12 +22,12 @@ from parsers.contract import (
     searched,
     up_to,
 )
-from parsers.contract.chunk import Chunk
-from parsers.contract.literals import literals, refused
-from parsers.contract.statistics import median
-from parsers.engine import registry
-from parsers.engine.table import LogSource, ReadingTable, SessionRecords
-from schema.distinct_lines import distinct_lines
+from perfledger.parsers.contract.chunk import Chunk
+from perfledger.parsers.contract.literals import literals, refused
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine import registry
+from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords
+from perfledger.schema.distinct_lines import distinct_lines
 
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
 

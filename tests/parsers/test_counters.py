@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from parsers.contract import Format, NearMiss, Reading
-from parsers.engine.counters import Counters, counters
-from parsers.engine.read import read
+from perfledger.parsers.contract import Format, NearMiss, Reading
+from perfledger.parsers.engine.counters import Counters, counters
+from perfledger.parsers.engine.read import read
 
 STEPS = rb"step <step>/<total_steps> at <throughput>"
 EPOCHS = rb"epoch <epoch>/<total_epochs> step <step>/<total_steps> at <throughput>"

@@ -7,8 +7,7 @@ import struct
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from parsers.engine.table import floats, last_digit, lengths
+from perfledger.parsers.engine.table import floats, last_digit, lengths
 
 
 def bits(value: float) -> bytes:

@@ -8,10 +8,9 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
-
-from parsers.contract import CLOCKS, Format, NearMiss, Pause, Reading, Sample
-from parsers.engine.registry import formats
-from parsers.engine.table import converter
+from perfledger.parsers.contract import CLOCKS, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.engine.registry import formats
+from perfledger.parsers.engine.table import converter
 
 FORMATS = formats()
 MANY_DECIMALS = re.compile(rb"\.\d{6,}$")

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from golden import GOLDEN, NUMBERS, UNLISTED, columns_of, command, evaluate, log_of, rules_of
 from golden import table as table_of
-
-from ingest.compute import rules
-from ingest.compute.one_run import steps_increase
-from parsers.contract import COLUMNS
-from parsers.engine.read import Session, read
-from parsers.engine.registry import by_id, formats
-from schema.records import Figure, NoFigure
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.one_run import steps_increase
+from perfledger.parsers.contract import COLUMNS
+from perfledger.parsers.engine.read import Session, read
+from perfledger.parsers.engine.registry import by_id, formats
+from perfledger.schema.records import Figure, NoFigure
 
 FORMATS = [each.id for each in formats()]
 #: Printers that do not announce themselves, or not in this log; that a second run has begun is told by their steps.

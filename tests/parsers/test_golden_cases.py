@@ -14,18 +14,17 @@ from typing import Any
 
 import pytest
 from golden import GOLDEN, cases_of, evaluate, log_of
-
-from ingest.compute import rules
-from ingest.compute.measurement import measured
-from ingest.compute.metrics import metrics
-from ingest.compute.one_run import one_run
-from ingest.read.beside import PathFacts
-from ingest.read.run_json import RunJsonFile
-from ingest.record.run import facts_of as facts_of_run
-from parsers.engine.read import read
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
-from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason, Witness
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.measurement import measured
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.ingest.compute.one_run import one_run
+from perfledger.ingest.read.beside import PathFacts
+from perfledger.ingest.read.run_json import RunJsonFile
+from perfledger.ingest.record.run import facts_of as facts_of_run
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords
+from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Reason, Witness
 
 Table = Mapping[str, Any]
 FORMATS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from ingest.compute import rules
-from parsers.engine.read import read
-from schema.records import Figure
+from perfledger.ingest.compute import rules
+from perfledger.parsers.engine.read import read
+from perfledger.schema.records import Figure
 
 DEVICES, GIB = 8, 1 << 30
 HEAD = """# nccl-tests version 2.18.3 nccl-headers=22809 nccl-library=22809

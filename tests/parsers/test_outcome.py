@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from parsers.engine.counters import Counters
-from parsers.engine.outcome import Ending, ending, message
+from perfledger.parsers.engine.counters import Counters
+from perfledger.parsers.engine.outcome import Ending, ending, message
 
 RECORD = b"some record\n"
 

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hostile
+import perfledger.parsers as parsers
 import pytest
-
-import parsers
-from parsers.contract import Format
-from parsers.engine import openings
-from parsers.engine.registry import formats
-from parsers.engine.scan import unstyled
-from schema.redaction.rules import every_rule
+from perfledger.parsers.contract import Format
+from perfledger.parsers.engine import openings
+from perfledger.parsers.engine.registry import formats
+from perfledger.parsers.engine.scan import unstyled
+from perfledger.schema.redaction.rules import every_rule
 
 #: A text of this size shows which patterns are worth a measurement: those that take longer than noise.
 SMALL, NOISE_SECONDS = 4_000, 0.0002
@@ -82,14 +81,14 @@ REDACTION_PARTS = 9
 def of_redaction() -> Iterator[Used]:
     yield from (Used(rule.regex) for rule in every_rule().rules)
     yield from (Used(rule.hint_regex, "search") for rule in every_rule().rules if rule.hint)
-    yield from (used for name in ("redact", "keys") for used in of_module(f"schema.redaction.{name}"))
+    yield from (used for name in ("redact", "keys") for used in of_module(f"perfledger.schema.redaction.{name}"))
 
 
 OWNERS: dict[str, Callable[[], Iterator[Used]]] = {each.id: lambda each=each: of_format(each) for each in formats()}  # type: ignore[misc]
 OWNERS |= {
     each.name: lambda name=each.name: of_module(name)  # type: ignore[misc]
     for each in pkgutil.walk_packages(parsers.__path__, "parsers.")
-    if each.name.startswith(("parsers.engine.", "parsers.telemetry."))
+    if each.name.startswith(("perfledger.parsers.engine.", "perfledger.parsers.telemetry."))
 }
 OWNERS |= {
     f"redaction {part}": lambda part=part: itertools.islice(of_redaction(), part, None, REDACTION_PARTS)  # type: ignore[misc]

@@ -7,10 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from parsers.engine import scan
-from parsers.engine.read import read
-from parsers.engine.scan import Noise, ScanError, chunks
+from perfledger.parsers.engine import scan
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.scan import Noise, ScanError, chunks
 
 RECORD = (
     b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 3, iter: %d/900, loss: 2.0594, lr: 0.010000, batch_cost: 0.2000, "

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from made import ALL, ONE, facts_of, figure, log_of, metrics_of, reason, session_of, value
-
-from ingest.compute import rules
-from ingest.compute.measurement import Measurement, measured
-from ingest.compute.metrics import metrics
-from ingest.compute.one_run import one_run
-from ingest.read.facts import merge
-from parsers.engine.session import Session
-from schema.records import Figure, MetricFigure, NoFigure, Reason
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.measurement import Measurement, measured
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.ingest.compute.one_run import one_run
+from perfledger.ingest.read.facts import merge
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Figure, MetricFigure, NoFigure, Reason
 
 # Language models
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from perfledger.parsers.contract.telemetry import QUANTITIES, Recording
+from perfledger.parsers.engine.registry import telemetry_by_id, telemetry_formats
+from perfledger.parsers.engine.scan import ScanError, chunks
+from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 
-from parsers.contract.telemetry import QUANTITIES, Recording
-from parsers.engine.registry import telemetry_by_id, telemetry_formats
-from parsers.engine.scan import ScanError, chunks
-from parsers.engine.telemetry import claimant, read_telemetry
 from tests.corpus import corpus
 
 CSV = """\
@@ -211,7 +211,7 @@ def test_file_is_claimed_by_one_telemetry_format(printer: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("printer", PLAIN)
 def test_no_format_of_logs_claims_telemetry(printer: str, tmp_path: Path) -> None:
-    from parsers.engine.read import read as read_log
+    from perfledger.parsers.engine.read import read as read_log
 
     path = tmp_path / "samples"
     path.write_text(PLAIN[printer])

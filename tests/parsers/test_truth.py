@@ -18,11 +18,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-
-from ingest.compute import rules
-from ingest.compute.metrics import metrics
-from parsers.engine.read import read
-from schema.records import Figure
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.metrics import metrics
+from perfledger.parsers.engine.read import read
+from perfledger.schema.records import Figure
 
 STEPS, EPOCH, EVERY, BATCH, DEVICES = 190, 47, 10, 8, 4
 #: Seconds of each step, counted from 0.

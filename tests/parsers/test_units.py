@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from ingest.compute import rules
-from parsers.engine.read import read
-from parsers.engine.session import Session
-from schema.records import Figure, NoFigure
+from perfledger.ingest.compute import rules
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Figure, NoFigure
 
 
 def session_of(folder: Path, *lines: str) -> Session:

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest import build
-from ingest.common.numbers import shortened
-from ingest.read import layout
-from ingest.read.walk import Input
-from ingest.record.run import runs_of
-from schema.records import Figure, Run
+from perfledger.ingest import build
+from perfledger.ingest.common.numbers import shortened
+from perfledger.ingest.read import layout
+from perfledger.ingest.read.walk import Input
+from perfledger.ingest.record.run import runs_of
+from perfledger.schema.records import Figure, Run
+
 from tests.corpus import ROOT, SHARED, folder
 
 FIGURES = Path(__file__).resolve().parent / "figures.csv"

@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-
-from runners import recipe
-from runners.command import Settings, build_run
-from runners.recipe import select_cases
-from runners.record import LAUNCH_JSON, Launch, attended, next_repeat, planned_launch
-from runners.transport import Local, Ssh
+from perfledger.runners import recipe
+from perfledger.runners.command import Settings, build_run
+from perfledger.runners.recipe import select_cases
+from perfledger.runners.record import LAUNCH_JSON, Launch, attended, next_repeat, planned_launch
+from perfledger.runners.transport import Local, Ssh
 
 LINE = (
     "DLL 2026-11-20 11:54:58.903454 - Epoch: 0 Iteration: {step}  train.loss : 7.00000 None "

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from uuid import uuid4
 
-from runners.cli import main
+from perfledger.runners.cli import main
+
 from tests.runners.node import polls
 
 ROOT = Path(__file__).parents[2]

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-
-from ingest import cli as ingest
-from runners import nodes, record, run, slurm, submit
-from runners.cli import main
-from schema.figures import FiguresFound
-from schema.submission import SubmissionCheck
+from perfledger.ingest import cli as ingest
+from perfledger.runners import nodes, record, run, slurm, submit
+from perfledger.runners.cli import main
+from perfledger.schema.figures import FiguresFound
+from perfledger.schema.submission import SubmissionCheck
 
 #: The process that `python -m ingest` is, for tests of it.
 INGEST = record._ingest

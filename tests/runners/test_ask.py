@@ -10,11 +10,11 @@ import sys
 import tempfile
 
 import pytest
+from perfledger.runners import nodes, transport
+from perfledger.runners.job import RunnerError
+from perfledger.runners.nodes import NO_ANSWER, PYTHON, ProgramResult, Question, ask, decoded, request
+from perfledger.runners.transport import Local, NodeState, Ssh
 
-from runners import nodes, transport
-from runners.job import RunnerError
-from runners.nodes import NO_ANSWER, PYTHON, ProgramResult, Question, ask, decoded, request
-from runners.transport import Local, NodeState, Ssh
 from tests.runners.jobs import planned
 from tests.runners.node import ended
 
@@ -44,7 +44,7 @@ def test_an_answer_may_be_longer_than_a_pipe_holds_and_not_be_text():
 
 
 def test_a_program_that_prints_without_end_is_killed_before_the_disk_is_full(monkeypatch):
-    monkeypatch.setattr("runners.nodes.LONGEST", 100_000)
+    monkeypatch.setattr("perfledger.runners.nodes.LONGEST", 100_000)
     endless, quick = ask([bash_reads("echo $$; exec yes"), bash_reads("echo here")], 20)
     assert (endless.status, len(endless.output)) == (NO_ANSWER, 100_000)
     assert ended(int(endless.output.partition("\n")[0]))

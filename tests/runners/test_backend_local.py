@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from perfledger.runners import nodes
+from perfledger.runners.job import RunnerError
+from perfledger.runners.record import attended, planned_launch
+from perfledger.runners.slurm import Slurm
+from perfledger.runners.transport import Local, Ssh
 
-from runners import nodes
-from runners.job import RunnerError
-from runners.record import attended, planned_launch
-from runners.slurm import Slurm
-from runners.transport import Local, Ssh
 from tests.runners import quick
 from tests.runners.jobs import Placed, change_agent, planned
 from tests.runners.node import ended
@@ -61,7 +61,7 @@ def test_a_job_outlives_whoever_started_it_and_is_found_again(write_recipe, tmp_
     started = planned(write_recipe(WAIT), LOCAL, tmp_path)
     kept = {"facts": msgspec.to_builtins(started.job.facts), "spec": msgspec.to_builtins(started.run.spec)}
     program = (
-        "import json, msgspec, os, pathlib, signal; from runners import job, transport\n"
+        "import json, msgspec, os, pathlib, signal; from perfledger.runners import job, transport\n"
         f"kept = json.loads({json.dumps(kept)!r})\n"
         "facts, spec = msgspec.convert(kept['facts'], transport.JobFacts), msgspec.convert(kept['spec'], job.JobSpec)\n"
         f"transport.Local().start(transport.Job(facts, pathlib.Path({str(started.run.folder)!r})), spec)\n"

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from perfledger.runners import slurm as cluster
+from perfledger.runners.cli import main
+from perfledger.runners.command import Settings
+from perfledger.runners.job import RunnerError
+from perfledger.runners.nodes import agent_source
+from perfledger.runners.slurm import Slurm
+from perfledger.runners.transport import Local, Warnings
 
-from runners import slurm as cluster
-from runners.cli import main
-from runners.command import Settings
-from runners.job import RunnerError
-from runners.nodes import agent_source
-from runners.slurm import Slurm
-from runners.transport import Local, Warnings
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
 from tests.runners.jobs import CPU, GPU, change_agent, planned

@@ -10,14 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from perfledger.runners import record, run
+from perfledger.runners.cli import main
+from perfledger.runners.command import Settings
+from perfledger.runners.job import RunnerError, WantedRecords
+from perfledger.runners.record import Lost, published
+from perfledger.runners.run import collect
+from perfledger.runners.transport import Warnings
 
-from runners import record, run
-from runners.cli import main
-from runners.command import Settings
-from runners.job import RunnerError, WantedRecords
-from runners.record import Lost, published
-from runners.run import collect
-from runners.transport import Warnings
 from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
-
-from runners import recipe as recipes
-from runners.command import Settings, build_run, commit_of, environment_variables, launch_words
-from runners.job import (
+from perfledger.runners import recipe as recipes
+from perfledger.runners.command import Settings, build_run, commit_of, environment_variables, launch_words
+from perfledger.runners.job import (
     NODE_VARIABLES,
     NodeVariable,
     PlannedRun,
@@ -23,8 +22,9 @@ from runners.job import (
     texts,
     word,
 )
-from runners.recipe import select_cases
-from schema.records import Container
+from perfledger.runners.recipe import select_cases
+from perfledger.schema.records import Container
+
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded
 

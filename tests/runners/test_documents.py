@@ -10,16 +10,16 @@ from typing import get_args, get_type_hints
 import msgspec
 import pytest
 from msgspec import Struct
+from perfledger.ingest.site import reproduce
+from perfledger.runners import cli, recipe, site
+from perfledger.runners.cli import main
+from perfledger.runners.command import Settings, build_run
+from perfledger.runners.job import NODE_VARIABLES, PlannedRecord
+from perfledger.runners.recipe import DERIVED, RecipeFile, select_cases
+from perfledger.runners.site import SitePlace
+from perfledger.schema.records import Run, SiteRecord, from_json
+from perfledger.schema.vocabulary import LAUNCHERS, PRECISIONS
 
-from ingest.site import reproduce
-from runners import cli, recipe, site
-from runners.cli import main
-from runners.command import Settings, build_run
-from runners.job import NODE_VARIABLES, PlannedRecord
-from runners.recipe import DERIVED, RecipeFile, select_cases
-from runners.site import SitePlace
-from schema.records import Run, SiteRecord, from_json
-from schema.vocabulary import LAUNCHERS, PRECISIONS
 from tests.runners.home import ROOT
 
 PAGES = ROOT / "report_templates/pages"

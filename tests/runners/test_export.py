@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 
 import pytest
+from perfledger.runners import plans
+from perfledger.runners import recipe as recipes
+from perfledger.runners.cli import main
+from perfledger.runners.recipe import select_cases
+from perfledger.schema.plans import EXAMPLE_DATA, Plan
+from perfledger.schema.records import from_text
+from perfledger.schema.redaction.redact import redact_record
 
-from runners import plans
-from runners import recipe as recipes
-from runners.cli import main
-from runners.recipe import select_cases
-from schema.plans import EXAMPLE_DATA, Plan
-from schema.records import from_text
-from schema.redaction.redact import redact_record
 from tests.runners.home import ROOT
 
 COMMITTED = ROOT / "raw_logs" / "plans"

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from schema.records import RunJson, from_json
+from perfledger.schema.records import RunJson, from_json
 
 RAW_LOGS = Path(__file__).parents[2] / "raw_logs"
 RUNS = sorted(RAW_LOGS.rglob("run.json"))

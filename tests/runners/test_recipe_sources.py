@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.read import facts
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.registry import by_id
+from perfledger.parsers.engine.session import Quoted
+from perfledger.runners import recipe as recipes
+from perfledger.runners.command import trainer_words
+from perfledger.runners.job import texts
+from perfledger.runners.recipe import LaunchRecipe, RecipeCase, select_cases, text_of
 
-from ingest.read import facts
-from parsers.engine.read import read
-from parsers.engine.registry import by_id
-from parsers.engine.session import Quoted
-from runners import recipe as recipes
-from runners.command import trainer_words
-from runners.job import texts
-from runners.recipe import LaunchRecipe, RecipeCase, select_cases, text_of
 from tests.corpus import corpus
 
 ROOT = Path(__file__).parents[2]

@@ -14,13 +14,12 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-
-from parsers.contract import FACTS, OPTIONS
-from parsers.engine.registry import by_id
-from runners import recipe as recipes
-from runners.command import environment_variables, launch_words, trainer_words
-from runners.job import NODE_VARIABLES, texts
-from runners.recipe import LaunchRecipe, RecipeCase, case_choices, framework_slug, select_cases
+from perfledger.parsers.contract import FACTS, OPTIONS
+from perfledger.parsers.engine.registry import by_id
+from perfledger.runners import recipe as recipes
+from perfledger.runners.command import environment_variables, launch_words, trainer_words
+from perfledger.runners.job import NODE_VARIABLES, texts
+from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, framework_slug, select_cases
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import click
 import pytest
+from perfledger.runners import recipe, record
+from perfledger.runners.cli import cli, main
+from perfledger.runners.job import RunnerError
+from perfledger.runners.nodes import printable
+from perfledger.runners.run import complain
 
-from runners import recipe, record
-from runners.cli import cli, main
-from runners.job import RunnerError
-from runners.nodes import printable
-from runners.run import complain
 from tests.runners import quick
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, until
@@ -365,7 +365,7 @@ def test_a_python_without_click_or_msgspec_is_refused():
 #: Ends a while after it has printed most of a list, so that its reader has gone when Python prints the rest.
 SLOW_END = """
 import sys, time
-from runners import cli
+from perfledger.runners import cli
 invoke = cli.cli.invoke
 cli.cli.invoke = lambda context: (invoke(context), time.sleep(0.5))[0]
 sys.exit(cli.main(["list"]))

@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from ingest import accept
-from ingest import cli as ingest
-from ingest.common.errors import UsageError
-from runners import submit
-from runners.cli import main
-from runners.job import RunnerError
-from runners.record import ROOT
-from schema.submission import MANIFEST, PERFLEDGER, identity, submitter_of
+from perfledger.ingest import accept
+from perfledger.ingest import cli as ingest
+from perfledger.ingest.common.errors import UsageError
+from perfledger.runners import submit
+from perfledger.runners.cli import main
+from perfledger.runners.job import RunnerError
+from perfledger.runners.record import ROOT
+from perfledger.schema.submission import MANIFEST, PERFLEDGER, identity, submitter_of
 
 #: A real run of ours, undisturbed.
 SOURCE = ROOT / "raw_logs/resnet50/pytorch/cpu-n1d1-bs16-fp32/3"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from runners.job import RunnerError
-from runners.slurm import Slurm
-from runners.targets import parse_target
-from runners.transport import Local, Ssh
+from perfledger.runners.job import RunnerError
+from perfledger.runners.slurm import Slurm
+from perfledger.runners.targets import parse_target
+from perfledger.runners.transport import Local, Ssh
 
 
 @pytest.mark.parametrize(

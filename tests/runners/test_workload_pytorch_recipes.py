@@ -7,11 +7,10 @@ import importlib
 from pathlib import Path
 
 import pytest
-
-from runners import recipe
-from runners.command import trainer_words
-from runners.job import texts
-from runners.recipe import LaunchRecipe, select_cases
+from perfledger.runners import recipe
+from perfledger.runners.command import trainer_words
+from perfledger.runners.job import texts
+from perfledger.runners.recipe import LaunchRecipe, select_cases
 
 ROOT = Path(__file__).parents[2]
 NAMES = [

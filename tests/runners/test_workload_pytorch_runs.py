@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from parsers.engine.read import read
-from parsers.engine.session import Session
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.session import Session
 
 pytest.importorskip("torch", reason="PyTorch is not installed; the workloads are tested where it is")
 

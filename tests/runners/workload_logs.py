@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from parsers.engine.session import Session
+    from perfledger.parsers.engine.session import Session
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ class Training:
     def session(self) -> Session:
         """The one session of the log, which exactly one format claims."""
         # Not on the Python of every framework do the formats run.
-        from parsers.engine.read import read
+        from perfledger.parsers.engine.read import read
 
         (session,) = read(self.log).sessions
         return session

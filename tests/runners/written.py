@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
-
-from runners import host_agent, recipe
-from runners.job import Word
-from runners.recipe import LaunchRecipe
+from perfledger.runners import host_agent, recipe
+from perfledger.runners.job import Word
+from perfledger.runners.recipe import LaunchRecipe
 
 HEAD = """
 title = "Lines"

@@ -23,17 +23,17 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import pytest
+from perfledger.ingest.compute.comparison_tables import Figures, tables
+from perfledger.ingest.published import publications
+from perfledger.ingest.read import plans
+from perfledger.ingest.site import builder
+from perfledger.ingest.site.data import results
+from perfledger.ingest.site.model import suites
+from perfledger.ingest.site.pages import formats
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.schema.records import Run, from_text, text_of
+from perfledger.schema.results import ResultRecord
 
-from ingest.compute.comparison_tables import Figures, tables
-from ingest.published import publications
-from ingest.read import plans
-from ingest.site import builder
-from ingest.site.data import results
-from ingest.site.model import suites
-from ingest.site.pages import formats
-from ingest.site.run_paging import Limits
-from schema.records import Run, from_text, text_of
-from schema.results import ResultRecord
 from tests import builders
 from tests.site import kinds, planted, traced
 from tests.site import large as many

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ingest.published import publications
-from ingest.read import walk
-from ingest.read.plans import Plans
-from ingest.site import builder
-from ingest.site.run_paging import Limits
-from schema.records import Problem, Run, text_of
+from perfledger.ingest.published import publications
+from perfledger.ingest.read import walk
+from perfledger.ingest.read.plans import Plans
+from perfledger.ingest.site import builder
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.schema.records import Problem, Run, text_of
+
 from tests import builders
 from tests.site import traced
 

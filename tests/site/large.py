@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.read.accelerators import Accelerator, Accelerators
+from perfledger.ingest.site import builder
+from perfledger.ingest.site.data import explorer
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import summary
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.schema.records import Run
 
-from ingest.compute.results import results
-from ingest.read.accelerators import Accelerator, Accelerators
-from ingest.site import builder
-from ingest.site.data import explorer
-from ingest.site.model import Site, suites
-from ingest.site.pages import summary
-from ingest.site.run_paging import Limits
-from schema.records import Run
 from tests import builders
 from tests.builders import edited, run
 

@@ -16,9 +16,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ingest.published import publications
-from ingest.read import accelerators, walk
-from schema.plans import PLANS_FOLDER, SCHEMA
+from perfledger.ingest.published import publications
+from perfledger.ingest.read import accelerators, walk
+from perfledger.schema.plans import PLANS_FOLDER, SCHEMA
+
 from tests.site import kinds
 from tests.site.projects import copy_code
 

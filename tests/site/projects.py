@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ("ingest", "parsers", "schema", "report_templates")
+CODE = ("perfledger", "ingest", "parsers", "schema", "report_templates")
 
 
 def copy_code(folder: Path) -> None:

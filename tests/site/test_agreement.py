@@ -11,27 +11,27 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from perfledger.ingest import build
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import own
+from perfledger.ingest.compute import comparison, results
+from perfledger.ingest.compute.comparison import Candidate
+from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
+from perfledger.ingest.compute.comparison_tables import ComparisonTables, Figures
+from perfledger.ingest.compute.contrast import written
+from perfledger.ingest.site import answers
+from perfledger.ingest.site.data import badges
+from perfledger.ingest.site.data import results as data
+from perfledger.ingest.site.data.measured import figures, identity
+from perfledger.ingest.site.model import Row, Site, Suite, suites
+from perfledger.ingest.site.pages import compare
+from perfledger.ingest.site.render.table import Cell, View
+from perfledger.ingest.site.result_tables import comparison as comparison_table
+from perfledger.ingest.site.result_tables import sections
+from perfledger.ingest.site.table_metrics import candidates, leaders
+from perfledger.schema.records import Run, from_text
+from perfledger.schema.results import ResultRecord, ResultsDocument
 
-from ingest import build
-from ingest.common import numbers
-from ingest.common.words import own
-from ingest.compute import comparison, results
-from ingest.compute.comparison import Candidate
-from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
-from ingest.compute.comparison_tables import ComparisonTables, Figures
-from ingest.compute.contrast import written
-from ingest.site import answers
-from ingest.site.data import badges
-from ingest.site.data import results as data
-from ingest.site.data.measured import figures, identity
-from ingest.site.model import Row, Site, Suite, suites
-from ingest.site.pages import compare
-from ingest.site.render.table import Cell, View
-from ingest.site.result_tables import comparison as comparison_table
-from ingest.site.result_tables import sections
-from ingest.site.table_metrics import candidates, leaders
-from schema.records import Run, from_text
-from schema.results import ResultRecord, ResultsDocument
 from tests import builders
 from tests.corpus import corpus
 from tests.site.conftest import ROOT, serve

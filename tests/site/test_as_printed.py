@@ -9,18 +9,18 @@ import re
 from functools import cache
 
 import pytest
+from perfledger.ingest.common import words
+from perfledger.ingest.common.words import LANGUAGES
+from perfledger.ingest.published import publications
+from perfledger.ingest.published.declarations import reports
+from perfledger.ingest.published.notes import notes
+from perfledger.ingest.published.slices import Cut, Slice, cut
+from perfledger.ingest.site import published_figures
+from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import reports as report_pages
+from perfledger.ingest.site.render import drawing
 
-from ingest.common import words
-from ingest.common.words import LANGUAGES
-from ingest.published import publications
-from ingest.published.declarations import reports
-from ingest.published.notes import notes
-from ingest.published.slices import Cut, Slice, cut
-from ingest.site import published_figures
-from ingest.site import published_tables as tables
-from ingest.site.model import Site, suites
-from ingest.site.pages import reports as report_pages
-from ingest.site.render import drawing
 from tests.site.conftest import ROOT
 
 WORDS = words.load()

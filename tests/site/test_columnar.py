@@ -15,15 +15,15 @@ import duckdb
 import pandas as pd
 import pytest
 from msgspec.structs import replace
+from perfledger.ingest.common import problems
+from perfledger.ingest.common.words import LANGUAGES, own
+from perfledger.ingest.compute.results import results as results_of
+from perfledger.ingest.site.data import columnar, results
+from perfledger.ingest.site.data.problems import document, records
+from perfledger.ingest.site.model import Site, suites
+from perfledger.schema.records import Problem
 from pyarrow import parquet
 
-from ingest.common import problems
-from ingest.common.words import LANGUAGES, own
-from ingest.compute.results import results as results_of
-from ingest.site.data import columnar, results
-from ingest.site.data.problems import document, records
-from ingest.site.model import Site, suites
-from schema.records import Problem
 from tests import builders
 
 

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.common import words
+from perfledger.ingest.common.words import LANGUAGES, coded, phrase
+from perfledger.ingest.site import run_tables
+from perfledger.ingest.site.addresses import served
+from perfledger.ingest.site.data import explorer
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Site, named
+from perfledger.ingest.site.pages import runs as page
+from perfledger.ingest.site.render.text import file_slug, plain
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.schema.records import Run
 
-from ingest.common import words
-from ingest.common.words import LANGUAGES, coded, phrase
-from ingest.site import run_tables
-from ingest.site.addresses import served
-from ingest.site.data import explorer
-from ingest.site.hardware_names import product
-from ingest.site.model import Site, named
-from ingest.site.pages import runs as page
-from ingest.site.render.text import file_slug, plain
-from ingest.site.run_paging import Limits
-from schema.records import Run
 from tests import builders
 from tests.site import markup
 from tests.site.test_scale import many, site_of

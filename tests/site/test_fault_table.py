@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-from ingest.common import words
-from ingest.site.fault_table import HeldPromise, faults, table
+from perfledger.ingest.common import words
+from perfledger.ingest.site.fault_table import HeldPromise, faults, table
 
 ROOT = Path(__file__).resolve().parents[2]
 

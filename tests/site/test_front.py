@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.common.words import own
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
+from perfledger.ingest.published import publications
+from perfledger.ingest.site import answers, builder, published_figures, rivals
+from perfledger.ingest.site.model import Site, Suite, suites
+from perfledger.ingest.site.pages import summary
+from perfledger.schema.records import Run
 
-from ingest.common.words import own
-from ingest.compute import results
-from ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
-from ingest.published import publications
-from ingest.site import answers, builder, published_figures, rivals
-from ingest.site.model import Site, Suite, suites
-from ingest.site.pages import summary
-from schema.records import Run
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, run
 

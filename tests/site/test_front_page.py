@@ -12,15 +12,15 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from perfledger.ingest.common.words import LANGUAGES, own
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
+from perfledger.ingest.published import publications
+from perfledger.ingest.site import heat
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import summary
+from perfledger.schema.vocabulary import PRECISIONS
 
-from ingest.common.words import LANGUAGES, own
-from ingest.compute import results
-from ingest.compute.comparison_levels import DEFAULT, Level
-from ingest.published import publications
-from ingest.site import heat
-from ingest.site.model import Site, suites
-from ingest.site.pages import summary
-from schema.vocabulary import PRECISIONS
 from tests import builders
 from tests.builders import run
 from tests.site.kinds import figure, made_up

@@ -11,21 +11,21 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from perfledger.ingest.common import words
+from perfledger.ingest.common.words import LANGUAGES, WordsEntry
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.published import publications
+from perfledger.ingest.read.change_notes import ChangeNote, ChangeNotes
+from perfledger.ingest.site import builder
+from perfledger.ingest.site.history import has, of_results
+from perfledger.ingest.site.history_charts import of_results as of_results_drawn
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages.history import own_table
+from perfledger.ingest.site.render import drawing
+from perfledger.ingest.site.render.chart import Lines
+from perfledger.ingest.site.render.table import Table
+from perfledger.schema.records import Run
 
-from ingest.common import words
-from ingest.common.words import LANGUAGES, WordsEntry
-from ingest.compute.results import results
-from ingest.published import publications
-from ingest.read.change_notes import ChangeNote, ChangeNotes
-from ingest.site import builder
-from ingest.site.history import has, of_results
-from ingest.site.history_charts import of_results as of_results_drawn
-from ingest.site.model import Site, suites
-from ingest.site.pages.history import own_table
-from ingest.site.render import drawing
-from ingest.site.render.chart import Lines
-from ingest.site.render.table import Table
-from schema.records import Run
 from tests import builders
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.common import sources
 
-from ingest.common import sources
 from tests.hooks import hook
 from tests.site.projects import copy_code
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from perfledger.ingest.common.words import own
+from perfledger.ingest.compute import results
+from perfledger.ingest.published.publications import Publications
+from perfledger.ingest.site import our_results
+from perfledger.ingest.site.model import Site, Suite, suites
+from perfledger.ingest.site.published_figures import published_tables
+from perfledger.schema.records import Run
 
-from ingest.common.words import own
-from ingest.compute import results
-from ingest.published.publications import Publications
-from ingest.site import our_results
-from ingest.site.model import Site, Suite, suites
-from ingest.site.published_figures import published_tables
-from schema.records import Run
 from tests.builders import HARDWARE, edited, run
 from tests.site.test_reports import figures, one
 

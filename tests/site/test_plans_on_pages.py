@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.common.words import LANGUAGES, own
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.published import publications
+from perfledger.ingest.published.declarations import reports
+from perfledger.ingest.published.slices import cut
+from perfledger.ingest.read import plans
+from perfledger.ingest.read.plans import Plans
+from perfledger.ingest.site import planned, reproduce
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.reproduce import CommandBlock
+from perfledger.runners import recipe as recipes
+from perfledger.schema.plans import Plan
+from perfledger.schema.records import Run
 
-from ingest.common.words import LANGUAGES, own
-from ingest.compute.results import results
-from ingest.published import publications
-from ingest.published.declarations import reports
-from ingest.published.slices import cut
-from ingest.read import plans
-from ingest.read.plans import Plans
-from ingest.site import planned, reproduce
-from ingest.site.model import Site, suites
-from ingest.site.reproduce import CommandBlock
-from runners import recipe as recipes
-from schema.plans import Plan
-from schema.records import Run
 from tests import builders
 from tests.runners.test_recipe_sources import COVERAGE
 from tests.site.conftest import ROOT

@@ -367,7 +367,7 @@ def test_no_text_of_a_pull_request_becomes_a_command(path: Path) -> None:
 
 
 def test_options_of_ingest_in_workflows_and_readmes_exist() -> None:
-    from ingest.cli import commands as group
+    from perfledger.ingest.cli import commands as group
 
     known = {option for command in group.commands.values() for each in command.params for option in each.opts}
     texts = [path.read_text("utf-8") for path in (*WORKFLOWS, ROOT / "README.md", ROOT / "README.zh.md")]

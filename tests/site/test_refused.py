@@ -9,13 +9,13 @@ import re
 from pathlib import Path
 
 import pytest
+from perfledger.ingest.cli import main
+from perfledger.ingest.compute import results
+from perfledger.ingest.site import run_tables
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import run as run_page
+from perfledger.schema.records import FactValue
 
-from ingest.cli import main
-from ingest.compute import results
-from ingest.site import run_tables
-from ingest.site.model import Site, suites
-from ingest.site.pages import run as run_page
-from schema.records import FactValue
 from tests.builders import edited, run
 
 REFUSED = {"published": False, "sound": False}
@@ -68,7 +68,7 @@ def test_neither_its_page_nor_the_list_of_runs_shows_its_figure(built: Path, lan
 
 
 def test_a_derived_fact_is_told_in_both_languages_with_what_it_follows_from() -> None:
-    from ingest.common import words
+    from perfledger.ingest.common import words
 
     fact = FactValue(32, "derived", "nodes (layout made), devices_per_node (line 7)")
     said = {name: words.load().say(name, run_tables.fact_origins(fact)) for name in ("en", "zh")}

@@ -11,21 +11,21 @@ from typing import Any, get_args
 
 import pytest
 from msgspec import structs
+from perfledger.ingest.common import words
+from perfledger.ingest.common.toml_file import FileError
+from perfledger.ingest.published import publications
+from perfledger.ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
+from perfledger.ingest.published.publications import Publications, Published
+from perfledger.ingest.published.slices import Cut, Slice, SliceFigure, cut, slices
+from perfledger.ingest.site import builder
+from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import reports as report_pages
+from perfledger.ingest.site.render import drawing, jinja
+from perfledger.ingest.site.render.chart import Chart
+from perfledger.ingest.site.render.drawing import shortened
+from perfledger.ingest.site.render.table import Cell, Table
 
-from ingest.common import words
-from ingest.common.toml_file import FileError
-from ingest.published import publications
-from ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
-from ingest.published.publications import Publications, Published
-from ingest.published.slices import Cut, Slice, SliceFigure, cut, slices
-from ingest.site import builder
-from ingest.site import published_tables as tables
-from ingest.site.model import Site, suites
-from ingest.site.pages import reports as report_pages
-from ingest.site.render import drawing, jinja
-from ingest.site.render.chart import Chart
-from ingest.site.render.drawing import shortened
-from ingest.site.render.table import Cell, Table
 from tests import builders
 from tests.site.conftest import BLANK
 from tests.site.tabled import rows_in
@@ -542,7 +542,7 @@ def test_a_model_page_leads_to_reports_and_to_where_figures_were_printed(tmp_pat
 
 
 def test_a_figure_on_a_model_page_leads_to_the_line_that_prints_it() -> None:
-    from ingest.site.published_figures import published_tables
+    from perfledger.ingest.site.published_figures import published_tables
 
     suite = next(each for each in suites() if each.id == "gpt")
     cells = [c for each in published_tables(site_of(figures()), suite) for row in each["table"].rows for c in row]
@@ -553,7 +553,7 @@ def test_a_figure_on_a_model_page_leads_to_the_line_that_prints_it() -> None:
 
 
 def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
-    from ingest.site.published_figures import published_tables
+    from perfledger.ingest.site.published_figures import published_tables
 
     source = structs.replace(next(iter(figures().sources.values())), name="Made up")
     rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
@@ -567,7 +567,7 @@ def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
 
 
 def test_a_model_page_shows_no_empty_cells_and_says_a_case_once() -> None:
-    from ingest.site.published_figures import published_tables
+    from perfledger.ingest.site.published_figures import published_tables
 
     source = structs.replace(next(iter(figures().sources.values())), name="Made up")
     case = {"case": "2D_8x1x1_16_1536x16", "data_parallel": "8", "layers": "16", "micro_batch": "2"}

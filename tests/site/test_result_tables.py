@@ -6,18 +6,19 @@ import re
 from collections import Counter
 from typing import Any
 
-from ingest.common.words import own
-from ingest.compute import results
-from ingest.site import answers
-from ingest.site import result_tables as tables
-from ingest.site.model import Row, Site, Suite, suites
-from ingest.site.pages import model as model_page
-from ingest.site.pages import run as run_page
-from ingest.site.render.chart import Chart
-from ingest.site.render.html_table import Writer
-from ingest.site.render.table import Table
-from ingest.site.result_charts import efficiency, throughput
-from schema.records import Run
+from perfledger.ingest.common.words import own
+from perfledger.ingest.compute import results
+from perfledger.ingest.site import answers
+from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site.model import Row, Site, Suite, suites
+from perfledger.ingest.site.pages import model as model_page
+from perfledger.ingest.site.pages import run as run_page
+from perfledger.ingest.site.render.chart import Chart
+from perfledger.ingest.site.render.html_table import Writer
+from perfledger.ingest.site.render.table import Table
+from perfledger.ingest.site.result_charts import efficiency, throughput
+from perfledger.schema.records import Run
+
 from tests.builders import HARDWARE, edited, run
 from tests.site.tabled import tables_in
 

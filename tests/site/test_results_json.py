@@ -14,17 +14,17 @@ from typing import Any
 
 import jsonschema
 import pytest
+from perfledger.ingest.common import words
+from perfledger.ingest.compute.results import results as medians
+from perfledger.ingest.published import publications as published_figures
+from perfledger.ingest.site import addresses, builder
+from perfledger.ingest.site.data import badges, changes, measured, results
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.published_figures import is_shown
+from perfledger.schema.records import Run, from_text, to_json
+from perfledger.schema.results import ResultRecord
+from perfledger.schema.vocabulary import METRICS
 
-from ingest.common import words
-from ingest.compute.results import results as medians
-from ingest.published import publications as published_figures
-from ingest.site import addresses, builder
-from ingest.site.data import badges, changes, measured, results
-from ingest.site.model import Site, suites
-from ingest.site.published_figures import is_shown
-from schema.records import Run, from_text, to_json
-from schema.results import ResultRecord
-from schema.vocabulary import METRICS
 from tests import builders
 from tests.site import markup
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from perfledger.ingest.common import words
+from perfledger.ingest.common.words import LANGUAGES, phrase
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.site import builder, caveats, steadiness
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import pages
+from perfledger.ingest.site.pages.problems import GROUPS_SHOWN
+from perfledger.ingest.site.render import jinja
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.schema.records import Problem, Run
 
-from ingest.common import words
-from ingest.common.words import LANGUAGES, phrase
-from ingest.compute.results import results
-from ingest.site import builder, caveats, steadiness
-from ingest.site.model import Site, suites
-from ingest.site.pages import pages
-from ingest.site.pages.problems import GROUPS_SHOWN
-from ingest.site.render import jinja
-from ingest.site.run_paging import Limits
-from schema.records import Problem, Run
 from tests import builders
 from tests.site.large import BLANK
 
@@ -111,7 +111,7 @@ def test_runs_that_stand_for_results_come_first_then_those_with_problems() -> No
 
 
 def test_the_page_that_a_table_links_for_a_figure_is_of_its_own() -> None:
-    from ingest.site.result_tables import representative
+    from perfledger.ingest.site.result_tables import representative
 
     site = site_of(many(90))
     rows = [row for found in site.rows.values() for row in found]

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.common.words import own
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.results import counts
+from perfledger.ingest.site import answers, scorecards
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.stated import joined, stated
+from perfledger.schema.records import Run, from_text
 
-from ingest.common.words import own
-from ingest.compute import results
-from ingest.compute.results import counts
-from ingest.site import answers, scorecards
-from ingest.site.model import Site, suites
-from ingest.site.stated import joined, stated
-from schema.records import Run, from_text
 from tests import builders
 from tests.builders import HARDWARE, run
 from tests.site.conftest import ledger

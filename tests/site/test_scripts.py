@@ -7,9 +7,10 @@ import re
 import tomllib
 from pathlib import Path
 
-from ingest.common import words
-from ingest.compute import comparison
-from ingest.site.pages import compare
+from perfledger.ingest.common import words
+from perfledger.ingest.compute import comparison
+from perfledger.ingest.site.pages import compare
+
 from tests.site.conftest import ROOT
 
 ASSETS = ROOT / "report_templates" / "theme" / "assets"

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from perfledger.ingest.common import problems as problem_messages
+from perfledger.ingest.common import words
+from perfledger.ingest.common.cache import Cache
+from perfledger.ingest.site import builder, result_tables
+from perfledger.ingest.site.model import Row, Site, Suite
+from perfledger.ingest.site.render import drawing
+from perfledger.ingest.site.render.chart import Chart
+from perfledger.ingest.site.render.table import Table
+from perfledger.ingest.site.run_paging import LIMITS, Limits
+from perfledger.schema.records import Problem, Run
 
-from ingest.common import problems as problem_messages
-from ingest.common import words
-from ingest.common.cache import Cache
-from ingest.site import builder, result_tables
-from ingest.site.model import Row, Site, Suite
-from ingest.site.render import drawing
-from ingest.site.render.chart import Chart
-from ingest.site.render.table import Table
-from ingest.site.run_paging import LIMITS, Limits
-from schema.records import Problem, Run
 from tests import builders
 from tests.site.tabled import rows_in
 

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-
-from ingest.common import numbers
-from ingest.common.words import own, phrase
-from ingest.site.render import drawing, table
-from ingest.site.render.chart import (
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import own, phrase
+from perfledger.ingest.site.render import drawing, table
+from perfledger.ingest.site.render.chart import (
     Annotation,
     Axis,
     Chart,
@@ -28,8 +27,8 @@ from ingest.site.render.chart import (
     Point,
     framed,
 )
-from ingest.site.render.html_table import Writer
-from ingest.site.render.text import (
+from perfledger.ingest.site.render.html_table import Writer
+from perfledger.ingest.site.render.text import (
     code_block,
     command,
     escape,

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from perfledger.ingest.common import words
+from perfledger.ingest.common.words import Text
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.published import publications
+from perfledger.ingest.published.publications import Publications
+from perfledger.ingest.read import plans
+from perfledger.ingest.site import source_form
+from perfledger.ingest.site.model import Site, Suite, suites
+from perfledger.ingest.site.render.table import Cell, Table
+from perfledger.schema.records import Run
 
-from ingest.common import words
-from ingest.common.words import Text
-from ingest.compute.results import results
-from ingest.published import publications
-from ingest.published.publications import Publications
-from ingest.read import plans
-from ingest.site import source_form
-from ingest.site.model import Site, Suite, suites
-from ingest.site.render.table import Cell, Table
-from schema.records import Run
 from tests.builders import HARDWARE, edited, run
 from tests.site.conftest import ROOT
 from tests.site.test_reports import figures, one

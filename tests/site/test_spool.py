@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 
 import pytest
-
-from ingest.site import spool
-from ingest.site.spool import Spool
+from perfledger.ingest.site import spool
+from perfledger.ingest.site.spool import Spool
 
 
 @pytest.mark.parametrize("in_memory", [1, 10, 1 << 20])

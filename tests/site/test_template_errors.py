@@ -16,9 +16,9 @@ from typing import Annotated
 
 import pytest
 from msgspec import Meta, Struct
+from perfledger.ingest.common import toml_file, words
+from perfledger.ingest.site.render.template_errors import TemplateError, located
 
-from ingest.common import toml_file, words
-from ingest.site.render.template_errors import TemplateError, located
 from tests.site.projects import copy_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,9 +119,9 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
 SERVER = """
 import json, os, sys
 import pandas
-from ingest import build, cli
-from ingest.site import builder
-from ingest.site.render import jinja
+from perfledger.ingest import build, cli
+from perfledger.ingest.site import builder
+from perfledger.ingest.site.render import jinja
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
@@ -293,7 +293,7 @@ def test_the_lines_of_every_key_of_our_own_files_are_known() -> None:
 
 
 def test_every_error_of_a_file_is_one_that_the_command_catches() -> None:
-    from ingest.common.errors import UsageError
+    from perfledger.ingest.common.errors import UsageError
 
     for kind in (toml_file.FileError, words.WordsError, TemplateError):
         assert issubclass(kind, UsageError)

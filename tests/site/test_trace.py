@@ -14,18 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from perfledger.ingest.common.words import LANGUAGES, own, phrase
+from perfledger.ingest.compute.results import results
+from perfledger.ingest.site import addresses, builder
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import log, pages
+from perfledger.ingest.site.pages import run as run_page
+from perfledger.ingest.site.render.html_table import Writer
+from perfledger.ingest.site.run_tables import fact_line
+from perfledger.schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
+from perfledger.schema.redaction import redact
+from perfledger.schema.redaction.rules import KINDS
 
-from ingest.common.words import LANGUAGES, own, phrase
-from ingest.compute.results import results
-from ingest.site import addresses, builder
-from ingest.site.model import Site, suites
-from ingest.site.pages import log, pages
-from ingest.site.pages import run as run_page
-from ingest.site.render.html_table import Writer
-from ingest.site.run_tables import fact_line
-from schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
-from schema.redaction import redact
-from schema.redaction.rules import KINDS
 from tests import builders
 from tests.builders import edited
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from perfledger.ingest.common.words import own
+from perfledger.ingest.compute import results
+from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site import run_tables
+from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.pages import formats as formats_page
+from perfledger.ingest.site.render.table import Cell, Table
+from perfledger.parsers.engine.registry import formats
+from perfledger.schema.records import Run
 
-from ingest.common.words import own
-from ingest.compute import results
-from ingest.site import result_tables as tables
-from ingest.site import run_tables
-from ingest.site.model import Site, suites
-from ingest.site.pages import formats as formats_page
-from ingest.site.render.table import Cell, Table
-from parsers.engine.registry import formats
-from schema.records import Run
 from tests.builders import edited, run
 from tests.site.conftest import ALL_FORMATS
 

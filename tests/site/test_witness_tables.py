@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perfledger.ingest.common.words import LANGUAGES, Text, own
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.measurement import WITNESSES
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE
+from perfledger.ingest.site import answers, builder, caveats, witness_tables
+from perfledger.ingest.site import result_tables as tables
+from perfledger.ingest.site.model import Site, Suite, suites
+from perfledger.ingest.site.pages import log
+from perfledger.ingest.site.render.html_table import Writer
+from perfledger.ingest.site.render.table import Table
+from perfledger.ingest.site.render.table_files import flat
+from perfledger.schema.records import Run
 
-from ingest.common.words import LANGUAGES, Text, own
-from ingest.compute import results
-from ingest.compute.measurement import WITNESSES
-from ingest.compute.witnesses.judging import TOLERANCE
-from ingest.site import answers, builder, caveats, witness_tables
-from ingest.site import result_tables as tables
-from ingest.site.model import Site, Suite, suites
-from ingest.site.pages import log
-from ingest.site.render.html_table import Writer
-from ingest.site.render.table import Table
-from ingest.site.render.table_files import flat
-from schema.records import Run
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, silent, witness
 from tests.site.tabled import plain

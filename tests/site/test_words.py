@@ -7,15 +7,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from ingest.common import words
-from ingest.common.toml_file import FileError
-from ingest.compute.rules import NAMES
-from ingest.site.model import suites
-from ingest.site.pages import glossary
-from parsers.contract import NearMiss
-from parsers.engine.registry import formats
-from schema import vocabulary
+from perfledger.ingest.common import words
+from perfledger.ingest.common.toml_file import FileError
+from perfledger.ingest.compute.rules import NAMES
+from perfledger.ingest.site.model import suites
+from perfledger.ingest.site.pages import glossary
+from perfledger.parsers.contract import NearMiss
+from perfledger.parsers.engine.registry import formats
+from perfledger.schema import vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = ROOT / "report_templates"

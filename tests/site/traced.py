@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from ingest import build
-from ingest.build import State
+from perfledger.ingest import build
+from perfledger.ingest.build import State
 
 ROOT = Path(__file__).resolve().parents[2]
 BERT = ROOT / "tests/golden/ngc.pytorch_bert/made-up.log"

@@ -6,10 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-
-from ingest.compute import rules
-from ingest.compute.frame import TIMED, StepRows
-from ingest.compute.series import (
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.frame import TIMED, StepRows
+from perfledger.ingest.compute.series import (
     TOKENS,
     UNCOUNTED,
     NoFigureError,
@@ -20,10 +19,10 @@ from ingest.compute.series import (
     samples_per_step,
     scoped,
 )
-from ingest.compute.witnesses.judging import TOLERANCE, judged, least_alike, states
-from ingest.read.facts import CUTS, shares_samples
-from parsers.engine.session import Session
-from schema.records import Facts, Figure, Reason, Witness
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged, least_alike, states
+from perfledger.ingest.read.facts import CUTS, shares_samples
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Facts, Figure, Reason, Witness
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-
-from ingest.compute import rules
-from ingest.compute.frame import increments
-from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding
-from ingest.compute.witnesses.judging import TOLERANCE, judged, states
-from parsers.contract.statistics import median
-from parsers.engine.clock import DATELESS_BEFORE
-from parsers.engine.session import Session
-from schema.records import Facts, Figure, Reason, Witness
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.frame import increments
+from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged, states
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.clock import DATELESS_BEFORE
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Facts, Figure, Reason, Witness
 
 if TYPE_CHECKING:
     import numpy as np

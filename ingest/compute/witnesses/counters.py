@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
-
-from ingest.compute.frame import StepRows, smaller_steps
-from ingest.compute.series import (
+from perfledger.ingest.compute.frame import StepRows, smaller_steps
+from perfledger.ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     no_figure,
@@ -13,10 +12,10 @@ from ingest.compute.series import (
     samples_per_step,
     scoped,
 )
-from ingest.compute.witnesses.judging import TOLERANCE, judged, states
-from parsers.contract.statistics import median
-from parsers.engine.session import Session
-from schema.records import Facts, Figure, Witness
+from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged, states
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Facts, Figure, Witness
 
 
 def summary_counters(session: Session, case: Facts, summary: Figure) -> Witness:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ingest.compute.frame import StepRows
-from ingest.compute.series import no_figure
-from schema.records import Witness
+from perfledger.ingest.compute.frame import StepRows
+from perfledger.ingest.compute.series import no_figure
+from perfledger.schema.records import Witness
 
 #: Difference in percent up to which a witness agrees, beyond its own resolution.
 TOLERANCE: Mapping[str, float] = {

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-from ingest.common.toml_file import read
-from ingest.compute.metrics import highest_peak, peak_of
-from ingest.compute.series import ThroughputSeries, no_figure
-from ingest.compute.witnesses.judging import judged
-from parsers.engine.session import Session
-from schema.records import Facts, Figure, Witness
-from schema.vocabulary import PRECISION_GROUPS, UNITS
+from perfledger.ingest.common.toml_file import read
+from perfledger.ingest.compute.metrics import highest_peak, peak_of
+from perfledger.ingest.compute.series import ThroughputSeries, no_figure
+from perfledger.ingest.compute.witnesses.judging import judged
+from perfledger.parsers.engine.session import Session
+from perfledger.schema.records import Facts, Figure, Witness
+from perfledger.schema.vocabulary import PRECISION_GROUPS, UNITS
 
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 

@@ -6,18 +6,17 @@ import math
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-
-from ingest.compute import rules
-from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding, scoped
-from ingest.compute.witnesses.arithmetic import over_seconds
-from ingest.compute.witnesses.clock import claimed_seconds
-from ingest.compute.witnesses.judging import HOLDS_MORE, TOLERANCE, judged, least_alike
-from parsers.contract import Trap
-from parsers.contract.statistics import median
-from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
-from schema.records import Facts, Figure, NoFigure, Reason, Witness
-from schema.vocabulary import UNITS
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding, scoped
+from perfledger.ingest.compute.witnesses.arithmetic import over_seconds
+from perfledger.ingest.compute.witnesses.clock import claimed_seconds
+from perfledger.ingest.compute.witnesses.judging import HOLDS_MORE, TOLERANCE, judged, least_alike
+from perfledger.parsers.contract import Trap
+from perfledger.parsers.contract.statistics import median
+from perfledger.parsers.engine.session import Session
+from perfledger.parsers.engine.table import SessionRecords
+from perfledger.schema.records import Facts, Figure, NoFigure, Reason, Witness
+from perfledger.schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,14 +9,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, Words, phrase, word_for
-from ingest.site.data.measured import date_of, identity
-from ingest.site.model import Row, Site, Suite, written
-from ingest.site.options import in_words
-from ingest.site.result_tables import own_marks, sections
-from ingest.site.run_tables import unproven
-from ingest.site.table_metrics import verdicts
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, Words, phrase, word_for
+from perfledger.ingest.site.data.measured import date_of, identity
+from perfledger.ingest.site.model import Row, Site, Suite, written
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.result_tables import own_marks, sections
+from perfledger.ingest.site.run_tables import unproven
+from perfledger.ingest.site.table_metrics import verdicts
 
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.

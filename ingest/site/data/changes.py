@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.common import numbers
-from ingest.compute.contrast import Grade, Measured, contrast
-from ingest.compute.results import Statistics, by_rule, figure, groups
-from ingest.site import addresses
-from ingest.site.data.measured import date_of, identity
-from ingest.site.data.results import lines
-from ingest.site.model import Row, Site, Suite
-from schema.records import Run
+from perfledger.ingest.common import numbers
+from perfledger.ingest.compute.contrast import Grade, Measured, contrast
+from perfledger.ingest.compute.results import Statistics, by_rule, figure, groups
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.data.measured import date_of, identity
+from perfledger.ingest.site.data.results import lines
+from perfledger.ingest.site.model import Row, Site, Suite
+from perfledger.schema.records import Run
 
 VERSION = 1
 #: A figure has moved if by this part of it at least, and out of the range that its repeats had.

@@ -10,17 +10,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-
-from ingest.common.problems import TABLE, file_of
-from ingest.common.words import LANGUAGES, Words
-from ingest.compute.results import version
-from ingest.site import addresses
-from ingest.site.data import problems, results
-from ingest.site.data.explorer import Kept
-from ingest.site.data.measured import date_of
-from ingest.site.model import Site, options_text
-from schema.records import Run
-from schema.results import ResultRecord
+from perfledger.ingest.common.problems import TABLE, file_of
+from perfledger.ingest.common.words import LANGUAGES, Words
+from perfledger.ingest.compute.results import version
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.data import problems, results
+from perfledger.ingest.site.data.explorer import Kept
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.model import Site, options_text
+from perfledger.schema.records import Run
+from perfledger.schema.results import ResultRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa

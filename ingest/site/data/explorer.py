@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
-from ingest.site import addresses, run_names, run_tables
-from ingest.site.data.measured import date_of
-from ingest.site.model import Site, written
-from ingest.site.options import in_words, listed
-from ingest.site.render.text import digest, file_slug, plain
-from schema.records import Problem, Run
-from schema.submission import submitter_of
+from perfledger.ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
+from perfledger.ingest.site import addresses, run_names, run_tables
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.model import Site, written
+from perfledger.ingest.site.options import in_words, listed
+from perfledger.ingest.site.render.text import digest, file_slug, plain
+from perfledger.schema.records import Problem, Run
+from perfledger.schema.submission import submitter_of
 
 FOLDER = "data/explorer"
 ENDING = ".json.gz"

@@ -10,19 +10,18 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
-
-from ingest.common import numbers
-from ingest.common.words import Words
-from ingest.compute.comparison import conditions_of
-from ingest.compute.contrast import Measured
-from ingest.compute.rules import HEADLINE
-from ingest.site import addresses
-from ingest.site.data.records import reason_text, result_id
-from ingest.site.model import Row, Site, Suite, written
-from ingest.site.table_metrics import THROUGHPUT, measured, sources
-from schema.records import ResultMetric, Run
-from schema.results import Both, Metric, ResultRecord, RunLink
-from schema.vocabulary import METRICS
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Words
+from perfledger.ingest.compute.comparison import conditions_of
+from perfledger.ingest.compute.contrast import Measured
+from perfledger.ingest.compute.rules import HEADLINE
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.data.records import reason_text, result_id
+from perfledger.ingest.site.model import Row, Site, Suite, written
+from perfledger.ingest.site.table_metrics import THROUGHPUT, measured, sources
+from perfledger.schema.records import ResultMetric, Run
+from perfledger.schema.results import Both, Metric, ResultRecord, RunLink
+from perfledger.schema.vocabulary import METRICS
 
 #: What is known of several machines of one kind.
 MACHINES = ("hosts", "spread_within", "spread_between")

@@ -12,18 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from msgspec import UNSET
-
-from ingest.common.words import Words
-from ingest.published.likeness import better
-from ingest.published.publications import Published, Publisher, options_cell
-from ingest.site import addresses
-from ingest.site.data.records import reason_text, result_id
-from ingest.site.model import Site, Suite
-from ingest.site.published_figures import is_shown
-from ingest.site.published_tables import printed
-from schema import results
-from schema.records import Reason
-from schema.results import Both, Conditions, Metric, Place, PrintedCase, ResultRecord
+from perfledger.ingest.common.words import Words
+from perfledger.ingest.published.likeness import better
+from perfledger.ingest.published.publications import Published, Publisher, options_cell
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.data.records import reason_text, result_id
+from perfledger.ingest.site.model import Site, Suite
+from perfledger.ingest.site.published_figures import is_shown
+from perfledger.ingest.site.published_tables import printed
+from perfledger.schema import results
+from perfledger.schema.records import Reason
+from perfledger.schema.results import Both, Conditions, Metric, Place, PrintedCase, ResultRecord
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",

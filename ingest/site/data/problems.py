@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ingest.common.words import LANGUAGES, Words, coded
-from ingest.site.model import Site
-from schema.records import to_json
+from perfledger.ingest.common.words import LANGUAGES, Words, coded
+from perfledger.ingest.site.model import Site
+from perfledger.schema.records import to_json
 
 
 def records(site: Site, words: Words) -> Iterator[dict[str, Any]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from ingest.common.words import Words
-from ingest.site.model import reason
-from ingest.site.render.text import digest, slug
-from schema.records import Reason
-from schema.results import Both, ReasonText
+from perfledger.ingest.common.words import Words
+from perfledger.ingest.site.model import reason
+from perfledger.ingest.site.render.text import digest, slug
+from perfledger.schema.records import Reason
+from perfledger.schema.results import Both, ReasonText
 
 _HASH = 10  # of 16 signs each: a million results share one with a probability below a half
 _PART = 40  # of a name, so that an address stays readable

@@ -9,15 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct
-
-from ingest.common.cells import no_formula
-from ingest.common.words import Words
-from ingest.site.data import measured, printed
-from ingest.site.model import Site, options_text
-from schema.plans import Plan
-from schema.records import Run, RunJson, schema_of, to_json
-from schema.results import RESULTS_VERSION, Metric, ResultRecord, ResultsDocument
-from schema.vocabulary import METRICS
+from perfledger.ingest.common.cells import no_formula
+from perfledger.ingest.common.words import Words
+from perfledger.ingest.site.data import measured, printed
+from perfledger.ingest.site.model import Site, options_text
+from perfledger.schema.plans import Plan
+from perfledger.schema.records import Run, RunJson, schema_of, to_json
+from perfledger.schema.results import RESULTS_VERSION, Metric, ResultRecord, ResultsDocument
+from perfledger.schema.vocabulary import METRICS
 
 SCHEMA = "results.schema.json"
 _CASE = (

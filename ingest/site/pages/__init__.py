@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ingest.site.model import Page, Site
-from ingest.site.pages import (
+from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.pages import (
     audit,
     compare,
     formats,

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.compute.results import round_of
-from ingest.published import audit
-from ingest.published.audit import SCORES, Audited, LogFigure
-from ingest.published.publications import Published, Publisher, options_cell
-from ingest.site import addresses
-from ingest.site import published_tables as tables
-from ingest.site.model import Page, Site
-from ingest.site.published_tables import VERDICT_TONES
-from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute.results import round_of
+from perfledger.ingest.published import audit
+from perfledger.ingest.published.audit import SCORES, Audited, LogFigure
+from perfledger.ingest.published.publications import Published, Publisher, options_cell
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.published_tables import VERDICT_TONES
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
 
 #: A published figure that differs from ours by this much is far from it.
 FAR = 0.05

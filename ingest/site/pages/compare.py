@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ingest.common.words import Text, phrase
-from ingest.compute.comparison import DIMENSIONS, FOLLOWS
-from ingest.compute.comparison_levels import DEFAULT, PLACE
-from ingest.compute.comparison_tables import tables
-from ingest.site import addresses
-from ingest.site.data import measured
-from ingest.site.hardware_names import product, raw
-from ingest.site.model import Page, Site, framework_of, hardware_of
-from ingest.site.render import colours
-from ingest.site.render.chart import CHARTS
-from schema.records import text_of
-from schema.results import ResultRecord
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import DIMENSIONS, FOLLOWS
+from perfledger.ingest.compute.comparison_levels import DEFAULT, PLACE
+from perfledger.ingest.compute.comparison_tables import tables
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.data import measured
+from perfledger.ingest.site.hardware_names import product, raw
+from perfledger.ingest.site.model import Page, Site, framework_of, hardware_of
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.chart import CHARTS
+from perfledger.schema.records import text_of
+from perfledger.schema.results import ResultRecord
 
 #: What the page that compares says: tables of the words file, all of them by key.
 COMPARE_WORDS = (

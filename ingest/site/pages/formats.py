@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ingest.common.toml_file import read
-from ingest.common.words import TEMPLATES, Bilingual, Text, phrase
-from ingest.site import addresses
-from ingest.site.model import Page, Site
+from perfledger.ingest.common.toml_file import read
+from perfledger.ingest.common.words import Bilingual, Text, phrase
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Page, Site
+
+from perfledger import TEMPLATES
 
 if TYPE_CHECKING:
-    from parsers.contract import Format, Pause
+    from perfledger.parsers.contract import Format, Pause
 
 
 def pages(site: Site) -> list[Page]:
@@ -31,8 +33,8 @@ def pages(site: Site) -> list[Page]:
 
 
 def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
-    from parsers.contract import NearMiss, Sample, is_private
-    from parsers.engine.registry import formats
+    from perfledger.parsers.contract import NearMiss, Sample, is_private
+    from perfledger.parsers.engine.registry import formats
 
     chinese = _chinese("format")
     reasons = _chinese("why")
@@ -60,7 +62,7 @@ def _held(each: Format) -> Iterator[Pause]:
 
 def _described_telemetry() -> list[Mapping[str, Any]]:
     """Describe the telemetry that is understood: the docstrings of its modules, and their Chinese."""
-    from parsers.engine.registry import telemetry_formats
+    from perfledger.parsers.engine.registry import telemetry_formats
 
     chinese = _chinese("format")
     return [

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Words, phrase
-from ingest.site import addresses, history, scorecards
-from ingest.site.data import badges
-from ingest.site.hardware_names import product
-from ingest.site.model import Page, Site, framework_of, named
-from ingest.site.render import share
-from ingest.site.render.share import Picture
-from ingest.site.render.table import Cell, Link, cell
-from ingest.site.result_tables import representative
-from ingest.site.scorecards import Placing
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Words, phrase
+from perfledger.ingest.site import addresses, history, scorecards
+from perfledger.ingest.site.data import badges
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Page, Site, framework_of, named
+from perfledger.ingest.site.render import share
+from perfledger.ingest.site.render.share import Picture
+from perfledger.ingest.site.render.table import Cell, Link, cell
+from perfledger.ingest.site.result_tables import representative
+from perfledger.ingest.site.scorecards import Placing
 
 #: Replaced by the address of the site, which only its build knows; and who draws a badge.
 SITE, SHIELDS = "%SITE%/", "https://img.shields.io/endpoint?url="

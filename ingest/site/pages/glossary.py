@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ingest.common import words
-from ingest.common.words import Bilingual, phrase
-from ingest.site import addresses
-from ingest.site.model import Page, Site
-from ingest.site.render.table import Cell, Column, Table, cell
-from schema import vocabulary
+from perfledger.ingest.common import words
+from perfledger.ingest.common.words import Bilingual, phrase
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.render.table import Cell, Column, Table, cell
+from perfledger.schema import vocabulary
 
 #: An entry of the vocabulary that has words and a meaning in both languages.
 Explained = vocabulary.FactTerm | vocabulary.Precision | vocabulary.Outcome | vocabulary.MetricTerm | vocabulary.Scope

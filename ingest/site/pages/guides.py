@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ingest.common.files import MANY_LOGS
-from ingest.common.words import phrase
-from ingest.compute.change_points import ENOUGH, SHORTEST
-from ingest.compute.contrast import SEVERAL
-from ingest.compute.rules import NAMES, PUBLISHERS
-from ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
-from ingest.site import addresses, witness_tables
-from ingest.site.data import badges, changes
-from ingest.site.model import Page, Site
-from ingest.site.render.table import Column, Table, cell
-from ingest.site.steadiness import UNEVEN
-from schema.submission import LARGEST, LARGEST_FILE, MOST_FILES
+from perfledger.ingest.common.files import MANY_LOGS
+from perfledger.ingest.common.words import phrase
+from perfledger.ingest.compute.change_points import ENOUGH, SHORTEST
+from perfledger.ingest.compute.contrast import SEVERAL
+from perfledger.ingest.compute.rules import NAMES, PUBLISHERS
+from perfledger.ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
+from perfledger.ingest.site import addresses, witness_tables
+from perfledger.ingest.site.data import badges, changes
+from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.render.table import Column, Table, cell
+from perfledger.ingest.site.steadiness import UNEVEN
+from perfledger.schema.submission import LARGEST, LARGEST_FILE, MOST_FILES
 
 
 def pages(site: Site) -> list[Page]:

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import phrase
-from ingest.site import addresses, answers, hardware_tables, heat, scorecards
-from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import product, raw
-from ingest.site.model import Page, Site, framework_of, named
-from ingest.site.pages.model import machines
-from ingest.site.published_figures import source_anchors
-from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import phrase
+from perfledger.ingest.site import addresses, answers, hardware_tables, heat, scorecards
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import product, raw
+from perfledger.ingest.site.model import Page, Site, framework_of, named
+from perfledger.ingest.site.pages.model import machines
+from perfledger.ingest.site.published_figures import source_anchors
+from perfledger.ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 
 
 def pages(site: Site) -> list[Page]:

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.compute.contrast import Contrast
-from ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment, Word
-from ingest.published.histories import PrintedHistory, PrintedPoint
-from ingest.read.change_notes import ChangeNote
-from ingest.site import addresses, history, history_charts
-from ingest.site.hardware_names import product
-from ingest.site.history import OwnHistory, OwnPoint
-from ingest.site.model import Page, Site, Suite, named, precision_name
-from ingest.site.options import in_words
-from ingest.site.published_tables import printed
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
-from ingest.site.run_tables import case_text
-from ingest.site.table_metrics import THROUGHPUT
-from schema.vocabulary import METRICS
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute.contrast import Contrast
+from perfledger.ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment, Word
+from perfledger.ingest.published.histories import PrintedHistory, PrintedPoint
+from perfledger.ingest.read.change_notes import ChangeNote
+from perfledger.ingest.site import addresses, history, history_charts
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.history import OwnHistory, OwnPoint
+from perfledger.ingest.site.model import Page, Site, Suite, named, precision_name
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.published_tables import printed
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
+from perfledger.ingest.site.run_tables import case_text
+from perfledger.ingest.site.table_metrics import THROUGHPUT
+from perfledger.schema.vocabulary import METRICS
 
 #: How a word is coloured.
 _TONES: Mapping[Word, str] = {"regression": "bad", "suspicious": "warn", "improvement": "good"}

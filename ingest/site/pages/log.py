@@ -17,25 +17,24 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from markupsafe import Markup
-
-from ingest.common import numbers
-from ingest.common.files import file_hash
-from ingest.common.words import Text, coded, phrase, word_for
-from ingest.compute.rules import HEADLINE, NAMES, used_records
-from ingest.compute.series import NoFigureError, series
-from ingest.read.names import names_of
-from ingest.site import addresses, run_names
-from ingest.site.model import Page, Site, reason
-from ingest.site.render.table import Cell, Column, Entry, Table, cell
-from ingest.site.render.text import verbatim
-from ingest.site.run_tables import fact_line, log_lines_text, outcome
-from parsers.engine.read import read
-from parsers.engine.scan import ScanError, check, open_log, unstyled
-from schema.records import NoFigure, Reason, Run
-from schema.redaction.names import Names
-from schema.redaction.redact import redacted_text
-from schema.redaction.rules import KINDS
-from schema.vocabulary import METRICS
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.files import file_hash
+from perfledger.ingest.common.words import Text, coded, phrase, word_for
+from perfledger.ingest.compute.rules import HEADLINE, NAMES, used_records
+from perfledger.ingest.compute.series import NoFigureError, series
+from perfledger.ingest.read.names import names_of
+from perfledger.ingest.site import addresses, run_names
+from perfledger.ingest.site.model import Page, Site, reason
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, cell
+from perfledger.ingest.site.render.text import verbatim
+from perfledger.ingest.site.run_tables import fact_line, log_lines_text, outcome
+from perfledger.parsers.engine.read import read
+from perfledger.parsers.engine.scan import ScanError, check, open_log, unstyled
+from perfledger.schema.records import NoFigure, Reason, Run
+from perfledger.schema.redaction.names import Names
+from perfledger.schema.redaction.redact import redacted_text
+from perfledger.schema.redaction.rules import KINDS
+from perfledger.schema.vocabulary import METRICS
 
 #: A log of no more lines and bytes than this is shown whole.
 WHOLE_LINES, WHOLE_BYTES = 1500, 400_000

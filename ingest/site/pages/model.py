@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.compute.comparison import image_of
-from ingest.compute.comparison_levels import LEVELS, Level
-from ingest.compute.results import counts
-from ingest.site import (
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import image_of
+from perfledger.ingest.compute.comparison_levels import LEVELS, Level
+from perfledger.ingest.compute.results import counts
+from perfledger.ingest.site import (
     addresses,
     answers,
     caveats,
@@ -27,9 +27,9 @@ from ingest.site import (
     run_tables,
     source_form,
 )
-from ingest.site.answers import Answer
-from ingest.site.hardware_names import product
-from ingest.site.model import (
+from perfledger.ingest.site.answers import Answer
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import (
     Page,
     Row,
     Site,
@@ -41,9 +41,9 @@ from ingest.site.model import (
     ordered,
     precision_name,
 )
-from ingest.site.render.table import Cell, Column, Entry, Facets, Rest, Table, absent, cell
-from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
-from schema.records import Run
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Facets, Rest, Table, absent, cell
+from perfledger.ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
+from perfledger.schema.records import Run
 
 #: A search for a model's name finds its page before reports about it; a model that ran here before one that did not.
 RANKED_FIRST, RANKED_NEXT = 10, 6

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ingest.common.words import phrase
-from ingest.site import addresses
-from ingest.site.model import Page, Site, Suite, named
+from perfledger.ingest.common.words import phrase
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Page, Site, Suite, named
 
 
 def pages(site: Site) -> list[Page]:

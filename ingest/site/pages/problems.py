@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest.common.problems import ProblemGroup, file_of, grouped
-from ingest.common.words import Text, phrase
-from ingest.site import addresses, fault_table, witness_tables
-from ingest.site.model import Page, Site, named, precision_name
-from ingest.site.render.table import Link
-from ingest.site.run_tables import problem_list, size_text
-from schema.records import Problem, Run
+from perfledger.ingest.common.problems import ProblemGroup, file_of, grouped
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.site import addresses, fault_table, witness_tables
+from perfledger.ingest.site.model import Page, Site, named, precision_name
+from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.run_tables import problem_list, size_text
+from perfledger.schema.records import Problem, Run
 
 #: Problems of a site that are all listed, one by one; of more, groups of one kind below one folder, with examples.
 PROBLEMS_SHOWN = 50

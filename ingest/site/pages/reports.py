@@ -7,23 +7,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
-
-from ingest.common.words import Text, phrase
-from ingest.published.declarations import SECTIONS, Block, Report, ReportError
-from ingest.published.publications import Published
-from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
-from ingest.site import addresses, report_links, reproduce
-from ingest.site import published_tables as tables
-from ingest.site.folding import folded, height, height_of_facts, room
-from ingest.site.model import Page, Site
-from ingest.site.pages.rounds import links
-from ingest.site.published_figures import rows_of, source_anchors
-from ingest.site.published_tables import caption, head_text, joined, printed
-from ingest.site.render import colours
-from ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
-from ingest.site.render.table import Link
-from ingest.site.report_headlines import headline
-from ingest.site.report_links import Shelf
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.published.declarations import SECTIONS, Block, Report, ReportError
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
+from perfledger.ingest.site import addresses, report_links, reproduce
+from perfledger.ingest.site import published_tables as tables
+from perfledger.ingest.site.folding import folded, height, height_of_facts, room
+from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.pages.rounds import links
+from perfledger.ingest.site.published_figures import rows_of, source_anchors
+from perfledger.ingest.site.published_tables import caption, head_text, joined, printed
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.chart import Axis, Chart, ChartLine, Dot, Dots, Lines, Panel, Point, Spec, Tick
+from perfledger.ingest.site.render.table import Link
+from perfledger.ingest.site.report_headlines import headline
+from perfledger.ingest.site.report_links import Shelf
 
 #: What an axis of groups is called, by the first key of their rows.
 ACROSS = {"devices": "devices", "place": "version"}

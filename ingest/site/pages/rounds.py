@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.compute.results import round_of
-from ingest.published.publications import Published
-from ingest.site import addresses
-from ingest.site.model import Page, Row, Site, Suite, hardware_of, named, reason
-from ingest.site.pages.run import environment_table
-from ingest.site.published_figures import score_of
-from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
-from ingest.site.render.text import slug
-from ingest.site.run_tables import log_lines_text, outcome
-from schema.records import ResultMetric, Run
-from schema.vocabulary import METRICS
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute.results import round_of
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Page, Row, Site, Suite, hardware_of, named, reason
+from perfledger.ingest.site.pages.run import environment_table
+from perfledger.ingest.site.published_figures import score_of
+from perfledger.ingest.site.render.table import Cell, Column, Link, Table, absent, cell
+from perfledger.ingest.site.render.text import slug
+from perfledger.ingest.site.run_tables import log_lines_text, outcome
+from perfledger.schema.records import ResultMetric, Run
+from perfledger.schema.vocabulary import METRICS
 
 SCORE, SAMPLES, ENERGY = "time_to_train", "samples_to_train", "energy_to_train"
 _COLUMNS = ("submitter", "system", "devices")

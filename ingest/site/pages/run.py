@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from msgspec import UnsetType, structs
-
-from ingest.common import numbers
-from ingest.common.words import Text, coded, phrase, word_for
-from ingest.compute.results import repeats as repeats_of
-from ingest.compute.results import support
-from ingest.compute.rules import NAMES
-from ingest.read.facts import DERIVED
-from ingest.site import addresses, caveats, reproduce, rivals, run_names, steadiness, witness_tables
-from ingest.site.model import Page, Site, absence, precision_name, reason, written
-from ingest.site.options import in_words
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
-from ingest.site.result_tables import metric_title, not_finite_cell
-from ingest.site.run_tables import (
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, coded, phrase, word_for
+from perfledger.ingest.compute.results import repeats as repeats_of
+from perfledger.ingest.compute.results import support
+from perfledger.ingest.compute.rules import NAMES
+from perfledger.ingest.read.facts import DERIVED
+from perfledger.ingest.site import addresses, caveats, reproduce, rivals, run_names, steadiness, witness_tables
+from perfledger.ingest.site.model import Page, Site, absence, precision_name, reason, written
+from perfledger.ingest.site.options import in_words
+from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
+from perfledger.ingest.site.result_tables import metric_title, not_finite_cell
+from perfledger.ingest.site.run_tables import (
     ENVIRONMENT,
     fact_line,
     fact_origins,
@@ -38,11 +37,11 @@ from ingest.site.run_tables import (
     value_text,
     window_text,
 )
-from ingest.site.stated import joined, stated
-from ingest.site.trace_chart import trace_chart
-from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, SiteRecord, Telemetry
-from schema.submission import submitter_of
-from schema.vocabulary import CASE, METRICS
+from perfledger.ingest.site.stated import joined, stated
+from perfledger.ingest.site.trace_chart import trace_chart
+from perfledger.schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, SiteRecord, Telemetry
+from perfledger.schema.submission import submitter_of
+from perfledger.schema.vocabulary import CASE, METRICS
 
 REPEATS_SHOWN = 20
 #: Facts that the arithmetic of a throughput may rest on.
@@ -359,7 +358,7 @@ def _format_step(run: Run) -> Step:
 
 
 def _format_titles() -> Mapping[str, str]:
-    from parsers.engine.registry import formats
+    from perfledger.parsers.engine.registry import formats
 
     return {each.id: each.title for each in formats()}
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.site import addresses, run_tables
-from ingest.site.data import explorer
-from ingest.site.hardware_names import product
-from ingest.site.model import Page, Site, framework_of, hardware_of, named, or_unknown, precision_name
-from ingest.site.render.table import Cell, Column, Table, cell
-from schema.records import Run
-from schema.vocabulary import OUTCOMES, PRECISIONS
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.site import addresses, run_tables
+from perfledger.ingest.site.data import explorer
+from perfledger.ingest.site.hardware_names import product
+from perfledger.ingest.site.model import Page, Site, framework_of, hardware_of, named, or_unknown, precision_name
+from perfledger.ingest.site.render.table import Cell, Column, Table, cell
+from perfledger.schema.records import Run
+from perfledger.schema.vocabulary import OUTCOMES, PRECISIONS
 
 #: The library that sorts, filters and scrolls, and the scripts that make the table of it.
 EXPLORER_SCRIPTS = ("assets/vendor/tabulator.min.js", addresses.SITE_SCRIPT, "assets/js/explorer.js")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.site import addresses
-from ingest.site.model import Page, Site
-from ingest.site.render.table import Cell, Column, Table, cell
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.site import addresses
+from perfledger.ingest.site.model import Page, Site
+from perfledger.ingest.site.render.table import Cell, Column, Table, cell
 
 
 @dataclass(frozen=True)

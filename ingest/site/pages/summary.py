@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from ingest.common import numbers
-from ingest.common.words import Text, phrase
-from ingest.published.publications import Published
-from ingest.site import addresses, answers, hardware_tables, heat, published_figures
-from ingest.site.data import changes
-from ingest.site.data.measured import date_of
-from ingest.site.hardware_names import is_accelerator, product
-from ingest.site.model import Page, Row, Site, Suite, named, precision_name
-from ingest.site.render.table import Link
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.published.publications import Published
+from perfledger.ingest.site import addresses, answers, hardware_tables, heat, published_figures
+from perfledger.ingest.site.data import changes
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.hardware_names import is_accelerator, product
+from perfledger.ingest.site.model import Page, Row, Site, Suite, named, precision_name
+from perfledger.ingest.site.render.table import Link
 
 #: So many changes are listed; all are in the data.
 LATEST = 5

@@ -12,9 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from msgspec import Struct, json
 from msgspec.structs import asdict, replace
-
-from ingest.common.words import Bilingual, Phrase, Text, Words, phrase
-from ingest.site.render.text import plain
+from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, phrase
+from perfledger.ingest.site.render.text import plain
 
 CHARTS = "assets/js/charts.js"  # the script of pages with charts
 DESCRIBED = 24  # values read out to those who cannot see the chart

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
-from ingest.common.words import Text
-from ingest.site.render import colours
-from ingest.site.render.chart import Axis, ChartLine, Dot, Dots, DrawnTrace, Lines, Panel, Spec
+from perfledger.ingest.common.words import Text
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.chart import Axis, ChartLine, Dot, Dots, DrawnTrace, Lines, Panel, Spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

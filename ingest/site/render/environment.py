@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ingest.common.words import TEMPLATES
-from ingest.site.render.text import escape
+from perfledger.ingest.site.render.text import escape
+
+from perfledger import TEMPLATES
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -15,13 +15,23 @@ from typing import Any
 
 from markupsafe import Markup
 from markupsafe import escape as escape_html
-
-from ingest.common.numbers import ABSENT
-from ingest.common.words import Text, Words, phrase
-from ingest.site.render import table_files
-from ingest.site.render.environment import environment
-from ingest.site.render.table import Cell, Column, Entry, Facets, Table, Tag, details_of, in_view, value_of, written
-from ingest.site.render.text import escape, slug
+from perfledger.ingest.common.numbers import ABSENT
+from perfledger.ingest.common.words import Text, Words, phrase
+from perfledger.ingest.site.render import table_files
+from perfledger.ingest.site.render.environment import environment
+from perfledger.ingest.site.render.table import (
+    Cell,
+    Column,
+    Entry,
+    Facets,
+    Table,
+    Tag,
+    details_of,
+    in_view,
+    value_of,
+    written,
+)
+from perfledger.ingest.site.render.text import escape, slug
 
 #: Tables with more rows than this get a field to filter them by, and room for it above.
 FILTERED_ABOVE = 8

@@ -12,17 +12,16 @@ from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
-
-from ingest.common import numbers
-from ingest.common.words import LANGUAGES, Text, Words, phrase
-from ingest.site.model import Hit, Page
-from ingest.site.render import prose as prose_tables
-from ingest.site.render import table_files
-from ingest.site.render.chart import CHARTS, Chart
-from ingest.site.render.environment import environment
-from ingest.site.render.html_table import Writer, attributes
-from ingest.site.render.template_errors import located
-from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
+from perfledger.ingest.site.model import Hit, Page
+from perfledger.ingest.site.render import prose as prose_tables
+from perfledger.ingest.site.render import table_files
+from perfledger.ingest.site.render.chart import CHARTS, Chart
+from perfledger.ingest.site.render.environment import environment
+from perfledger.ingest.site.render.html_table import Writer, attributes
+from perfledger.ingest.site.render.template_errors import located
+from perfledger.ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 

@@ -7,8 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
-
-from ingest.site.render.table import Column, Table, cell
+from perfledger.ingest.site.render.table import Column, Table, cell
 
 if TYPE_CHECKING:
     from markdown import Markdown  # type: ignore[import-untyped]

@@ -9,8 +9,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest.site.render import colours
-from ingest.site.render.text import plain
+from perfledger.ingest.site.render import colours
+from perfledger.ingest.site.render.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from ingest.common.errors import UsageError
-from ingest.common.words import Phrase, Text, Words, phrase
-from ingest.site.render.text import slug
+from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.words import Phrase, Text, Words, phrase
+from perfledger.ingest.site.render.text import slug
 
 Value = float | int | str
 #: Names and values by which the filters of a page choose: hardware, devices, precision, framework.

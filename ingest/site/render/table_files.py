@@ -12,12 +12,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from markupsafe import Markup
-
-from ingest.common.cells import no_formula
-from ingest.common.numbers import ABSENT
-from ingest.common.words import Text, Words
-from ingest.site.render.table import Cell, Column, Entry, Table, Value, details_of, in_view, value_of, written
-from ingest.site.render.text import plain
+from perfledger.ingest.common.cells import no_formula
+from perfledger.ingest.common.numbers import ABSENT
+from perfledger.ingest.common.words import Text, Words
+from perfledger.ingest.site.render.table import (
+    Cell,
+    Column,
+    Entry,
+    Table,
+    Value,
+    details_of,
+    in_view,
+    value_of,
+    written,
+)
+from perfledger.ingest.site.render.text import plain
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
 _JSON = json.JSONEncoder(ensure_ascii=False)

@@ -31,9 +31,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, text, up_to
-from parsers.frameworks import PYTORCH_JOB
-from parsers.frameworks.mlperf.lines import (
+from perfledger.parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, text, up_to
+from perfledger.parsers.frameworks import PYTORCH_JOB
+from perfledger.parsers.frameworks.mlperf.lines import (
     BLOCK_MEAN,
     EVENTS,
     JUDGED,
@@ -46,7 +46,7 @@ from parsers.frameworks.mlperf.lines import (
     VALUE,
     lines_of,
 )
-from parsers.frameworks.mlperf.records import (
+from perfledger.parsers.frameworks.mlperf.records import (
     FACTS,
     block_means,
     records,

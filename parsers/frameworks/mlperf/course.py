@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import isfinite
 
-from parsers.frameworks.mlperf.events import BEGINS, NEXT, Event, of_run, with_ends
-from parsers.frameworks.mlperf.lines import RUN
-from parsers.frameworks.mlperf.positions import AGREES, ENDINGS, FEW_BLOCKS, data_set_size, positions
+from perfledger.parsers.frameworks.mlperf.events import BEGINS, NEXT, Event, of_run, with_ends
+from perfledger.parsers.frameworks.mlperf.lines import RUN
+from perfledger.parsers.frameworks.mlperf.positions import AGREES, ENDINGS, FEW_BLOCKS, data_set_size, positions
 
 #: Share of a run's seconds, without evaluations, that the events must tell.
 MOST = 0.5

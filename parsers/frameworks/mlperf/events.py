@@ -8,9 +8,8 @@ from itertools import pairwise, takewhile
 from math import isfinite, nan
 
 import numpy as np
-
-from parsers.contract import Columns
-from parsers.frameworks.mlperf.lines import EVENTS, RUN
+from perfledger.parsers.contract import Columns
+from perfledger.parsers.frameworks.mlperf.lines import EVENTS, RUN
 
 RUN_ENDS = RUN.keys() - {"_run_start"}
 #: Ranks of one run, which print side by side, begin it within so many seconds; a later beginning is that of another run.

@@ -8,9 +8,8 @@ from itertools import pairwise
 from math import isfinite, isnan, nan
 
 import numpy as np
-
-from parsers.frameworks.mlperf.events import NEXT, Event, of_run
-from parsers.frameworks.mlperf.lines import RUN
+from perfledger.parsers.frameworks.mlperf.events import NEXT, Event, of_run
+from perfledger.parsers.frameworks.mlperf.lines import RUN
 
 #: What ends a stretch of training.
 ENDINGS = frozenset({"_block_stop", "_epoch_stop"})

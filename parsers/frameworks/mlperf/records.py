@@ -8,10 +8,9 @@ from itertools import pairwise, takewhile
 from math import isfinite, isnan, nan
 
 import numpy as np
-
-from parsers.contract import Columns, Postprocessed
-from parsers.frameworks.mlperf.course import MOST, Course, course_of, seconds_trained, told_to_the_end
-from parsers.frameworks.mlperf.events import (
+from perfledger.parsers.contract import Columns, Postprocessed
+from perfledger.parsers.frameworks.mlperf.course import MOST, Course, course_of, seconds_trained, told_to_the_end
+from perfledger.parsers.frameworks.mlperf.events import (
     RUN_ENDS,
     Event,
     begin_of_run,
@@ -22,7 +21,7 @@ from parsers.frameworks.mlperf.events import (
     stated,
     with_ends,
 )
-from parsers.frameworks.mlperf.positions import (
+from perfledger.parsers.frameworks.mlperf.positions import (
     AGREES,
     ENDINGS,
     EXACT,

@@ -14,10 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from perfledger.schema.records import Run, from_json
-
 from bench.front_page import FLAGS, NONE, chromium, compressed, served
 from bench.measure import Row
+from perfledger.schema.records import Run, from_json
 
 RUNS = 100_000
 _ROOT = Path(__file__).resolve().parents[1]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+
 from perfledger.ingest.check_secrets import found_in
 from perfledger.ingest.common.documents import decoded, read_bytes
 from perfledger.ingest.common.errors import UsageError

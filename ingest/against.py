@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, cause, decoded, read_bytes
 from perfledger.ingest.common.errors import UsageError

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import stamp
 from perfledger.schema.records import Problem

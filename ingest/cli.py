@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from perfledger.ingest.common.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -350,6 +351,7 @@ def figures(inputs: Inputs, as_json: bool) -> int:
     run has none.
     """
     import msgspec
+
     from perfledger.ingest import build as builder
     from perfledger.ingest import figures as printing
     from perfledger.ingest.common.problems import message
@@ -405,6 +407,7 @@ def against(
     (1) if a figure is below that or missing; with 2, the input is wrong.
     """
     import msgspec
+
     from perfledger.ingest import against as acceptance
     from perfledger.schema.vocabulary import METRICS
 
@@ -457,6 +460,7 @@ def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
     request, which may add submissions and nothing else. It fails (1) where a check does.
     """
     import msgspec
+
     from perfledger.ingest import accept as submissions
 
     if not folder.is_dir():

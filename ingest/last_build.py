@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import msgspec
+
 from perfledger.ingest.build import Inputs
 from perfledger.ingest.common import sources
 from perfledger.ingest.common.cache import key_of

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urljoin
 
 from msgspec import ValidationError
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.documents import MOST_OF_SITE, MOST_OF_TABLE, DocumentError, cause, read_bytes
 from perfledger.ingest.common.errors import UsageError

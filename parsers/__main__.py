@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import click
+
 from perfledger.parsers.contract import Format, FormatError
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.registry import by_id, formats

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import Struct, structs
+
 from perfledger.runners.command import Settings, build_run, commit_of
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, case_folder, select_cases

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import click
 import msgspec
 from msgspec import Struct, structs
+
 from perfledger.runners import batch as batches
 from perfledger.runners import plans
 from perfledger.runners import recipe as recipes

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct, structs
+
 from perfledger.runners.job import (
     NCCL_VARIABLES,
     NODE_VARIABLES,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
+
 from perfledger.schema.records import Case, Recipe, SiteRecord
 
 

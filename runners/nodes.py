@@ -28,6 +28,7 @@ from typing import IO, Any, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
+
 from perfledger.runners.job import RunnerError, VirtualEnvironment, Word
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+
 from perfledger.runners.command import environment_variables, launch_words
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases

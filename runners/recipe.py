@@ -23,6 +23,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
+
 from perfledger.runners.job import NODE_VARIABLES, NodeVariable, RunnerError, Scalar, Word, checked
 from perfledger.schema.plans import DataSet
 from perfledger.schema.redaction.keys import keys_in

@@ -26,6 +26,8 @@ from typing import IO, Any, Literal
 import msgspec
 from msgspec import Struct, structs
 from msgspec.structs import replace
+
+from perfledger import TOP
 from perfledger.runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from perfledger.runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
 from perfledger.runners.targets import AnyTarget
@@ -33,8 +35,6 @@ from perfledger.runners.transport import INCOMING, JobFacts, Ssh, Warnings
 from perfledger.schema.figures import FiguresFound
 from perfledger.schema.records import Node, SiteRecord, told_apart
 from perfledger.schema.redaction.redact import redact, redacted
-
-from perfledger import TOP
 
 #: By these variables programs see some accelerators of a host only; a site may declare another.
 VISIBLE_GPUS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")

@@ -17,6 +17,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
+
 from perfledger.runners import record
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import LOG, Outcome, agent_source, printable

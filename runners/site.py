@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
+
 from perfledger.runners.job import OF_INTERFACE, DeclaredAccelerator, Hooks, RunnerError
 from perfledger.runners.recipe import (
     FOLDER,

@@ -17,6 +17,7 @@ from typing import ClassVar, Literal, Self
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
+
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError
 from perfledger.runners.nodes import PYTHON, ProgramResult, Question, agent_source, ask, read_json
 from perfledger.runners.transport import (

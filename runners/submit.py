@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from perfledger import TOP, __version__
 from perfledger.runners.job import RunnerError
 from perfledger.runners.record import case_figures
 from perfledger.schema.records import RunJson, told_apart
@@ -28,7 +30,6 @@ from perfledger.schema.submission import (
     FOLDER,
     LARGEST_FILE,
     MANIFEST,
-    PERFLEDGER,
     RAW_LOGS,
     SCHEMA,
     SUBMITTER,
@@ -37,8 +38,6 @@ from perfledger.schema.submission import (
     SubmittedFile,
     identity,
 )
-
-from perfledger import TOP
 
 RUN = "run.json"
 #: Runs that a message names.
@@ -99,7 +98,7 @@ def pack(folders: Sequence[Path], submitter: str) -> Packed:
         )
         for name, data in sorted(files.items())
     }
-    manifest = Manifest(schema=SCHEMA, submitter=submitter, perfledger=PERFLEDGER, files=stated)
+    manifest = Manifest(schema=SCHEMA, submitter=submitter, perfledger=__version__, files=stated)
     made = Packed(files, manifest, (), left_out)
     with tempfile.TemporaryDirectory(prefix="perfledger-submission-") as work:
         folder = Path(work, made.place)

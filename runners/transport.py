@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
+
 from perfledger.runners.job import JobSpec, PlannedRun, RunnerError, secret_values
 from perfledger.runners.nodes import (
     LOG,

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
+
 from perfledger.runners.job import NODE_VARIABLES, ContainerTool, NodeVariable, RunnerError, Word, literal, word
 from perfledger.runners.recipe import Image, LaunchRecipe, RecipeCase, filled_word, slot_alone
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+
 from perfledger.schema.records import Case, Plain
 
 

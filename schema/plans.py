@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+
 from perfledger.schema.records import Amount, Container, Count, Plain, Text, WrongError
 from perfledger.schema.vocabulary import PRECISIONS
 

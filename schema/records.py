@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+
 from perfledger.schema.vocabulary import CASE, COUNTS, OUTCOMES, PRECISIONS
 
 #: What JSON holds besides lists and objects.

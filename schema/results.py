@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+
 from perfledger.schema.records import Amount, Count, Plain, Support, Text
 
 RESULTS_VERSION = 1

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+
 from perfledger.schema.records import Amount
 
-#: The version that packed a submission; a test compares it with pyproject.toml.
-PERFLEDGER = "0.1.0"
 SCHEMA: Literal["perfledger.submission/1"] = "perfledger.submission/1"
 #: raw_logs/submitted/SUBMITTER/ID/submission.json, and beside it SUITE/FRAMEWORK/CASE/REPEAT/run.json.
 RAW_LOGS, FOLDER, MANIFEST = "raw_logs", "submitted", "submission.json"

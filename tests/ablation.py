@@ -21,11 +21,11 @@ from typing import Any
 
 import click
 import numpy as np
+
 from perfledger.ingest.read import layout as layouts
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.engine.registry import formats
-
 from tests import reference
 
 #: Modules whose functions are watched if none are named.

@@ -7,9 +7,9 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES
-
 from tests import approval
 
 #: Tables of messages, which are codes with arguments.

@@ -11,7 +11,6 @@ from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import result_tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.parsers.engine.read import read
-
 from tests import builders
 from tests.parsers.golden import GOLDEN
 

@@ -8,8 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-import perfledger.parsers as parsers
 import pytest
+
+import perfledger.parsers as parsers
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEM = Path("/usr/bin/python3")

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from perfledger import PACKAGES
 from perfledger.ingest.common.budget import VARIABLE, TooSlowError, limited, seconds_for
 from perfledger.ingest.common.errors import UsageError
 from perfledger.parsers.contract import FormatError
 from perfledger.schema.records import Problem
-
-from perfledger import PACKAGES
 
 #: What no log can cause: a mistake in a file of the project, a format that contradicts the contract, a package that is
 #: not installed. They would meet every log alike, and end the command.

@@ -18,9 +18,8 @@ from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any
 
-from perfledger.ingest.common.errors import UsageError
-
 from perfledger import TOP
+from perfledger.ingest.common.errors import UsageError
 
 #: Seconds in which a process that is interrupted may remove its temporary files.
 _CLEANING_UP = 2.0

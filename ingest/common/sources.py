@@ -8,10 +8,9 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from perfledger import PACKAGES, TEMPLATES
 from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.files import notes, write_if_changed
-
-from perfledger import PACKAGES, TEMPLATES
 
 #: What pages are made of, other than the logs.
 CODE = (TEMPLATES, *(PACKAGES / each for each in ("ingest", "parsers", "schema")))

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common.toml_file import TomlFile, display_path, read
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.schema.vocabulary import UNITS
-
-from perfledger import TEMPLATES
 
 SUITES = TEMPLATES / "suites"
 

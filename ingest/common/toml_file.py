@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import inspect
+
 from perfledger.ingest.common.documents import DocumentError, read_text
 from perfledger.ingest.common.errors import UsageError
 

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 import msgspec
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
 from perfledger.schema import vocabulary
 from perfledger.schema.records import Problem, Reason
-
-from perfledger import TEMPLATES
 
 LANGUAGES = ("en", "zh")
 WORDS = TEMPLATES / "words.toml"

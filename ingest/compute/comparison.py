@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from msgspec import UNSET
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.compute.comparison_levels import (
     DEFAULT,

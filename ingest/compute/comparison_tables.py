@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from msgspec import UNSET, Struct, structs
+
 from perfledger.ingest.compute.comparison import (
     DIMENSIONS,
     Difference,

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TypeGuard
 
 from msgspec.structs import replace
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, computed_series
 from perfledger.ingest.compute.window import too_few

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
+
 from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.compute.frame import StepRows, confirmed, increments, one_row_per_step

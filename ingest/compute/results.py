@@ -11,24 +11,22 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from dataclasses import replace as with_fields
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+
 from perfledger.ingest.common.suites import SAMPLES, folded, unit_of_samples
 from perfledger.ingest.compute.rules import HEADLINE, SUMMARY
 from perfledger.ingest.read import facts
 from perfledger.schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, to_json
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS, NO_FIGURE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ORDER = (
     "suite", "hardware", "precision", "framework", "model", "devices", "batch_size", "options_text", "version", "round",
@@ -84,84 +82,66 @@ def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
             only where a case has no others: its result is then absent, and says so.
         rule: which figure; by default the headline of each run.
     """
-    counted = _counted(runs)
-    if not counted:
-        return []
-    frame = _frame(counted, rule)
-    statistics = _statistics_by_metric(frame)
-    # The frame is sorted by result and run, and every run has a row of throughput.
-    groups = frame[frame["metric"] == _THROUGHPUT].groupby("result")["run"].agg(list)
-    found = [_result(at, [counted[each] for each in members], rule, statistics) for at, members in enumerate(groups)]
+    found = [_result(each, rule) for each in _cases(_counted(runs), rule)]
     return _sorted(_with_speedups(found))
 
 
 def _sorted(found: Sequence[Result]) -> list[Result]:
     """Return results in the order of the tables; what is not known comes last."""
-    import pandas as pd
 
-    frame = pd.DataFrame([[getattr(each, name) for name in _ORDER] for each in found], columns=list(_ORDER))
-    order = frame.sort_values(list(_ORDER), kind="stable", na_position="last").index
-    return [found[int(each)] for each in order]
+    def place(result: Result) -> list[tuple[bool, Any]]:
+        return [(value is None, value) for value in (getattr(result, name) for name in _ORDER)]
+
+    return sorted(found, key=place)
 
 
 def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
     """Return the runs behind each result, of those that count."""
-    counted = _counted(runs)
-    if not counted:
-        return []
-    groups = _cases(counted, rule).sort_values(["result", "run"], kind="stable").groupby("result")["run"].agg(list)
-    return [[counted[each] for each in members] for members in groups]
+    return [each.runs for each in _cases(_counted(runs), rule)]
 
 
-def _cases(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
-    """Return a row per run: `result` numbers the results in the order of their first runs.
+@dataclass(frozen=True)
+class _Repeats:
+    """The runs of one result, and the throughput of each; None where it has none in the unit of the result."""
 
-    `well` tells whether the run ended with a figure, and `joins` whether its own figure is in the unit of its result.
+    runs: list[Run] = field(default_factory=list)
+    throughput: list[float | None] = field(default_factory=list)
+
+    def statistics(self, metric: str) -> Statistics | None:
+        """Return what they give, of those that went well if any did; None where there is no finite value."""
+        found = [(run, value) for run, value in self._values(metric)]
+        well = [(run, value) for run, value in found if run.outcome not in NO_FIGURE] or found
+        known = [(float(value), _host(run)) for run, value in well if value is not None and not math.isnan(value)]
+        return _statistics(*zip(*known, strict=True)) if known else None
+
+    def _values(self, metric: str) -> Iterator[tuple[Run, float | None]]:
+        if metric == _THROUGHPUT:
+            yield from zip(self.runs, self.throughput, strict=True)
+            return
+        for run in self.runs:
+            if not run.disturbed and metric in run.metrics:
+                yield run, run.metrics[metric].value
+
+
+def _cases(runs: Sequence[Run], rule: str | None) -> list[_Repeats]:
+    """Return the repeats of each result, in the order of their first runs.
+
+    Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
+    neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.
     """
-    import pandas as pd
-
-    cases = pd.DataFrame(
-        [(at, _key(run), _way(run, rule), run.outcome not in NO_FIGURE, _host(run)) for at, run in enumerate(runs)],
-        columns=["run", "case", "way", "well", "host"],
-    )
-    # Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
-    # neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.
-    first = cases.groupby("case")["way"].transform("first").fillna("")
-    own, scored = cases["way"].fillna(first), [run.metrics.keys() >= SCORED for run in runs]
-    way = own.mask(pd.Series(scored, dtype=bool), first)
-    result = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
-    return cases.assign(result=result, joins=own == way).drop(columns="way")
-
-
-def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
-    """Return a row per run and metric of `_cases`; `value` is None where the metric has no finite value."""
-    import pandas as pd
-
-    cases = _cases(runs, rule)
-    rows = [
-        (at, _THROUGHPUT, _value(run, rule) if joins else None)
-        for at, (run, joins) in enumerate(zip(runs, cases["joins"], strict=True))
-    ]
-    rows += [
-        (at, name, found.value)
-        for at, run in enumerate(runs)
-        if not run.disturbed
-        for name, found in run.metrics.items()
-    ]
-    metrics = pd.DataFrame(rows, columns=["run", "metric", "value"])
-    return cases.drop(columns="joins").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
-
-
-def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Statistics]:
-    """Return what the repeats of each result give, by result and metric: of those that went well, if any did."""
-    keys = ["result", "metric"]
-    well = frame["well"] | ~frame.groupby(keys)["well"].transform("any")
-    # pandas adds up in another order than the standard library, which is exact: the last digit of a spread would move.
-    found = frame[well & frame["value"].notna()].groupby(keys)[["value", "host"]].agg(list).reset_index()
-    return {
-        (result, metric): _statistics(tuple(values), tuple(hosts))
-        for result, metric, values, hosts in found.itertuples(index=False, name=None)
-    }
+    keys, ways = [_key(run) for run in runs], [_way(run, rule) for run in runs]
+    first: dict[str, str] = {}
+    for key, way in zip(keys, ways, strict=True):
+        if way is not None:
+            first.setdefault(key, way)
+    found: dict[tuple[str, str], _Repeats] = {}
+    for run, key, own in zip(runs, keys, ways, strict=True):
+        of_case = first.get(key, "")
+        way = of_case if own is None or run.metrics.keys() >= SCORED else own
+        repeats = found.setdefault((key, way), _Repeats())
+        repeats.runs.append(run)
+        repeats.throughput.append(_value(run, rule) if own in (None, way) else None)
+    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -331,11 +311,11 @@ def _unit(run: Run, rule: str | None) -> str | None:
     return unit_of_samples(run.suite) if found and found.unit == SAMPLES else found.unit if found else None
 
 
-def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[tuple[int, str], Statistics]) -> Result:
+def _result(repeats: _Repeats, rule: str | None) -> Result:
+    runs = repeats.runs
     first, well = runs[0], [run for run in runs if run.outcome not in NO_FIGURE]
     unlike = several_formats(runs, rule)
-    statistics = {} if unlike else statistics
-    over = statistics.get((at, _THROUGHPUT))
+    over = None if unlike else repeats.statistics(_THROUGHPUT)
     absent = (run.figures.get(rule or run.rule) for run in well)
     reasons = [each.reason for each in absent if isinstance(each, NoFigure)]
     return Result(
@@ -354,7 +334,7 @@ def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[
         run_ids=tuple(run.id for run in runs),
         outcome=_outcome(well) if over else first.outcome,
         reason=None if over else unlike or _reason(runs, reasons),
-        metrics={each: found for each in METRICS if (found := _metric(each, runs, statistics.get((at, each))))},
+        metrics={each: found for each in METRICS if (found := _metric(each, repeats, unlike))},
     )
 
 
@@ -376,11 +356,13 @@ def _outcome(well: Sequence[Run]) -> str:
     return next((run.outcome for run in well if run.outcome != "completed"), "completed")
 
 
-def _metric(name: str, runs: Sequence[Run], over: Statistics | None) -> ResultMetric | None:
+def _metric(name: str, repeats: _Repeats, unlike: Reason | None) -> ResultMetric | None:
     """Return one metric over the repeats that state it; None where none does."""
+    runs = repeats.runs
     stated = [run.metrics[name] for run in runs if name in run.metrics]
     if not stated:
         return None
+    over = None if unlike else repeats.statistics(name)
     known = [each.diverged for each in stated if each.diverged is not None]
     found = ResultMetric(**_fields(over), unit=stated[0].unit, diverged=any(known) if known else None)
     return _scored(found, name, runs) if METRICS[name].repeats == "olympic" else found
@@ -487,21 +469,17 @@ def _baselines(found: Sequence[Result]) -> Mapping[int, Sequence[int]]:
     A result of one device is its own. Otherwise cases must differ in nothing but nodes and devices; options, version
     and round that only one of them states do not count, but that of the very same options, version and round is first.
     """
-    import pandas as pd
-
-    rows = [(at, each, each.devices == 1, *_workload(each)) for at, each in enumerate(found) if each.value is not None]
-    frame = pd.DataFrame(rows, columns=["place", "case", "alone", *_WORKLOAD])
-    many, ones = frame[~frame["alone"].astype(bool)], frame[frame["alone"].astype(bool)]
-    own: dict[int, list[int]] = {at: [at] for at in ones["place"]}
+    known = [(at, each) for at, each in enumerate(found) if each.value is not None]
+    ones: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for at, each in known:
+        if each.devices == 1:
+            ones[_workload(each)].append(at)
+    own: dict[int, list[int]] = {}
     # Only results that agree in what must be equal meet: the time grows with them, not with their square.
-    pairs = many.merge(ones, on=list(_WORKLOAD), suffixes=("", "_one"))
-    if pairs.empty:
-        return own
-    pairs = pairs[list(map(_differ_in_devices_only, pairs["case"], pairs["case_one"]))]
-    pairs = pairs.assign(agreement=list(map(_agreement, pairs["case"], pairs["case_one"])))
-    best = pairs[pairs["agreement"] == pairs.groupby("place")["agreement"].transform("max")]
-    for place, one in zip(best["place"], best["place_one"], strict=True):
-        own.setdefault(place, []).append(one)
+    for at, each in known:
+        near = [at] if each.devices == 1 else ones.get(_workload(each), [])
+        agreement = {one: _agreement(each, found[one]) for one in near if _differ_in_devices_only(each, found[one])}
+        own[at] = [one for one, score in agreement.items() if score == max(agreement.values())]
     return own
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
+
 from perfledger.ingest.common.numbers import decimals, printed_decimals
 from perfledger.ingest.compute.series import (
     NoFigureError,

@@ -30,6 +30,7 @@ from perfledger.schema.vocabulary import UNITS
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
     from perfledger.ingest.compute.frame import PauseFlags
 
     Column = NDArray[np.float64]

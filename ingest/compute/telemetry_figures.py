@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+
 from perfledger.ingest.common.numbers import shortened
 from perfledger.parsers.contract.telemetry import Recording
 from perfledger.schema.records import Telemetry

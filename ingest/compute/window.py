@@ -18,6 +18,7 @@ from perfledger.schema.records import Evenness, Pauses, Reason
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
     from perfledger.ingest.compute.frame import PauseFlags
 
     Rows = NDArray[np.intp]

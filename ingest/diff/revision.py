@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import ValidationError
 from msgspec.structs import replace
+
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.record.ledger_files import FOLDER, LINES, PART, LedgerFolder, lines_of
 from perfledger.schema.records import Run, from_text

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, get_args
 
+from perfledger import TEMPLATES
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.errors import printable
 from perfledger.ingest.common.words import Phrase, Words, WordsError, coded, phrase, word_for
@@ -17,8 +18,6 @@ from perfledger.ingest.diff.compare import Held, LedgerDifference, MovedMetric, 
 from perfledger.ingest.diff.revision import Commit
 from perfledger.schema.records import Problem, Result
 from perfledger.schema.vocabulary import METRICS, NO_FIGURE
-
-from perfledger import TEMPLATES
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import Any
 
 from msgspec import UNSET
+
 from perfledger.ingest.common.cells import no_formula
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.compute.rules import NAMES

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.toml_file import (
     Keys,
@@ -24,8 +26,6 @@ from perfledger.ingest.common.toml_file import (
     read_tables,
 )
 from perfledger.ingest.common.words import Bilingual, WordsEntry
-
-from perfledger import TEMPLATES
 
 REPORTS = TEMPLATES / "reports"
 SHARED = "_shared.toml"

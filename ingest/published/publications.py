@@ -24,6 +24,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
+
 from perfledger.ingest.common import suites, toml_file
 from perfledger.ingest.common.cells import no_formula
 from perfledger.ingest.common.documents import MOST_OF_TABLE, DocumentError, cause, read_bytes, read_text

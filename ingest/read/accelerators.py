@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import Struct
+
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, read
 from perfledger.schema.records import Problem
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.suites import folded
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, read

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
+
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import absolute
 from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET
+
 from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.toml_file import did_you_mean

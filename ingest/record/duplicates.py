@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 from msgspec.structs import replace
+
 from perfledger.ingest.compute.results import ALIKE
 from perfledger.ingest.read import facts
 from perfledger.ingest.read.facts import Contradiction

@@ -22,6 +22,8 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+
+from perfledger import PACKAGES
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.cache import Cache, key_of, packed, unpacked
 from perfledger.ingest.common.faults import guarded
@@ -38,8 +40,6 @@ from perfledger.parsers.engine.registry import formats, telemetry_formats
 from perfledger.parsers.engine.telemetry import claimant
 from perfledger.schema.records import Problem, Run, from_text, to_json
 from perfledger.schema.redaction.redact import redact_record, redacted
-
-from perfledger import PACKAGES
 
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
 _WRITER = msgspec.json.Encoder(order="sorted")

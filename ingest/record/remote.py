@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import MsgspecError, Struct
+
 from perfledger.ingest.common.cache import Cache, key_of
 from perfledger.ingest.common.processes import Death
 from perfledger.ingest.read import layout as layouts

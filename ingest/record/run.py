@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
+
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import file_hash, is_as_stated, stamp

@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
+
 from perfledger.schema.records import FactValue, Figure, Figures, MetricFigure, NoFigure, Problem, Run, Witness
 
 _Shared = TypeVar("_Shared")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import is_as_stated
 from perfledger.ingest.compute import energy, telemetry_figures

@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words as words_module
 from perfledger.ingest.common.below import refuse_ways_out
@@ -43,8 +45,6 @@ from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.ingest.site.spool import Spool
 from perfledger.schema.records import Problem, Result, Run, text_of
 from perfledger.schema.results import ResultRecord
-
-from perfledger import TEMPLATES
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 
 from msgspec import Struct
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, cell
-
-from perfledger import TEMPLATES
 
 HEAD = ("fault", "promise", "seen", "tried", "tests")
 

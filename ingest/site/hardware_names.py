@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.site.model import named
-
-from perfledger import TEMPLATES
 
 _SOURCE = TEMPLATES / "hardware.toml"
 #: As runners write it: name, CPUID in decimal, cores.

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import to_builtins
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.suites import model, suite_file
 from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, coded, phrase, word_for
@@ -31,8 +33,6 @@ from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
 from perfledger.schema.vocabulary import PRECISION_GROUPS
-
-from perfledger import TEMPLATES
 
 _Made = TypeVar("_Made")
 #: A row of the tables.

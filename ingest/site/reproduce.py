@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
+
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import image_of
 from perfledger.ingest.published import cases

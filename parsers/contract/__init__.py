@@ -15,6 +15,7 @@ from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
 from perfledger.parsers.contract.literals import Alternatives, all_in, begins_with_a_word, literals, refused
 from perfledger.schema import vocabulary
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
 from perfledger.schema.distinct_lines import distinct_lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
 from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows
 
 #: What cutting seconds to whole ones takes off on average, and the share of them that this may make up.

@@ -6,6 +6,7 @@ PyTorch's ImageNet example prints them, and the many programs that took over its
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Column, Columns, Postprocessed, Rows, is_private
 from perfledger.parsers.contract.statistics import medians
 

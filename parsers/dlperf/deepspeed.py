@@ -17,6 +17,7 @@ import base64
 import re
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     ENDED,
     NUMBER,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     NUMBER,
     Column,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
 from perfledger.parsers.contract import (
     NUMBER,
     Column,

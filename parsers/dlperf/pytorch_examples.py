@@ -18,6 +18,7 @@ The examples of Apex and DALI look alike, and are not: `Time` is the mean of the
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+
 from perfledger.parsers.contract import Column
 from perfledger.parsers.contract.telemetry import QUANTITIES, Faults
 from perfledger.parsers.engine.clock import clocks

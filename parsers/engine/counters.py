@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
 from perfledger.parsers.contract import Column
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.table import SessionRecords

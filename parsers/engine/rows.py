@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
 from perfledger.parsers.engine import cells

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
 from perfledger.parsers.contract import (
     CLOCKS,
     COLUMNS,

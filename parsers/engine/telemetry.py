@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.telemetry import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
 from perfledger.parsers.engine import detect

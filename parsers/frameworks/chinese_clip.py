@@ -10,6 +10,7 @@ batches that it accumulates.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.statistics import median
 

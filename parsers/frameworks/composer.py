@@ -9,6 +9,7 @@ metrics are indented by a tab, of which a terminal or an editor may have made bl
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

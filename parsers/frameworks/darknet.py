@@ -9,6 +9,7 @@ What takes time between iterations, such as the mAP and the weights, is in neith
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 

@@ -11,6 +11,7 @@ validation losses, the same line ends with them. `Overall training speed` is pri
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 
 

@@ -10,6 +10,7 @@ examples of transformers print the same head, and draw a bar without a name: the
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
 from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER

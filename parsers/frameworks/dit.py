@@ -8,6 +8,7 @@ batch size is not printed.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, grouped
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

@@ -25,6 +25,7 @@ counts.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     NUMBER,
     Column,

@@ -9,6 +9,7 @@ EDM2 prints no tick, and has the maintenance in `sec/tick`; its first line count
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
 
 #: How far thousands of images and seconds of a tick round, and seconds of a thousand images.

@@ -11,6 +11,7 @@ seconds so far, which hold an evaluation; of several trials it would print block
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

@@ -9,6 +9,7 @@ no speed.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

@@ -13,6 +13,7 @@ where the data have no end.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from perfledger.parsers.frameworks import FAIRSEQ, value
 

@@ -9,6 +9,7 @@ overflowed is still a batch, although `num_updates` does not count it.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     NUMBER,
     Columns,

@@ -11,6 +11,7 @@ last batch, which is smaller, and is no record.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Rows, Sample
 
 _CLOCK = rb"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}) "

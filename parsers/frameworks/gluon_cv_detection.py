@@ -10,6 +10,7 @@ those of the job.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

@@ -9,6 +9,7 @@ What a log states besides is that of the Trainer; where the call's own figure is
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.coarse import whole_seconds
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER

@@ -6,6 +6,7 @@ the file shows but a loss of 0. PaddleNLP's Trainer writes the same file.
 """
 
 import numpy as np
+
 from perfledger.parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample
 
 #: A key, all of which are in alphabetical order. Transport may take blanks away.

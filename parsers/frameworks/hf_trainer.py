@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
 from perfledger.parsers.contract import (
     NUMBER,
     Column,

@@ -8,6 +8,7 @@ no size is printed. Lines that begin with `EVAL:` are of the validation.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.coarse import whole_seconds
 

@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+
 from perfledger.parsers.contract import (
     Column,
     Columns,

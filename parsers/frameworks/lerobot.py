@@ -8,6 +8,7 @@ between the steps. The batch size is that of a process; releases that name no pr
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     SHORT_NUMBER,
     Columns,

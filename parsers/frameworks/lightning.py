@@ -17,6 +17,7 @@ the steps. Bars of other programs that begin with `Epoch 0:` look alike and mean
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+
 from perfledger.parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

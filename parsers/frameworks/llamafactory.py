@@ -14,6 +14,7 @@ is too coarse for that.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     NUMBER,
     Columns,

@@ -11,6 +11,7 @@ milliseconds and no loss. Every host prints each step.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 
 _HEAD = rb"(?:(?<=[\s\]])|\A)completed step: <step>, seconds: "

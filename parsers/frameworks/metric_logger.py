@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Column,
     Columns,

@@ -9,6 +9,7 @@ each device, however many of them an update accumulates.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Trap
 
 _HEAD = rb"Epoch: \[<epoch>/<total_epochs>\], batch: \[<step>/<total_steps>\], "

@@ -8,6 +8,7 @@ tokens per device, of which an update takes `num_microbatches`. Memory is in GiB
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
 
 

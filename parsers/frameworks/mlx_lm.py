@@ -13,6 +13,7 @@ mlx-vlm blocks of four metrics a line, which time the steps alone.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped, up_to
 
 

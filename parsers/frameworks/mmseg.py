@@ -14,6 +14,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

@@ -11,6 +11,7 @@ log, from which no figure is taken. That for MLX counts validations as well, mos
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 

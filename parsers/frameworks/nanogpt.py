@@ -15,6 +15,7 @@ one per millisecond, is dropped.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Column,
     Columns,

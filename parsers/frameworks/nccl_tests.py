@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"

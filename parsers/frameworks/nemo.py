@@ -16,6 +16,7 @@ the epoch before as well, and is taken apart by its steps; the first one after a
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     ENDED,
     NUMBER,

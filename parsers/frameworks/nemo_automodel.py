@@ -9,6 +9,7 @@ its mean iteration at the end.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     NUMBER,
     Columns,

@@ -10,6 +10,7 @@ read. A state is drawn several times.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
 from perfledger.parsers.frameworks.nemo import FORMAT as NEMO
 

@@ -8,6 +8,7 @@ last rows again. A sample is a ray; a batch of rays, which splats have not, is t
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import SHORT_NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 

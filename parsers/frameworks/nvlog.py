@@ -9,6 +9,7 @@ program decides what an item is; in Tacotron 2 it is a frame of a spectrogram. A
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     NUMBER,
     Columns,

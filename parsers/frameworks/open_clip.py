@@ -10,6 +10,7 @@ batch alone. OpenLM, which trains language models, prints the same of sequences,
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 

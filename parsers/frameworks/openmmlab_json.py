@@ -11,6 +11,7 @@ configuration only, which the first line of a run may hold.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import row, value

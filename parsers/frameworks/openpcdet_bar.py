@@ -8,6 +8,7 @@ with `eval: `. What else the log says is as in its lines.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.coarse import whole_seconds
 from perfledger.parsers.frameworks.openpcdet import FORMAT as OPENPCDET

@@ -9,6 +9,7 @@ saved in the background. The batch size is that of the job.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Column, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.coarse import far_enough
 

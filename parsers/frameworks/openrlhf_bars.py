@@ -10,6 +10,7 @@ figure.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 

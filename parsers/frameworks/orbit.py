@@ -10,6 +10,7 @@ stands in the parameters of the experiment, above that of the evaluation.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 from perfledger.parsers.contract.coarse import fine_rates
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas

@@ -12,6 +12,7 @@ the program: a start is recognised by what Paddle prints of the device or the ra
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     NUMBER,
     Columns,

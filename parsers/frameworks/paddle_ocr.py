@@ -18,6 +18,7 @@ forward pass alone: they are read with their timestamps.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     ENDED,
     Columns,

@@ -9,6 +9,7 @@ milliseconds. Earlier programs print other lines (`step_avg`).
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 

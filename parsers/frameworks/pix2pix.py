@@ -8,6 +8,7 @@ line tells, is no training alone. `batch_size` is that of all devices.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
 
 #: Seconds are cut to whole ones, so that an epoch takes half a second more on average.

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
 from perfledger.parsers.contract import Column, Columns, Format, NearMiss, Postprocessed, Reading, Sample
 
 #: Units of `Tot` in seconds, largest first, and how many of them are printed.

@@ -16,6 +16,7 @@ well, so these claim a log only if no other format does.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     ENDED,
     NUMBER,

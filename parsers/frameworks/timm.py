@@ -14,6 +14,7 @@ updates of the epoch (`[ 50/26 (200%)]`): these lines tell of no update of the u
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, grouped
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import PYTORCH_JOB

@@ -11,6 +11,7 @@ each, so that their lines are not read. They stand on the printer's source, and 
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 

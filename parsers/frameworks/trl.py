@@ -11,6 +11,7 @@ such figure.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

@@ -11,6 +11,7 @@ MMEngine, read as MMSegmentation's.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 from perfledger.parsers.frameworks import PYTORCH_JOB
 

@@ -12,6 +12,7 @@ iterations prints no usable `TRAIN` line.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Column,
     Columns,

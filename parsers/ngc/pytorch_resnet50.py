@@ -12,6 +12,7 @@ need the devices; the mean times of an epoch tell those of its first line. The m
 import itertools
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     DLLOGGER_CLOCK,
     NUMBER,

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

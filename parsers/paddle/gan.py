@@ -10,6 +10,7 @@ iteration 0.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

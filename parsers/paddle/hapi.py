@@ -10,6 +10,7 @@ the batch size. A step is a batch of each device, however many of them an update
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, is_private
 from perfledger.parsers.paddle import LAUNCHER
 

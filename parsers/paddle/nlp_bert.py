@@ -11,6 +11,7 @@ the very end. LLaVA of PaddleMIX prints the samples of the job that PaddleNLP's 
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, listed
 from perfledger.parsers.paddle import LAUNCHER, MEMORY
 from perfledger.parsers.paddle.nlp_trainer import HEAD, PAUSES

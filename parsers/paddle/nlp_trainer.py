@@ -20,6 +20,7 @@ tokens per second of a card follow from the steps per second, which have four de
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

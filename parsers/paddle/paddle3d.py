@@ -9,6 +9,7 @@ times of the lines are read, and the batch of the configuration.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

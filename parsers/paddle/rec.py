@@ -14,6 +14,7 @@ two decimals.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 from perfledger.parsers.paddle import FLEET
 

@@ -9,6 +9,7 @@ epoch before, and is left out.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, up_to
 from perfledger.parsers.paddle import LAUNCHER
 

@@ -9,6 +9,7 @@ the batch of the configuration.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private, up_to
 from perfledger.parsers.paddle import LAUNCHER
 

@@ -9,6 +9,7 @@ same form. SVTAS prints the same in PyTorch.
 from __future__ import annotations
 
 import numpy as np
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

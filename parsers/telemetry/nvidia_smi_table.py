@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
 from perfledger.parsers.engine import cells

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+
 from perfledger.parsers.contract.chunk import Chunk
 from perfledger.parsers.contract.telemetry import QUANTITIES, Faults, SampleBlock, TelemetryFormat
 

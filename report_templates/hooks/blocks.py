@@ -17,6 +17,7 @@ from typing import Any
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
+
 from perfledger.ingest.site import forge
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")

@@ -20,10 +20,10 @@ import msgspec
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
-from perfledger.ingest.common import words
-from perfledger.ingest.site import forge
 
 from perfledger import LICENSE, __version__
+from perfledger.ingest.common import words
+from perfledger.ingest.site import forge
 
 CHANGES = Path("data") / "changes.json"
 STYLES = "assets/css/publisher.css"

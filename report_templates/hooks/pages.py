@@ -31,10 +31,9 @@ from mkdocs.plugins import event_priority
 # In a checkout, `mkdocs` does not look next to mkdocs.yml; the hooks after this one find what it has imported.
 sys.path.insert(0, str(next(each for each in Path(__file__).resolve().parents if (each / "perfledger").is_dir())))
 
+from perfledger import TOP
 from perfledger.ingest.common import processes, sources, words
 from perfledger.ingest.common.errors import UsageError
-
-from perfledger import TOP
 
 #: The module whose `build` is replaced.
 SERVE: Any = serving

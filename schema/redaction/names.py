@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+
 from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.redaction.rules import FOLDER, naming_rules
 

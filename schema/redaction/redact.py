@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
+
 from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.records import from_json, to_json
 from perfledger.schema.redaction.keys import keys_in

@@ -12,7 +12,6 @@ from random import Random
 from perfledger.ingest.common.processes import Death, done_apart
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError
-
 from tests.corpus import ROOT, folder
 from tests.fuzz import properties
 from tests.fuzz.minimise import minimal

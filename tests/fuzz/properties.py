@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+
 from perfledger.ingest.common.faults import fault
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import Input

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.read import accelerators, change_notes, environment_json, layout, run_json
 from perfledger.ingest.read.run_json import RunJsonFile

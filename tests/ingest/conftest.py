@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from made_trees import Called, make_tree
+
 from perfledger.ingest import last_build
 from perfledger.ingest.cli import main
 from perfledger.ingest.site import builder, pages

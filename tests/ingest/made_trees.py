@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from made_logs import run_json, seg
-from perfledger.ingest.common import words
 from pyarrow import parquet
+
+from perfledger.ingest.common import words
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.read.accelerators import FILE, found
 
 ENTRY = """[H100-SXM5-80GB]

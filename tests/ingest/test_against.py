@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.cli import main
 from perfledger.schema.figures import Acceptance
 

@@ -10,12 +10,12 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.engine.registry import formats
 from perfledger.schema.records import Figure, Run
-
 from tests.corpus import logs
 from tests.parsers.golden import logs as golden_logs
 

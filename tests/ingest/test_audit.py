@@ -15,13 +15,13 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 from msgspec.structs import replace
+from test_published_figures import GOOD, folder
+
 from perfledger.ingest.common.words import Bilingual
 from perfledger.ingest.published import audit, publications
 from perfledger.ingest.published.audit import Audited
 from perfledger.ingest.published.publications import Publications, Published
 from perfledger.schema.records import Run
-from test_published_figures import GOOD, folder
-
 from tests import builders
 from tests.builders import edited
 from tests.corpus import corpus as corpus_path

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import perfledger.parsers.engine.scan as scanning
 import pytest
 from made_logs import (
     clas_dygraph,
@@ -30,6 +29,8 @@ from made_logs import (
     tensorflow_resnet50,
 )
 from made_trees import ROOT, Called, make_tree, write_run
+
+import perfledger.parsers.engine.scan as scanning
 from perfledger.ingest.cli import main
 from perfledger.ingest.record import ledger
 

@@ -14,6 +14,7 @@ import pytest
 import regex
 from made_logs import run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.common import budget
 from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.read.walk import walk

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record.run import runs_of
 from perfledger.schema.records import Run
-
 from tests.fuzz.mutations import corpora
 from tests.parsers.golden import logs as golden_logs
 

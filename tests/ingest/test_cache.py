@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.common.cache import Cache, key_of
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.common.problems import message
 from perfledger.ingest.read.change_notes import FILE, found
 

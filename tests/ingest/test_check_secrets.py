@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from made_trees import Called
-from perfledger.ingest import check_secrets
 
+from perfledger.ingest import check_secrets
 from tests.planted_secrets import KEYS, MACHINE, letters
 
 TOKEN = "gh" + "p_" + letters(36)

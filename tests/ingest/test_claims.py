@@ -6,11 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from perfledger.parsers.engine.detect import claims
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.scan import Noise, chunks
-
 from tests.corpus import corpus, files
 from tests.parsers.golden import logs as golden_logs
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from made_logs import clas_static, run_json, seg
 from made_trees import ROOT, Called, contents, held, write_run
+
 from perfledger.ingest.cli import with_command
 
 Ingest = Callable[..., Called]

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.record import batch, cluster
 from perfledger.ingest.record.ledger import Shard
 

@@ -12,6 +12,7 @@ import pytest
 from calls import start
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
+
 from perfledger.ingest import accept, against
 from perfledger.ingest.common import documents, files, sources, suites, toml_file
 from perfledger.ingest.common.errors import UsageError

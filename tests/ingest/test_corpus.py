@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.cli import main
 from perfledger.ingest.common import suites
 from perfledger.ingest.compute import rules
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import formats
 from perfledger.schema.records import Figure
-
 from tests.corpus import corpus as corpus_path
 from tests.corpus import expected
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.diff.text import LIMIT, escaped
 from perfledger.schema.records import to_json
-
 from tests import builders
 
 Ingest = Callable[..., Called]

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from made_logs import clock, mxnet_speed, pytorch_bert, tensorflow_resnet50
 from made_trees import Called
+
 from perfledger.ingest.compute import results
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk

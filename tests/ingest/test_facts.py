@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, nlp_bert, oneflow_resnet50, run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.read.facts import Merged, hardware, merge, missing
 from perfledger.parsers.engine.session import Quoted
 from perfledger.schema.records import Run, from_json

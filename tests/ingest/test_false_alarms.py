@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest import check_secrets
 from perfledger.schema.redaction import redact
-
 from tests.corpus import ROOT, corpus
 
 #: Nothing at all of our own logs. Of others': paths of data and of Python's files; the loopback of a job's own network;

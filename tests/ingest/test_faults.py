@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.cli import main
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.compute import rules

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.compute.contrast import interval, median_interval
 from perfledger.parsers.engine import registry
 from perfledger.schema.figures import FiguresFound

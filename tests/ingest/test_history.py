@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.compute.history import (

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from perfledger.ingest.common import below
 from perfledger.ingest.common.cache import _TABLE, Cache, _checksum, packed
 from perfledger.ingest.record import ledger
 from perfledger.ingest.record.slim import Slimmer
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.data import columnar, explorer
-
 from tests.hooks import hook
 
 ROOT = Path(__file__).resolve().parents[2]

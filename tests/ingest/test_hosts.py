@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.compute.results import representative, results
 from perfledger.ingest.read.layout import OWN, load
 from perfledger.ingest.read.walk import walk

@@ -13,6 +13,7 @@ import pytest
 from calls import start, unfinished, wait
 from made_logs import run_json, seg
 from made_trees import contents, make_tree, write_run
+
 from perfledger.ingest.site.fault_table import faults
 
 Found = dict[str, bytes]

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
+
 from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
 from perfledger.ingest.site.caveats import difference
 from perfledger.schema.records import Run
-
 from tests.corpus import corpus
 
 #: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time. Today's

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest import build, cli, last_build
 from perfledger.ingest.common import files
 

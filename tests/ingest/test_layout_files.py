@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from made_logs import seg
 from made_trees import Called
+
 from perfledger.ingest.read import layout
 
 SEG = "\n".join(seg([4.0, *[5.0] * 5])) + "\n"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from made_logs import seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.read import layout
@@ -17,7 +18,6 @@ from perfledger.ingest.read.layout import OWN
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
 from perfledger.schema.vocabulary import COUNTS
-
 from tests.corpus import expected
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}

@@ -12,6 +12,7 @@ import made_runs
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, make_tree, snapshot, write_run
+
 from perfledger.ingest.cli import main
 from perfledger.ingest.common.cache import Cache
 from perfledger.ingest.common.files import write_if_changed
@@ -488,7 +489,8 @@ def test_the_key_depends_on_the_code(
     ["parsers/a/b.py", "ingest/compute/a.py", "ingest/read/a.toml", "schema/a.toml", "report_templates/suites/a.toml"],
 )
 def test_the_code_that_lines_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(ledger, "__file__", str(tmp_path / "ingest/record/ledger.py"))
+    monkeypatch.setattr(ledger, "PACKAGES", tmp_path)
+    monkeypatch.setattr(ledger.suites, "SUITES", tmp_path / "report_templates/suites")
     before = ledger.code_of.__wrapped__("perfledger")
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("# a rule\n")

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, held, snapshot, write_run
+
 from perfledger.ingest.build import Inputs, read
 from perfledger.ingest.cli import main
 from perfledger.ingest.record import ledger, ledger_files

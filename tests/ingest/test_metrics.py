@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from made_logs import clas_static, nlp_bert, pytorch_bert, seg
 from made_sessions import made
+
 from perfledger.ingest.compute import metrics, results, rules
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import MetricFigure, Reason, Run
 from perfledger.schema.vocabulary import METRICS
-
 from tests.builders import run
 
 ONE = {"devices": 1, "batch_size": 4}

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfledger.ingest.cli import main
 from test_public_corpus import ROWS, How, rows
 
+from perfledger.ingest.cli import main
 from tests.corpus import corpus
 
 CORPORA = ("public", "today", "mlperf-v5.1")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from made_trees import Called
 from msgspec.structs import replace
+
 from perfledger.ingest.compute import results, rules
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
@@ -25,7 +26,6 @@ from perfledger.ingest.record.run import identify, runs_of
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import FactValue, Figure, MetricFigure, NoFigure, Result, ResultMetric, Run
-
 from tests.builders import run
 from tests.corpus import corpus
 

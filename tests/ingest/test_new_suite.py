@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest import new_suite
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.site import model
 from perfledger.schema.records import Run, text_of
-
 from tests import builders
 
 

@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, snapshot, write_run
+
 from perfledger.ingest.common.processes import Death
 from perfledger.ingest.read import objects
 from perfledger.ingest.read.objects import StoredObject

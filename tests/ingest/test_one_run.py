@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from made_logs import pytorch_bert
 from made_sessions import made
+
 from perfledger.ingest.compute.one_run import one_run
 from perfledger.parsers.engine.read import read
 

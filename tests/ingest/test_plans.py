@@ -6,11 +6,11 @@ from pathlib import Path
 
 import msgspec
 from made_logs import seg
+
 from perfledger.ingest import build
 from perfledger.ingest.read import plans
 from perfledger.ingest.read.walk import walk
 from perfledger.schema.plans import Plan
-
 from tests import builders
 
 

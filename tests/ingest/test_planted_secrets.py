@@ -17,8 +17,8 @@ import made_runs
 import pytest
 from made_logs import run_json, seg
 from made_trees import contents, write_run
-from perfledger.ingest.published.publications import COLUMNS
 
+from perfledger.ingest.published.publications import COLUMNS
 from tests.planted_secrets import HEXES, LETTERS, PLANTED, Planted
 from tests.site.conftest import ROOT
 

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from made_logs import clas_static, clock, pytorch_bert, pytorch_resnet50, run_json, seg
 from made_trees import Called, write_run
+from pyarrow import parquet
+
 from perfledger.ingest.cli import main
 from perfledger.ingest.common import problems, words
 from perfledger.ingest.common.problems import FEW, GROUPS_PRINTED, grouped, message, printed
 from perfledger.schema.records import Problem
-from pyarrow import parquet
 
 SEG = "".join(f"{each}\n" for each in seg([4.0, 20.0, 21.0, 22.0, 23.0, 24.0]))
 STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in range(1, 6)]))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from calls import wait
+
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.processes import Death, Worker, answering, done_apart
 

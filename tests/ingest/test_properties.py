@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from perfledger.ingest.compute.measurement import Measurement, measured
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import formats
-
 from tests.parsers.golden import log_of
 
 #: What lies around a run in a real file: prompts, bars, warnings, listings, and what people type.

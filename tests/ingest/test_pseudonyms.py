@@ -10,6 +10,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, write_run
 from msgspec.structs import replace
+
 from perfledger.schema.distinct_lines import distinct_lines
 from perfledger.schema.records import Problem
 from perfledger.schema.redaction.names import NO_NAMES, may_name, names_in

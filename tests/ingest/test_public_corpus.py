@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
+
 from perfledger.ingest.compute import rules
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure
-
 from tests.corpus import corpus, expected
 
 

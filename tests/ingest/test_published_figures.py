@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from made_trees import ROOT, Called, make_tree
+
 from perfledger.ingest.common import suites, words
 from perfledger.ingest.published import publications
 from perfledger.ingest.published.notes import notes, written
@@ -20,7 +21,6 @@ from perfledger.ingest.published.publications import COLUMNS, METRICS, OPTIONAL,
 from perfledger.ingest.read.walk import walk
 from perfledger.parsers.contract import FACTS
 from perfledger.schema.vocabulary import OPTIONS
-
 from tests.corpus import expected
 
 FOLDER = ROOT / "raw_logs" / "published"

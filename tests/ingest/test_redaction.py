@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, held, write_run
+
 from perfledger.schema.redaction import redact as redact_module
 from perfledger.schema.redaction.names import Names
 from perfledger.schema.redaction.redact import UNREADABLE, Finding, redact, redacted, redacted_lines, redacted_text
 from perfledger.schema.redaction.rules import GitleaksRule, every_rule
-
 from tests.planted_secrets import HEX, PLANTED, hexes, letters
 
 SPARED = (

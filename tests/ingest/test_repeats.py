@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, clas_static, paddle_rec, run_json, seg
 from made_trees import Called, write_run
+
 from perfledger.ingest.record.duplicates import _together
 
 Ingest = Callable[..., Called]

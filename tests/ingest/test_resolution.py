@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from made_sessions import made
 from msgspec import UNSET
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.compute import rules
 from perfledger.ingest.read import layout
@@ -17,7 +18,6 @@ from perfledger.ingest.record.run import runs_of
 from perfledger.parsers.contract import SHORT_NUMBER, Columns, Postprocessed
 from perfledger.parsers.engine.registry import by_id
 from perfledger.schema.records import Figure, NoFigure, Reason, to_json
-
 from tests.parsers.golden import log_of
 
 SPEED = rb"(?m)^step <step>: <throughput> per s$"

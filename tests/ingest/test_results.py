@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import pytest
+
 from perfledger.ingest import figures
 from perfledger.ingest.compute.results import results, version
 from perfledger.schema.records import Reason, Result, Run
-
 from tests import builders
 from tests.builders import absent, edited
 

@@ -23,6 +23,7 @@ from made_logs import (
     tensorflow_resnet50,
 )
 from made_sessions import made
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.rules import RuleError
 from perfledger.ingest.compute.series import scoped, series

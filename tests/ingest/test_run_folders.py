@@ -12,6 +12,7 @@ import made_runs
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, held, write_run
+
 from perfledger.ingest.compute.metrics import peak_of
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.read import environment_json

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, held, write_run
+
 from perfledger.ingest.record import ledger, telemetry
 from perfledger.ingest.record.telemetry import bare, stem
 from perfledger.ingest.site import pages
 from perfledger.ingest.site.pages import formats
 from perfledger.parsers.engine.registry import telemetry_formats
 from perfledger.schema.records import Run, from_json, to_json
-
 from tests.site.tabled import rows_in
 
 Ingest = Callable[..., Called]

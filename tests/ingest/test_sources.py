@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest import cli
 from perfledger.ingest.common import sources
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.toml_file import FileError
 

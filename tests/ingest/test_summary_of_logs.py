@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from made_logs import nlp_bert, pytorch_bert, run_json
 from made_trees import write_run
+
 from perfledger.ingest import build
 from perfledger.ingest.common import words
 from perfledger.ingest.compute.results import results

@@ -24,6 +24,7 @@ import pytest
 from calls import start, wait
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, contents, make_tree, write_run
+
 from perfledger.ingest import explain
 from perfledger.ingest.common import files as common_files
 from perfledger.ingest.common import lock

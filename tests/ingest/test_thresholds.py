@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from perfledger.ingest.compute import contrast, energy, one_run, results, rules, series, window
 from perfledger.ingest.compute import telemetry_figures as telemetry
 from perfledger.ingest.compute.change_points import change_points

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from made_sessions import made
+
 from perfledger.ingest.compute import rules, window
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 from msgspec.structs import replace
+
 from perfledger.ingest.common import words
 from perfledger.ingest.compute.measurement import WITNESSES, Measurement, measured
 from perfledger.ingest.compute.witnesses.judging import TOLERANCE, judged

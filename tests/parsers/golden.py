@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.frame import TIMED
 from perfledger.parsers.contract import COLUMNS

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from golden import log_of
+
 from perfledger.ingest.compute.measurement import measured
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.one_run import one_run
 from perfledger.ingest.compute.series import NoFigureError
@@ -16,7 +17,6 @@ from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, NoFigure
-
 from tests.parsers import golden
 
 Lines = list[bytes]

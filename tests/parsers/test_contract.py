@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import floats, lists
+
 from perfledger.parsers.contract import (
     Columns,
     Fact,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.parsers.contract import Format, NearMiss, Reading
 from perfledger.parsers.engine.counters import Counters, counters
 from perfledger.parsers.engine.read import read

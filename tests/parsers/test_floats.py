@@ -7,6 +7,7 @@ import struct
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from perfledger.parsers.engine.table import floats, last_digit, lengths
 
 

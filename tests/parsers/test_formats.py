@@ -8,6 +8,7 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
+
 from perfledger.parsers.contract import CLOCKS, Format, NearMiss, Pause, Reading, Sample
 from perfledger.parsers.engine.registry import formats
 from perfledger.parsers.engine.table import converter

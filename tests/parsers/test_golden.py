@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from golden import GOLDEN, NUMBERS, UNLISTED, columns_of, command, evaluate, log_of, rules_of
 from golden import table as table_of
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.one_run import steps_increase
 from perfledger.parsers.contract import COLUMNS

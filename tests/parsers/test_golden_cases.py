@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from golden import GOLDEN, cases_of, evaluate, log_of
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics

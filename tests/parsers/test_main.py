@@ -9,8 +9,8 @@ from pathlib import Path
 import golden
 import pytest
 from click.testing import CliRunner
-from perfledger.parsers import __main__ as command
 
+from perfledger.parsers import __main__ as command
 from tests.parsers import cases
 
 SEG = golden.GOLDEN / "paddle.seg" / "train.log"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from perfledger.ingest.compute import rules
 from perfledger.parsers.engine.read import read
 from perfledger.schema.records import Figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from perfledger.parsers.engine.counters import Counters
 from perfledger.parsers.engine.outcome import Ending, ending, message
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hostile
-import perfledger.parsers as parsers
 import pytest
+
+import perfledger.parsers as parsers
 from perfledger.parsers.contract import Format
 from perfledger.parsers.engine import openings
 from perfledger.parsers.engine.registry import formats

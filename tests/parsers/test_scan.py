@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from perfledger.parsers.engine import scan
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.scan import Noise, ScanError, chunks

@@ -7,9 +7,9 @@ import statistics
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.compute.one_run import one_run
 from perfledger.parsers.engine.read import chunks, read
-
 from tests.corpus import corpus, expected
 
 BANNER = b"[2026/11/20 13:14:00] ppcls INFO: ==    PaddleClas is powered by PaddlePaddle !    ==\n"

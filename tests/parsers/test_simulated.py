@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from made import ALL, ONE, facts_of, figure, log_of, metrics_of, reason, session_of, value
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.measurement import Measurement, measured
 from perfledger.ingest.compute.metrics import metrics

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+
 from perfledger.parsers.contract.telemetry import QUANTITIES, Recording
 from perfledger.parsers.engine.registry import telemetry_by_id, telemetry_formats
 from perfledger.parsers.engine.scan import ScanError, chunks
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
-
 from tests.corpus import corpus
 
 CSV = """\

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.parsers.engine.read import read

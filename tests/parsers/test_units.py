@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.compute import rules
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from perfledger.parsers.engine import unpack
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError, open_log
-
 from tests.parsers.golden import log_of
 
 

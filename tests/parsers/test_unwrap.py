@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+
 from perfledger.parsers.unwrap import FILTERS
 
 LOG = b"epoch 1: loss <0.5>\nepoch 2: loss <0.4>\n"

@@ -19,7 +19,6 @@ from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import Input
 from perfledger.ingest.record.run import runs_of
 from perfledger.schema.records import Figure, Run
-
 from tests.corpus import ROOT, SHARED, folder
 
 FIGURES = Path(__file__).resolve().parent / "figures.csv"

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+
 from perfledger.runners import recipe
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.recipe import select_cases

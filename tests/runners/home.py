@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 from uuid import uuid4
 
 from perfledger.runners.cli import main
-
 from tests.runners.node import polls
 
 ROOT = Path(__file__).parents[2]

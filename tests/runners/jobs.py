@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+
 from perfledger.runners import nodes, recipe
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.job import JobSpec, PlannedRun
 from perfledger.runners.recipe import select_cases
 from perfledger.runners.targets import AnyTarget
 from perfledger.runners.transport import Job, JobState, Ssh, Warnings
-
 from tests.runners.node import polls, tool
 
 #: Jobs of one process on each kind of device.

@@ -15,11 +15,11 @@ from typing import Any
 
 import msgspec
 import pytest
+
 from perfledger.runners import nodes, recipe
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.recipe import select_cases
 from perfledger.runners.transport import Reply
-
 from tests.runners.quick import compiled
 
 #: What runs the agent: the Python of these tests, or an older one that a variable names.

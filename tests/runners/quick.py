@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
 from perfledger.ingest import cli as ingest
 from perfledger.runners import nodes, record, run, slurm, submit
 from perfledger.runners.cli import main

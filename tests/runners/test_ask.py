@@ -10,11 +10,11 @@ import sys
 import tempfile
 
 import pytest
+
 from perfledger.runners import nodes, transport
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import NO_ANSWER, PYTHON, ProgramResult, Question, ask, decoded, request
 from perfledger.runners.transport import Local, NodeState, Ssh
-
 from tests.runners.jobs import planned
 from tests.runners.node import ended
 

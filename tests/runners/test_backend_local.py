@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from perfledger.runners import nodes
 from perfledger.runners.job import RunnerError
 from perfledger.runners.record import attended, planned_launch
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Ssh
-
 from tests.runners import quick
 from tests.runners.jobs import Placed, change_agent, planned
 from tests.runners.node import ended

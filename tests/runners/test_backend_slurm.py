@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from perfledger.runners import slurm as cluster
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
@@ -22,7 +23,6 @@ from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import agent_source
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Warnings
-
 from tests.runners.clusters import slurm_cluster
 from tests.runners.home import RECORD, folder_of, load
 from tests.runners.jobs import CPU, GPU, change_agent, planned

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from perfledger.runners import nodes, transport
 from perfledger.runners.command import Settings
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local, Ssh
-
 from tests.runners import quick
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
 from tests.runners.jobs import CPU, change_agent, host_python, planned

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from perfledger.runners import record, run
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
@@ -17,7 +18,6 @@ from perfledger.runners.job import RunnerError, WantedRecords
 from perfledger.runners.record import Lost, published
 from perfledger.runners.run import collect
 from perfledger.runners.transport import Warnings
-
 from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
+
 from perfledger.runners import recipe as recipes
 from perfledger.runners.command import Settings, build_run, commit_of, environment_variables, launch_words
 from perfledger.runners.job import (
@@ -24,7 +25,6 @@ from perfledger.runners.job import (
 )
 from perfledger.runners.recipe import select_cases
 from perfledger.schema.records import Container
-
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded
 

@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
 from perfledger.runners.command import Settings
 from perfledger.runners.transport import Local
-
 from tests.runners.jobs import planned
 from tests.runners.node import polls
 

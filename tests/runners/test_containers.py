@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+
 from perfledger.runners.command import Settings, build_run
 from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import Image, select_cases
 from perfledger.runners.wrappers import CONTAINERS
-
 from tests.runners.written import loaded
 
 DIGEST = f"sha256:{'0a' * 32}"

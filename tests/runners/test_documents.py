@@ -10,6 +10,7 @@ from typing import get_args, get_type_hints
 import msgspec
 import pytest
 from msgspec import Struct
+
 from perfledger.ingest.site import reproduce
 from perfledger.runners import cli, recipe, site
 from perfledger.runners.cli import main
@@ -19,7 +20,6 @@ from perfledger.runners.recipe import DERIVED, RecipeFile, select_cases
 from perfledger.runners.site import SitePlace
 from perfledger.schema.records import Run, SiteRecord, from_json
 from perfledger.schema.vocabulary import LAUNCHERS, PRECISIONS
-
 from tests.runners.home import ROOT
 
 PAGES = ROOT / "report_templates/pages"

@@ -6,10 +6,10 @@ import json
 
 import msgspec
 import pytest
+
 from perfledger.runners import record
 from perfledger.runners.record import FinishedRun, comparable_runs
 from perfledger.runners.run import collect
-
 from tests.runners.arrivals import FACTS, arrive, begun, launched
 from tests.runners.home import load
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfledger.runners.cli import main
 
+from perfledger.runners.cli import main
 from tests.runners import quick
 from tests.runners.home import ROOT, load
 

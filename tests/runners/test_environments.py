@@ -10,9 +10,9 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
-
 from tests.runners.home import RECORD
 from tests.runners.node import prepared, tool
 

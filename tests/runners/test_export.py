@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
+
 from perfledger.runners import plans
 from perfledger.runners import recipe as recipes
 from perfledger.runners.cli import main
@@ -12,7 +13,6 @@ from perfledger.runners.recipe import select_cases
 from perfledger.schema.plans import EXAMPLE_DATA, Plan
 from perfledger.schema.records import from_text
 from perfledger.schema.redaction.redact import redact_record
-
 from tests.runners.home import ROOT
 
 COMMITTED = ROOT / "raw_logs" / "plans"

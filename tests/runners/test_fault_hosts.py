@@ -11,10 +11,10 @@ import signal
 import tarfile
 
 import pytest
+
 from perfledger.runners import nodes, transport
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Ssh
-
 from tests.runners import quick
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import host_python, planned

@@ -10,6 +10,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.runners import host_agent, site
@@ -17,7 +18,6 @@ from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
 from perfledger.runners.job import DeclaredAccelerator, RunnerError
 from perfledger.runners.site import SitePlace
-
 from tests.runners.home import RECORD
 from tests.runners.node import PYTHON, kernel, nvidia_smi, prepared, tool
 

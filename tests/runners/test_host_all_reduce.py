@@ -10,12 +10,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from perfledger.runners import host_agent
 from perfledger.runners.cli import main
 from perfledger.runners.command import build_run
 from perfledger.runners.recipe import load, select_cases
 from perfledger.runners.transport import Meeting, Reply, Ssh
-
 from tests.runners.node import kernel, nvidia_smi, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")

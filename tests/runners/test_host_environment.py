@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from perfledger.runners import host_agent
 from perfledger.runners.command import Settings
-
 from tests.runners.node import ended, kernel, nvidia_smi, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")

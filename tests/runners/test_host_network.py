@@ -6,9 +6,9 @@ import json
 import socket
 
 import pytest
+
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings
-
 from tests.runners.home import RECORD
 from tests.runners.node import kernel, nvidia_smi, prepared, replacing, tool
 

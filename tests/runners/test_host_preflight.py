@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from perfledger.runners.command import Settings
 
+from perfledger.runners.command import Settings
 from tests.runners.node import Node, kernel, nvidia_smi, polls, prepared, small_disk, tool
 from tests.runners.test_host_run import checkout
 

@@ -14,9 +14,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+
 from perfledger.runners import host_agent, nodes
 from perfledger.runners.command import Settings
-
 from tests.runners import quick
 from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, small_disk, tool
 

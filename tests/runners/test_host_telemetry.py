@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
+
 from perfledger.parsers.engine.registry import telemetry_by_id
 from perfledger.parsers.engine.telemetry import claimant, read_telemetry
 from perfledger.runners.cli import main
-
 from tests.runners.home import RECORD
 from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, replacing, tool
 

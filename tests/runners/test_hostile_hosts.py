@@ -13,12 +13,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from perfledger.runners import nodes, record, slurm
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import ProgramResult
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Job, Ssh
-
 from tests.runners.arrivals import arrive, begun, launched, lost
 
 HEAD = b'perfledger {"files": true}\n'

@@ -9,11 +9,11 @@ import subprocess
 
 import pytest
 from msgspec.structs import replace
+
 from perfledger.runners import host_agent, wrappers
 from perfledger.runners.command import build_run, launch_words
 from perfledger.runners.job import NODE_VARIABLES, RunnerError, texts
 from perfledger.runners.recipe import LAUNCHERS, select_cases
-
 from tests.runners.node import prepared, tool
 from tests.runners.written import filled, loaded, written
 

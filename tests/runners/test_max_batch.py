@@ -6,11 +6,11 @@ import os
 import signal
 
 import pytest
+
 from perfledger.runners import recipe
 from perfledger.runners.batch import largest_fitting, next_size, smallest_sizes
 from perfledger.runners.cli import main
 from perfledger.runners.recipe import select_cases
-
 from tests.runners.home import RECORD, Runner, folder_of, load, running, until
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+
 from perfledger.runners import recipe
 from perfledger.runners.job import RunnerError
 from perfledger.runners.recipe import Image, Launcher, Lookup, MatrixTable, RecipeSource, RequiredRecords, Setup
-
 from tests.runners.written import loaded, written
 
 WHOLE = """

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.read import facts
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import by_id
@@ -18,7 +19,6 @@ from perfledger.runners import recipe as recipes
 from perfledger.runners.command import trainer_words
 from perfledger.runners.job import texts
 from perfledger.runners.recipe import LaunchRecipe, RecipeCase, select_cases, text_of
-
 from tests.corpus import corpus
 
 ROOT = Path(__file__).parents[2]

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+
 from perfledger.parsers.contract import FACTS, OPTIONS
 from perfledger.parsers.engine.registry import by_id
 from perfledger.runners import recipe as recipes

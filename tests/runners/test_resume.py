@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+
 from perfledger.runners import recipe, record
 from perfledger.runners.batch import settled_runs
 from perfledger.runners.cli import main
@@ -18,7 +19,6 @@ from perfledger.runners.command import build_run
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.recipe import select_cases
 from perfledger.runners.transport import JobState, Local, Target
-
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, Runner, folder_of, load, running, until
 from tests.runners.jobs import CPU

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import click
 import pytest
+
 from perfledger.runners import recipe, record
 from perfledger.runners.cli import cli, main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.nodes import printable
 from perfledger.runners.run import complain
-
 from tests.runners import quick
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, until
@@ -528,9 +528,9 @@ def test_a_recipe_can_be_given_as_a_path(capsys, write_recipe):
 @pytest.fixture
 def no_ingest(tmp_path, monkeypatch):
     """Make an `ingest` that cannot be asked, as where its packages are not installed."""
-    (tmp_path / "root/ingest").mkdir(parents=True)
-    (tmp_path / "root/ingest/__init__.py").write_text("raise ImportError('regex is not installed')\n")
-    monkeypatch.setattr(record, "ROOT", tmp_path / "root")
+    (tmp_path / "root/perfledger/ingest").mkdir(parents=True)
+    (tmp_path / "root/perfledger/__init__.py").write_text("raise ImportError('regex is not installed')\n")
+    monkeypatch.setattr(record, "TOP", tmp_path / "root")
     monkeypatch.setattr(record, "_ingest", quick.INGEST)
 
 

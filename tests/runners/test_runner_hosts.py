@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+
 from perfledger.runners import run as runs
 from perfledger.runners.cli import main
-
 from tests.runners.clusters import SshHost, ssh_hosts
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until
 from tests.runners.node import ended

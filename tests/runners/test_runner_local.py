@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
+
 from perfledger.runners import run as runs
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.transport import Local
-
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
 from tests.runners.jobs import change_agent
 from tests.runners.node import ended

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from msgspec import structs
+
 from perfledger.runners import batch, nodes, recipe, transport
 from perfledger.runners import run as running
 from perfledger.runners.batch import Aim, Narrowing, current_figure, earlier_figure, order, until_narrow
@@ -22,7 +23,6 @@ from perfledger.runners.command import build_run
 from perfledger.runners.job import RunnerError
 from perfledger.runners.recipe import select_cases
 from perfledger.schema.figures import CaseFigure, FiguresFound
-
 from tests.runners import home
 from tests.runners.home import RECORD, ROOT, load
 from tests.runners.test_end_to_end import RECIPE, TRAINER

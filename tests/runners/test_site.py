@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+
 from perfledger.runners import site
 from perfledger.runners.cli import main
 from perfledger.runners.command import Settings, build_run
@@ -17,7 +18,6 @@ from perfledger.runners.job import RunnerError, texts
 from perfledger.runners.recipe import load, select_cases
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.transport import Local, Ssh
-
 from tests.runners.home import RECORD, folder_of, running, until
 from tests.runners.home import load as load_json
 from tests.runners.jobs import planned

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from perfledger.runners.job import RunnerError
 from perfledger.runners.slurm import Slurm
 from perfledger.runners.targets import parse_target

@@ -7,6 +7,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+
 from perfledger.runners import recipe
 from perfledger.runners.command import trainer_words
 from perfledger.runners.job import texts

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 

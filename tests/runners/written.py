@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
+
 from perfledger.runners import host_agent, recipe
 from perfledger.runners.job import Word
 from perfledger.runners.recipe import LaunchRecipe

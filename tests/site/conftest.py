@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import pytest
+
 from perfledger.ingest.compute.comparison_tables import Figures, tables
 from perfledger.ingest.published import publications
 from perfledger.ingest.read import plans
@@ -33,7 +34,6 @@ from perfledger.ingest.site.pages import formats
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run, from_text, text_of
 from perfledger.schema.results import ResultRecord
-
 from tests import builders
 from tests.site import kinds, planted, traced
 from tests.site import large as many

@@ -16,7 +16,6 @@ from perfledger.ingest.read.plans import Plans
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Problem, Run, text_of
-
 from tests import builders
 from tests.site import traced
 

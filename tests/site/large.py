@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.read.accelerators import Accelerator, Accelerators
 from perfledger.ingest.site import builder
@@ -15,7 +16,6 @@ from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import summary
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.builders import edited, run
 

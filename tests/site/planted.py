@@ -19,7 +19,6 @@ from typing import Any
 from perfledger.ingest.published import publications
 from perfledger.ingest.read import accelerators, walk
 from perfledger.schema.plans import PLANS_FOLDER, SCHEMA
-
 from tests.site import kinds
 from tests.site.projects import copy_code
 

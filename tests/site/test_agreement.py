@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+
 from perfledger.ingest import build
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import own
@@ -31,7 +32,6 @@ from perfledger.ingest.site.result_tables import sections
 from perfledger.ingest.site.table_metrics import candidates, leaders
 from perfledger.schema.records import Run, from_text
 from perfledger.schema.results import ResultRecord, ResultsDocument
-
 from tests import builders
 from tests.corpus import corpus
 from tests.site.conftest import ROOT, serve

@@ -9,6 +9,7 @@ import re
 from functools import cache
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES
 from perfledger.ingest.published import publications
@@ -20,7 +21,6 @@ from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import reports as report_pages
 from perfledger.ingest.site.render import drawing
-
 from tests.site.conftest import ROOT
 
 WORDS = words.load()

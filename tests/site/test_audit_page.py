@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common import numbers, words
 from perfledger.ingest.published import audit
 from perfledger.ingest.published import publications as published_figures
 from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.site import builder
-
 from tests import builders
 from tests.site.conftest import BLANK
 from tests.site.kinds import LOG, figure, made_up

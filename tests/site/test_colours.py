@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+
+from perfledger import TEMPLATES
 from perfledger.ingest.common.toml_file import FileError
 from perfledger.ingest.site.render import colours, drawing
 from perfledger.ingest.site.render.chart import Axis, ChartLine, Dot, Dots, Lines, Panel, Point
-
-from perfledger import TEMPLATES
 
 PAPER, SLATE = "#ffffff", "#1c2027"
 CORE = ("paddle", "pytorch", "tensorflow", "mxnet")

@@ -15,6 +15,8 @@ import duckdb
 import pandas as pd
 import pytest
 from msgspec.structs import replace
+from pyarrow import parquet
+
 from perfledger.ingest.common import problems
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute.results import results as results_of
@@ -22,8 +24,6 @@ from perfledger.ingest.site.data import columnar, results
 from perfledger.ingest.site.data.problems import document, records
 from perfledger.ingest.site.model import Site, suites
 from perfledger.schema.records import Problem
-from pyarrow import parquet
-
 from tests import builders
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES, coded, phrase
 from perfledger.ingest.site import run_tables
@@ -22,7 +23,6 @@ from perfledger.ingest.site.pages import runs as page
 from perfledger.ingest.site.render.text import file_slug, plain
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.site import markup
 from tests.site.test_scale import many, site_of

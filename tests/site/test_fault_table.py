@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.site.fault_table import HeldPromise, faults, table
 

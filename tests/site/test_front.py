@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
@@ -15,7 +16,6 @@ from perfledger.ingest.site import answers, builder, published_figures, rivals
 from perfledger.ingest.site.model import Site, Suite, suites
 from perfledger.ingest.site.pages import summary
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, run
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
@@ -20,7 +21,6 @@ from perfledger.ingest.site import heat
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import summary
 from perfledger.schema.vocabulary import PRECISIONS
-
 from tests import builders
 from tests.builders import run
 from tests.site.kinds import figure, made_up

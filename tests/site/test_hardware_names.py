@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.site import answers, hardware_names
-
 from tests.builders import run
 
 WORDS = own()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.read.accelerators import Accelerator, Accelerators
@@ -19,7 +20,6 @@ from perfledger.ingest.site.data import results as results_data
 from perfledger.ingest.site.hardware_tables import Matrix, matrices
 from perfledger.ingest.site.model import Site, suites
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.builders import absent, edited, run
 

@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES, WordsEntry
 from perfledger.ingest.compute.results import results
@@ -25,7 +26,6 @@ from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import Lines
 from perfledger.ingest.site.render.table import Table
 from perfledger.schema.records import Run
-
 from tests import builders
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,11 +13,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.site.render import drawing, jinja
 from perfledger.ingest.site.render.chart import Chart, Dot, Dots, Panel, framed
 from perfledger.ingest.site.render.text import plain
-
 from tests.site import markup, planted
 from tests.site.markup import Element
 

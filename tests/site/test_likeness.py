@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.published.likeness import better, like
 from perfledger.ingest.published.publications import METRICS, REPEATS
 from perfledger.ingest.site.render.table import Table
-
 from tests.site.test_reports import cut_of, markdown, named, one, tabled
 
 OF_ROWS = 'rows = "devices"\ncolumns = "framework"\nseveral = true'

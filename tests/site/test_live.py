@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfledger.ingest.common import sources
 
+from perfledger.ingest.common import sources
 from tests.hooks import hook
 from tests.site.projects import copy_code
 
@@ -306,7 +306,7 @@ def test_a_build_writes_the_pages_on_a_fresh_checkout_and_again_only_after_a_cha
     for language in LANGUAGES:
         assert "train.log" in (folder / "site" / language / RUN / "index.html").read_text("utf-8")
     # The question of the hook before each build.
-    monkeypatch.setattr(sources, "_ROOT", folder)
+    monkeypatch.setattr(sources, "CODE", tuple(folder / each.name for each in sources.CODE))
     asked = folder / "docs", [folder / "raw_logs"], "perfledger"
     assert not sources.are_newer(*asked)
     with (folder / TEMPLATES[""]).open("a") as template:

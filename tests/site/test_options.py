@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute.results import results as results_of
 from perfledger.ingest.site import run_names, run_tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.options import in_words, listed
-
 from tests import builders
 
 

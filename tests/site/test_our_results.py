@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.published.publications import Publications
@@ -12,7 +13,6 @@ from perfledger.ingest.site import our_results
 from perfledger.ingest.site.model import Site, Suite, suites
 from perfledger.ingest.site.published_figures import published_tables
 from perfledger.schema.records import Run
-
 from tests.builders import HARDWARE, edited, run
 from tests.site.test_reports import figures, one
 

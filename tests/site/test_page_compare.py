@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.site.render.text import slug
 from perfledger.schema.records import from_json
 from perfledger.schema.results import ResultRecord
-
 from tests.builders import HARDWARE
 from tests.site.conftest import serve
 

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from perfledger.ingest.site.render import colours
 
+from perfledger.ingest.site.render import colours
 from tests.builders import HARDWARE
 from tests.site.large import RIVALS, SHARED_MODELS, accelerator
 

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from perfledger.ingest.common import numbers
 
+from perfledger.ingest.common import numbers
 from tests.site.large import ACCELERATORS, MODELS, RIVALS, SHARED_MODELS, accelerator
 
 Visit = Callable[..., Any]

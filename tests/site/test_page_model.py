@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.drawing import nice, shortened
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.result_tables import comparison
-
 from tests.builders import HARDWARE, SPEED, metrics, run
 from tests.site.test_chart_labels import WRITTEN
 from tests.site.test_result_tables import parts

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import coded
 from perfledger.ingest.site import addresses, run_tables
-
 from tests.site.large import LIMITS, ODD, RUNS, SHOWN, SITE, accelerator, network
 
 Visit = Callable[..., Any]

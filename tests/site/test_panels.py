@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import model
 from perfledger.ingest.site.render import jinja
-
 from tests.builders import run
 
 MODEL = "models/resnet50/"

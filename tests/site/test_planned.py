@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.read.plans import Plans
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.planned import planned
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Run
-
 from tests import builders
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.published import publications
@@ -22,7 +23,6 @@ from perfledger.ingest.site.reproduce import CommandBlock
 from perfledger.runners import recipe as recipes
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.runners.test_recipe_sources import COVERAGE
 from tests.site.conftest import ROOT

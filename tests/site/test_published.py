@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfledger.ingest.site import forge
 
+from perfledger.ingest.site import forge
 from tests.hooks import hook
 from tests.site import markup
 from tests.site.kinds import FORGE, LOGO

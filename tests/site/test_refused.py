@@ -9,13 +9,13 @@ import re
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.cli import main
 from perfledger.ingest.compute import results
 from perfledger.ingest.site import run_tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.schema.records import FactValue
-
 from tests.builders import edited, run
 
 REFUSED = {"published": False, "sound": False}

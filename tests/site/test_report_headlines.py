@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.published.slices import cut
 from perfledger.ingest.site.report_headlines import Headline, headline
-
 from tests.site.test_reports import ALL, cut_of, declared, markdown, named, one
 
 WORDS = words.load()

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.published.declarations import Report, ReportError, reports
 from perfledger.ingest.published.publications import Publications, Publisher
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.report_links import Links, Shelf, links, shelf
-
 from tests.site.test_reports import HEAD, declared, figures, markdown, site_of
 
 ALL = {each.id: each for each in reports()}

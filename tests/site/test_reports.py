@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import pytest
 from msgspec import structs
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.toml_file import FileError
 from perfledger.ingest.published import publications
@@ -25,7 +26,6 @@ from perfledger.ingest.site.render import drawing, jinja
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.drawing import shortened
 from perfledger.ingest.site.render.table import Cell, Table
-
 from tests import builders
 from tests.site.conftest import BLANK
 from tests.site.tabled import rows_in

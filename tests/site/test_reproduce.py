@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own, phrase
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import answers, reproduce
@@ -16,7 +17,6 @@ from perfledger.ingest.site import result_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.site import markup
 

@@ -18,7 +18,6 @@ from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.result_charts import efficiency, throughput
 from perfledger.schema.records import Run
-
 from tests.builders import HARDWARE, edited, run
 from tests.site.tabled import tables_in
 

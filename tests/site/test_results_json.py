@@ -14,6 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.compute.results import results as medians
 from perfledger.ingest.published import publications as published_figures
@@ -24,7 +25,6 @@ from perfledger.ingest.site.published_figures import is_shown
 from perfledger.schema.records import Run, from_text, to_json
 from perfledger.schema.results import ResultRecord
 from perfledger.schema.vocabulary import METRICS
-
 from tests import builders
 from tests.site import markup
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES, phrase
 from perfledger.ingest.compute.results import results
@@ -20,7 +21,6 @@ from perfledger.ingest.site.pages.problems import GROUPS_SHOWN
 from perfledger.ingest.site.render import jinja
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.schema.records import Problem, Run
-
 from tests import builders
 from tests.site.large import BLANK
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.results import counts
@@ -15,7 +16,6 @@ from perfledger.ingest.site import answers, scorecards
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.stated import joined, stated
 from perfledger.schema.records import Run, from_text
-
 from tests import builders
 from tests.builders import HARDWARE, run
 from tests.site.conftest import ledger

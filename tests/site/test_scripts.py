@@ -10,7 +10,6 @@ from pathlib import Path
 from perfledger.ingest.common import words
 from perfledger.ingest.compute import comparison
 from perfledger.ingest.site.pages import compare
-
 from tests.site.conftest import ROOT
 
 ASSETS = ROOT / "report_templates" / "theme" / "assets"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+
 from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words
 from perfledger.ingest.common.cache import Cache
@@ -20,7 +21,6 @@ from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.records import Problem, Run
-
 from tests import builders
 from tests.site.tabled import rows_in
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import own, phrase
 from perfledger.ingest.site.render import drawing, table

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 
 import pytest
-from perfledger.ingest.common import words
 
+from perfledger.ingest.common import words
 from tests.site.source_documents import DOCUMENTS, PrintedTable
 from tests.site.tabled import Rows, tables_in
 from tests.site.test_reports import markdown

@@ -10,9 +10,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.common.words import LANGUAGES
 from perfledger.ingest.published import publications
-
 from tests.site.conftest import ROOT
 from tests.site.test_reports import markdown
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import Text
 from perfledger.ingest.compute.results import results
@@ -20,7 +21,6 @@ from perfledger.ingest.site import source_form
 from perfledger.ingest.site.model import Site, Suite, suites
 from perfledger.ingest.site.render.table import Cell, Table
 from perfledger.schema.records import Run
-
 from tests.builders import HARDWARE, edited, run
 from tests.site.conftest import ROOT
 from tests.site.test_reports import figures, one

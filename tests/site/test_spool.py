@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 import pytest
+
 from perfledger.ingest.site import spool
 from perfledger.ingest.site.spool import Spool
 

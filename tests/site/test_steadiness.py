@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.site import answers, caveats, steadiness
@@ -12,7 +13,6 @@ from perfledger.ingest.site import result_tables as tables
 from perfledger.ingest.site.model import Site, suites
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.schema.records import Run
-
 from tests.builders import HARDWARE, edited, run
 
 WORDS = own()

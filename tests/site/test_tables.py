@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import LANGUAGES, own, phrase
 from perfledger.ingest.site import table_metrics
 from perfledger.ingest.site.render import prose, table_files
@@ -20,7 +21,6 @@ from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Link, Rest, Table, TableError, View, absent, cell
 from perfledger.ingest.site.result_tables import comparison, scaling
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.builders import edited, run
 from tests.site.tabled import plain, tables_in

@@ -16,9 +16,9 @@ from typing import Annotated
 
 import pytest
 from msgspec import Meta, Struct
+
 from perfledger.ingest.common import toml_file, words
 from perfledger.ingest.site.render.template_errors import TemplateError, located
-
 from tests.site.projects import copy_code
 
 ROOT = Path(__file__).resolve().parents[2]

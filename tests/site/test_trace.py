@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+
 from perfledger.ingest.common.words import LANGUAGES, own, phrase
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import addresses, builder
@@ -25,7 +26,6 @@ from perfledger.ingest.site.run_tables import fact_line
 from perfledger.schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
 from perfledger.schema.redaction import redact
 from perfledger.schema.redaction.rules import KINDS
-
 from tests import builders
 from tests.builders import edited
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from perfledger.ingest.site import forge
 
+from perfledger.ingest.site import forge
 from tests.hooks import hook
 
 BLOCKS = hook("blocks")

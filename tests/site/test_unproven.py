@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.site import result_tables as tables
@@ -14,7 +15,6 @@ from perfledger.ingest.site.pages import formats as formats_page
 from perfledger.ingest.site.render.table import Cell, Table
 from perfledger.parsers.engine.registry import formats
 from perfledger.schema.records import Run
-
 from tests.builders import edited, run
 from tests.site.conftest import ALL_FORMATS
 

@@ -10,9 +10,9 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest import build as builder
 from perfledger.ingest import cli, verify
-
 from tests.site.conftest import ROOT
 
 CASE = "raw_logs/lenet5/mindspore/cpu-n1d1-bs64-fp32"

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from perfledger.ingest.common.words import LANGUAGES
 
+from perfledger.ingest.common.words import LANGUAGES
 from tests.site.conftest import ROOT
 
 FRONT_PAGE = 150_000

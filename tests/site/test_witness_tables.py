@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfledger.ingest.common.words import LANGUAGES, Text, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.measurement import WITNESSES
@@ -19,7 +20,6 @@ from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
 from perfledger.ingest.site.render.table_files import flat
 from perfledger.schema.records import Run
-
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, silent, witness
 from tests.site.tabled import plain

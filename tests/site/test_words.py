@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from perfledger.ingest.common import words
 from perfledger.ingest.common.toml_file import FileError
 from perfledger.ingest.compute.rules import NAMES

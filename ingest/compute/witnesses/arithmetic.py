@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.frame import TIMED, StepRows
 from perfledger.ingest.compute.series import (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.frame import increments
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding

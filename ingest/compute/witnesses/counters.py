@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+
 from perfledger.ingest.compute.frame import StepRows, smaller_steps
 from perfledger.ingest.compute.series import (
     NoFigureError,

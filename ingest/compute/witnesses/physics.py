@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
+
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.compute.metrics import highest_peak, peak_of
 from perfledger.ingest.compute.series import ThroughputSeries, no_figure

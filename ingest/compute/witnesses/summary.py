@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, rounding, scoped
 from perfledger.ingest.compute.witnesses.arithmetic import over_seconds

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
 from perfledger.ingest.common.problems import TABLE, file_of
 from perfledger.ingest.common.words import LANGUAGES, Words
 from perfledger.ingest.compute.results import version

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Words
 from perfledger.ingest.compute.comparison import conditions_of

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from msgspec import UNSET
+
 from perfledger.ingest.common.words import Words
 from perfledger.ingest.published.likeness import better
 from perfledger.ingest.published.publications import Published, Publisher, options_cell

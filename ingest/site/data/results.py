@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct
+
 from perfledger.ingest.common.cells import no_formula
 from perfledger.ingest.common.words import Words
 from perfledger.ingest.site.data import measured, printed

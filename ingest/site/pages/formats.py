@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from perfledger import TEMPLATES
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.common.words import Bilingual, Text, phrase
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Page, Site
-
-from perfledger import TEMPLATES
 
 if TYPE_CHECKING:
     from perfledger.parsers.contract import Format, Pause

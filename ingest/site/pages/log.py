@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from markupsafe import Markup
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.files import file_hash
 from perfledger.ingest.common.words import Text, coded, phrase, word_for

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
+
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.declarations import SECTIONS, Block, Report, ReportError
 from perfledger.ingest.published.publications import Published

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from msgspec import UnsetType, structs
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, coded, phrase, word_for
 from perfledger.ingest.compute.results import repeats as repeats_of

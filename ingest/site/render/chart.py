@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from msgspec import Struct, json
 from msgspec.structs import asdict, replace
+
 from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, phrase
 from perfledger.ingest.site.render.text import plain
 

@@ -10,9 +10,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
-from perfledger.ingest.common.toml_file import read
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common.toml_file import read
 
 _SOURCE = TEMPLATES / "frameworks.toml"
 Colour = Annotated[str, Meta(pattern=r"^#[0-9a-f]{6}\Z", description="a colour such as #1a2b3c")]

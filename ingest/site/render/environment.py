@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from perfledger.ingest.site.render.text import escape
-
 from perfledger import TEMPLATES
+from perfledger.ingest.site.render.text import escape
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -15,6 +15,7 @@ from typing import Any
 
 from markupsafe import Markup
 from markupsafe import escape as escape_html
+
 from perfledger.ingest.common.numbers import ABSENT
 from perfledger.ingest.common.words import Text, Words, phrase
 from perfledger.ingest.site.render import table_files

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
+
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
 from perfledger.ingest.site.model import Hit, Page

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
+
 from perfledger.ingest.site.render.table import Column, Table, cell
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from markupsafe import Markup
+
 from perfledger.ingest.common.cells import no_formula
 from perfledger.ingest.common.numbers import ABSENT
 from perfledger.ingest.common.words import Text, Words

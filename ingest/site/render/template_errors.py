@@ -9,11 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from perfledger import TEMPLATES
 from perfledger.ingest.common.documents import DocumentError, read_text
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.toml_file import FileError, did_you_mean, display_path
-
-from perfledger import TEMPLATES
 
 if TYPE_CHECKING:
     from jinja2 import TemplateNotFound

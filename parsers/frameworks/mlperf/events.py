@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 from math import isfinite, nan
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns
 from perfledger.parsers.frameworks.mlperf.lines import EVENTS, RUN
 

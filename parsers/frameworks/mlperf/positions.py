@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import isfinite, isnan, nan
 
 import numpy as np
+
 from perfledger.parsers.frameworks.mlperf.events import NEXT, Event, of_run
 from perfledger.parsers.frameworks.mlperf.lines import RUN
 

@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 from math import isfinite, isnan, nan
 
 import numpy as np
+
 from perfledger.parsers.contract import Columns, Postprocessed
 from perfledger.parsers.frameworks.mlperf.course import MOST, Course, course_of, seconds_trained, told_to_the_end
 from perfledger.parsers.frameworks.mlperf.events import (

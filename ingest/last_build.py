@@ -46,7 +46,7 @@ def asked(inputs: Inputs, *options: object) -> str:
     """
     if inputs.stores or is_url(inputs.ledger) or not all(each.is_dir() for each in inputs.paths):
         return ""
-    state, newest = sources.looked_at([*inputs.paths, *inputs.published, Path(inputs.layout), *sources.CODE])
+    state, newest = sources.looked_at([*inputs.paths, *inputs.published, *sources.beside_logs(inputs.layout)])
     # Installing a library changes the folder that holds it.
     libraries = Path(click.__file__).parents[1].stat().st_mtime_ns
     settled = is_settled([0, 0, newest])

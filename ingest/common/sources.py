@@ -41,10 +41,15 @@ def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
     return digest.hexdigest(), newest
 
 
+def beside_logs(layout: str) -> list[Path]:
+    """Return what pages are made of, other than the logs: our code, and a layout's file of the user."""
+    return [*CODE, *([Path(layout)] if layout.endswith(".toml") else [])]
+
+
 def state(paths: Sequence[Path], layout: str) -> str:
     """Return the state of all sources of the pages for these logs; call it before they are read."""
     named = {"logs": [str(each.resolve()) for each in paths], "layout": layout}
-    return json.dumps({**named, "sources": fingerprint([*paths, Path(layout), *CODE])})
+    return json.dumps({**named, "sources": fingerprint([*paths, *beside_logs(layout)])})
 
 
 def record(docs: Path, before: str) -> None:

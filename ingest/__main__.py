@@ -1,46 +1,65 @@
 """Entry point of `python -m ingest`."""
 
 import os
-import resource
 import sys
 import traceback
+from importlib import import_module
+from typing import NoReturn
 
-from perfledger.ingest.cli import main
+from perfledger import INSTALLED
 
 #: Exit codes of an internal error and of a missing package; Python's own, 1, means that the site is built.
 FAULT, NOTHING = 3, 2
 #: Bytes of address space that one process needs to read a few logs and to write their pages; half of it is Arrow's.
 LEAST_MEMORY = 600_000_000
+_REMEDY = (
+    "python -m pip install 'perfledger[site]'"
+    if INSTALLED
+    else "python -m pip install -r requirements/site.txt, or use the Python of `make site`"
+)
 
 
-def _refuse_too_little_memory() -> None:
-    """Say that the limit is too low: with less, NumPy's library may end the process by itself, with exit code 1."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
-        had, needed = (f"{each // 10**6} MB" for each in (limit, LEAST_MEMORY))
-        print(f"ingest: {had} of address space is too little, so nothing was written: allow {needed}", file=sys.stderr)
-        sys.exit(NOTHING)
+def run(name: str, module: str) -> NoReturn:
+    """Run `main` of a module, and end with its exit code.
 
-
-if __name__ == "__main__":
+    Args:
+        name: of the program, for messages.
+        module: is imported here, so that a package that is missing gives a message.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread takes address space, and has little to do
-    _refuse_too_little_memory()
+    _refuse_too_little_memory(name)
     try:
-        sys.exit(main())
+        sys.exit(import_module(module).main())
     except ModuleNotFoundError as error:
-        need = "python -m pip install -r requirements/site.txt, or use the Python of `make site`"
-        print(f"ingest: {sys.executable} has no module {error.name}, so nothing was read: {need}", file=sys.stderr)
+        print(
+            f"{name}: {sys.executable} has no module {error.name}, so nothing was written: {_REMEDY}", file=sys.stderr
+        )
         sys.exit(NOTHING)
     except ImportError as error:
         need = "free memory, or install the packages anew"
-        print(f"ingest: a package cannot be loaded, so nothing was written: {error}: {need}", file=sys.stderr)
+        print(f"{name}: a package cannot be loaded, so nothing was written: {error}: {need}", file=sys.stderr)
         sys.exit(NOTHING)
     except Exception as error:
         from perfledger.parsers.contract import FormatError
 
         if isinstance(error, FormatError):  # A mistake in a module that a contributor writes, which names it.
-            print(f"ingest: {error}", file=sys.stderr)
+            print(f"{name}: {error}", file=sys.stderr)
             sys.exit(NOTHING)
         traceback.print_exc()
-        print("ingest: a bug in Perfledger; please report it with the lines above", file=sys.stderr)
+        print(f"{name}: a bug in Perfledger; please report it with the lines above", file=sys.stderr)
         sys.exit(FAULT)
+
+
+def _refuse_too_little_memory(name: str) -> None:
+    """Say that the limit is too low: with less, NumPy's library may end the process by itself, with exit code 1."""
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
+        had, needed = (f"{each // 10**6} MB" for each in (limit, LEAST_MEMORY))
+        print(f"{name}: {had} of address space is too little, so nothing was written: allow {needed}", file=sys.stderr)
+        sys.exit(NOTHING)
+
+
+if __name__ == "__main__":
+    run("ingest", "perfledger.ingest.cli")

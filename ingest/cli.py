@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfledger.ingest.common.errors import UsageError, printable
+from perfledger.ingest.common import project
+from perfledger.ingest.common.errors import UsageError, as_called, printable
 
 if TYPE_CHECKING:
     from perfledger.ingest.build import Inputs, State, Written
@@ -23,36 +25,48 @@ if TYPE_CHECKING:
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+EXIT_CODES = (
+    "Exit codes: 0, all inputs were recognized; 1, the rest is done and some inputs were not recognized; 2, nothing "
+    "was written."
+)
 _ENDED = "every file is either as before or complete"
 _SHORT, _CLOSED = "Free what is short (disk, memory, open files)", "Allow this user to open it"
 #: Names of files that the summary names at most.
 _NAMES_SHOWN = 5
-#: Options of earlier versions that are commands now, with the option that takes their value there.
-_OLD_OPTIONS = {
-    "--check": "check",
-    "--explain": "explain",
-    "--diff": "diff",
-    "--new-suite": "new-suite",
-    "--audit-to": "audit",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
+    """Run the command of `python -m ingest`; return its exit code."""
+    return run(commands, arguments, PROGRAM, "build")
+
+
+def run(group: click.Group, arguments: Sequence[str] | None, program: str, usual: str) -> int:
+    """Run a command of a group.
+
+    Args:
+        group: the commands.
+        arguments: those of the process by default.
+        program: its name in help.
+        usual: the command that paths alone mean.
 
     Returns:
-        0: everything was understood; 1: the site is built and some inputs were not; 2: nothing was written.
+        0: everything was understood; 1: the rest is done, and some inputs were not; 2: nothing was written.
     """
     given = list(sys.argv[1:] if arguments is None else map(str, arguments))
+    name = program.rpartition(" ")[2]
     try:
-        code = int(commands.main(with_command(given), prog_name=PROGRAM, standalone_mode=False) or UNDERSTOOD)
+        project.enter()
+        code = int(
+            group.main(with_command(given, group, usual), prog_name=program, standalone_mode=False) or UNDERSTOOD
+        )
         sys.stdout.flush()
         return code
     except click.ClickException as error:
         error.show()
         return NOTHING
     except UsageError as error:
-        print(printable(f"ingest: {error}"), file=sys.stderr)
+        print(printable(as_called(f"{name}: {error}")), file=sys.stderr)
         return NOTHING
     except BrokenPipeError:
         _no_more_output()  # its reader has gone; end quietly, as filters do
@@ -61,11 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cause = getattr(error, "strerror", None) or os.strerror(errno.ENOMEM)
         where = getattr(error, "filename", None) or "the system refused something"
         remedy = _CLOSED if isinstance(error, PermissionError) else _SHORT
-        print(printable(f"ingest: {where}: {cause}; {_ENDED}. {remedy}, and run again"), file=sys.stderr)
+        print(printable(f"{name}: {where}: {cause}; {_ENDED}. {remedy}, and run again"), file=sys.stderr)
         _no_more_output()
         return NOTHING
     except (KeyboardInterrupt, click.Abort):
-        print("ingest: interrupted; every file is either as before or complete", file=sys.stderr)
+        print(f"{name}: interrupted; every file is either as before or complete", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -75,38 +89,19 @@ def _no_more_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def with_command(given: Sequence[str]) -> list[str]:
-    """Return arguments that begin with a command: paths alone mean `build`, old options the command they became."""
-    if given and (given[0] in commands.commands or given[0] == "--help"):
+def with_command(given: Sequence[str], group: click.Group, usual: str) -> list[str]:
+    """Return arguments that begin with a command: paths alone mean the usual one."""
+    if given and (given[0] in group.commands or given[0] in ("-h", "--help", "--version")):
         return list(given)
-    for place, argument in enumerate(given):
-        option, _, value = argument.partition("=")
-        if command := _OLD_OPTIONS.get(option):
-            return _replaced(command, option, value, list(given[:place]), list(given[place + 1 :]))
-    return ["build", *given]
+    return [usual, *given]
 
 
-def _replaced(command: str, option: str, value: str, before: list[str], after: list[str]) -> list[str]:
-    """Return the arguments of the command that an option became, and tell the user of it."""
-    values = [] if command == "check" else [value] if value else [after.pop(0)] if after else []
-    values = ["--to", *values] if command == "audit" else values
-    print(
-        f"ingest: {option} is now a command: {PROGRAM} {command}; the option goes with the next release",
-        file=sys.stderr,
-    )
-    return [command, *values, *before, *after]
-
-
-@click.group(
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Paths alone mean `build`. Exit codes: 0, all inputs were recognized; 1, the site is built and some inputs "
-    "were not recognized; 2, nothing was written.",
-)
+@click.group(context_settings=SETTINGS, epilog=f"Paths alone mean `build`. {EXIT_CODES}")
 def commands() -> None:
     """Read raw training logs, compute their figures, and generate the report site."""
 
 
-def _reads_logs(command: Callable[..., Any]) -> Callable[..., Any]:
+def reads_logs(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments of every command that reads a tree of logs, and give them to it as `inputs`."""
 
     @wraps(command)
@@ -154,16 +149,16 @@ _ledger_option = click.option(
     default="",
     help="Folder of the ledger, here or in an object store, as a Parquet dataset [default: data/runs below the pages].",
 )
-_verbose_option = click.option("--verbose", is_flag=True, help="Print every problem, however many there are.")
+verbose_option = click.option("--verbose", is_flag=True, help="Print every problem, however many there are.")
 
 
 @commands.command()
-@_reads_logs
+@reads_logs
 @_out_option
 @_ledger_option
 @click.option("--strict", is_flag=True, help="Write nothing if any input was not recognized.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line per run; write no site unless --out is given.")
-@_verbose_option
+@verbose_option
 def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: bool, verbose: bool) -> int:
     """Read logs and write the site.
 
@@ -185,7 +180,7 @@ def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: 
         return _build(inputs, strict, verbose, asked)
 
 
-def _keep_apart(inputs: Inputs) -> None:
+def keep_apart(inputs: Inputs, option: str = "--out") -> None:
     """Refuse to write pages where logs are read: the next run would read them as logs.
 
     Raises:
@@ -196,7 +191,7 @@ def _keep_apart(inputs: Inputs) -> None:
         top = path.resolve()
         if out.is_relative_to(top) and not any(each.startswith(".") for each in out.relative_to(top).parts):
             raise UsageError(
-                f"--out {inputs.out}: lies in {path}, whose files are read as logs, so nothing was written; give --out "
+                f"{option} {inputs.out}: lies in {path}, whose files are read as logs, so nothing was written; give "
                 "a folder outside it, or one whose name begins with a dot"
             )
 
@@ -210,7 +205,7 @@ def _build(
 
     state = _read(inputs)
     if writes:
-        _keep_apart(inputs)
+        keep_apart(inputs)
     if as_json:
         for line in state.ledger.lines():
             print(line)
@@ -229,12 +224,27 @@ def _build(
     return printed.status
 
 
+def write_pages(inputs: Inputs, verbose: bool) -> int:
+    """Write the pages of a site that is built at once; print problems and a table of what was read.
+
+    Returns:
+        the exit code of the command; with `NOTHING`, there are no pages.
+    """
+    from perfledger.ingest import build as builder
+
+    state = _read(inputs)
+    _print_lines(_messages(state, verbose))
+    builder.write(state)
+    print(_table(state))
+    return _status(state)
+
+
 @commands.command()
-@_reads_logs
+@reads_logs
 @_out_option
 @_ledger_option
 @click.option("--strict", is_flag=True, help="Fail if any input was not recognized, too.")
-@_verbose_option
+@verbose_option
 def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: bool) -> int:
     """Check that docs/data/ is what the logs say.
 
@@ -342,19 +352,28 @@ def explain(log: Path, layout: str) -> int:
 
 
 @commands.command()
-@_reads_logs
+@reads_logs
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, which also names the formats known.")
-def figures(inputs: Inputs, as_json: bool) -> int:
-    """Print the figure of each case below PATH.
+@click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV.")
+@click.option("--markdown", is_flag=True, help="Print the rows as a table in Markdown.")
+@click.option("--cases", is_flag=True, help="Print a row per case instead: median over its repeats, interval, spread.")
+@click.option(
+    "--format", "export", type=click.Choice(["bencher", "github-action-benchmark", "openmetrics"]),
+    help="Print the cases as such a service reads them.",
+)  # fmt: skip
+def figures(inputs: Inputs, as_json: bool, as_csv: bool, markdown: bool, cases: bool, export: str | None) -> int:
+    """Print a row for each log: its figure, or why it has none. Nothing is written.
 
-    It prints the median over the repeats, its 95 % bootstrap interval from five repeats on, and the spread; and why a
-    run has none.
+    Example: perfledger figures logs/ --csv > figures.csv. The 95 % interval is the bootstrap interval of the median of
+    the case, from five repeats on. A row says which other numbers of the log support its figure.
     """
     import msgspec
 
     from perfledger.ingest import build as builder
+    from perfledger.ingest import exports
     from perfledger.ingest import figures as printing
     from perfledger.ingest.common.problems import message
+    from perfledger.parsers.engine import registry
 
     if not inputs.paths:
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
@@ -364,15 +383,31 @@ def figures(inputs: Inputs, as_json: bool) -> int:
         print(msgspec.json.encode(found).decode())
         return UNDERSTOOD
     _print_lines(map(message, state.of_no_run))
+    _print_lines(registry.added().broken)
     if not found.runs:
         raise UsageError("no logs in the given paths, so there are no figures")
-    print(printable(printing.table(found)))
-    return UNDERSTOOD
+    if export:
+        print(exports.FORMATS[export](found))
+    elif as_csv:
+        print(printing.csv(found), end="")
+    elif cases:
+        print(printable(printing.table_of_cases(found)))
+    else:
+        style, width = ("github", 0) if markdown else ("simple", _width())
+        print(printable(printing.table(found, style, width)))
+        if state.ledger.passed_over:
+            print(_passed_over(state.ledger.passed_over), file=sys.stderr)
+    return _status(state)
+
+
+def _width() -> int:
+    """Return the columns of the terminal; 0 where the output is no terminal, and nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
 @commands.command()
 @click.argument("baseline", metavar="BASELINE", type=click.Path(path_type=Path))
-@_reads_logs
+@reads_logs
 @click.option(
     "--at-least", metavar="SHARE", type=float, default=0.95, show_default=True, help="How good each figure must be."
 )
@@ -481,7 +516,7 @@ def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
 
 @commands.command()
 @click.argument("site", metavar="SITE", type=click.Path(path_type=Path))
-@_reads_logs
+@reads_logs
 @_ledger_option
 def verify(site: Path, inputs: Inputs, ledger: str) -> int:
     """Check that a built site's figures follow from its data and logs.
@@ -514,7 +549,7 @@ def new_suite(name: str, out: Path | None) -> int:
 
 
 @commands.command()
-@_reads_logs
+@reads_logs
 @click.option(
     "--to",
     "record",
@@ -524,7 +559,7 @@ def new_suite(name: str, out: Path | None) -> int:
     help="File of the record: published/recomputed/NAME.jsonl in the folder of the published results.",
 )
 @click.option("--strict", is_flag=True, help="Record nothing if any input was not recognized.")
-@_verbose_option
+@verbose_option
 def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
     """Record what logs give, for the audit.
 
@@ -581,10 +616,11 @@ def _messages(state: State, verbose: bool = False, out: Path | None = None) -> t
     """
     from perfledger.ingest.common.problems import file_of, printed
     from perfledger.ingest.new_suite import unfilled
+    from perfledger.parsers.engine import registry
 
     file = printable(str(out / file_of(state.ledger.runs))) if out else ""
     found = printed(state.problems, file, verbose=verbose)
-    return (*found, *map(printable, unfilled()))
+    return (*found, *map(printable, (*unfilled(), *registry.added().broken)))
 
 
 def _print_lines(messages: Iterable[str]) -> None:
@@ -601,7 +637,9 @@ def _refused(state: State, strict: bool) -> bool:
 
 
 def _status(state: State) -> int:
-    return NOT_ALL if state.problems else UNDERSTOOD
+    from perfledger.parsers.engine import registry
+
+    return NOT_ALL if state.problems or registry.added().broken else UNDERSTOOD
 
 
 def _table(state: State) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
+from csv import writer
 from pathlib import PurePosixPath
 
 from perfledger.ingest.common.problems import message
@@ -13,6 +15,7 @@ from perfledger.schema.figures import CaseFigure, FiguresFound, RunFigure
 from perfledger.schema.records import NoFigure, Run
 from perfledger.schema.vocabulary import NO_FIGURE
 
+COLUMNS = ("log", "format", "model", "devices", "figure", "95 % interval", "verdict, or why there is no figure")
 #: Reasons that count the records that they are of.
 _UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})
 
@@ -20,19 +23,59 @@ _UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})
 def of_runs(runs: Sequence[Run]) -> FiguresFound:
     """Return the figures of runs, and of the cases that they are repeats of."""
     found = tuple(_case(each) for each in results.repeats(runs))
-    return FiguresFound(runs=tuple(map(_run, runs)), cases=found, formats=tuple(each.id for each in registry.formats()))
+    intervals = {path: each.interval for each in found for path in each.runs}
+    return FiguresFound(
+        runs=tuple(_run(each, intervals.get(each.path)) for each in runs),
+        cases=found,
+        formats=tuple(each.id for each in registry.formats()),
+    )
 
 
-def table(figures: FiguresFound) -> str:
+def table(figures: FiguresFound, style: str = "simple", width: int = 0) -> str:
+    """Return a table with a row for each run: `style` is one of tabulate; rows are cut to `width`, if it is given."""
+    from tabulate import tabulate
+
+    rows = [_row(each, width // 3) for each in figures.runs]
+    text = tabulate(rows, headers=COLUMNS, tablefmt=style, disable_numparse=True)
+    return "\n".join(_cut(line, width) for line in text.splitlines())
+
+
+def csv(figures: FiguresFound) -> str:
+    """Return the same table as CSV, with numbers as they were computed."""
+    text = io.StringIO()
+    rows = writer(text, lineterminator="\n")
+    rows.writerow(["log", "format", "model", "devices", "figure", "unit", "low", "high", "verdict", "reason"])
+    for run in figures.runs:
+        interval = run.interval or ("", "")
+        rows.writerow(
+            [run.path, run.format, run.model, run.devices, run.value, run.unit, *interval, run.verdict, run.reason]
+        )
+    return text.getvalue()
+
+
+def table_of_cases(figures: FiguresFound) -> str:
     """Return a table of the cases, and a line for each run that has no figure."""
     from tabulate import tabulate
 
-    rows = [_row(each) for each in figures.cases]
+    rows = [_row_of_case(each) for each in figures.cases]
     shown = tabulate(rows, headers=["case", "repeats", "median", "95 % interval", "spread", "round"])
     return "\n".join([shown, *(f"{run.path}: no figure: {run.reason}" for run in figures.runs if run.value is None)])
 
 
-def _run(run: Run) -> RunFigure:
+def _row(run: RunFigure, longest: int) -> list[str]:
+    """Return the cells of a row; of a path longer than `longest`, if that is not 0, its end."""
+    path = run.path if not longest or len(run.path) <= longest else f"…{run.path[1 - longest :]}"
+    figure = "—" if run.value is None else f"{run.value:.4g} {run.unit}"
+    interval = f"{run.interval[0]:.4g} to {run.interval[1]:.4g}" if run.interval else ""
+    devices = "" if run.devices is None else str(run.devices)
+    return [path, run.format or "—", run.model or "", devices, figure, interval, run.verdict or run.reason]
+
+
+def _cut(line: str, width: int) -> str:
+    return line if not width or len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _run(run: Run, interval: tuple[float, float] | None) -> RunFigure:
     stated = run.figure(run.rule)
     value = stated.value if stated and stated.scope == "job" and run.published else None
     value = None if run.outcome in NO_FIGURE else value
@@ -44,7 +87,21 @@ def _run(run: Run) -> RunFigure:
         value=value,
         unit=stated.unit if stated else "",
         reason="" if value is not None else "; ".join(_reasons(run)),
+        model=run.case.model,
+        devices=run.case.devices,
+        interval=None if value is None else interval,
+        verdict="" if value is None else _verdict(run),
     )
+
+
+def _verdict(run: Run) -> str:
+    """Return which witnesses in the same log support the figure."""
+    support = results.support(run)
+    if support == "line":
+        return "unchecked: nothing else in the log tells its speed"
+    wanted = "agrees" if support == "agree" else "corrects"
+    kinds = ", ".join(dict.fromkeys(each.kind for each in run.witnesses if each.verdict == wanted))
+    return f"checked by {kinds}" if support == "agree" else f"taken from {kinds}, since the printed speed is wrong"
 
 
 def _unusable(run: Run) -> int:
@@ -90,7 +147,7 @@ def _case(runs: Sequence[Run]) -> CaseFigure:
     )
 
 
-def _row(case: CaseFigure) -> list[str]:
+def _row_of_case(case: CaseFigure) -> list[str]:
     folder = str(PurePosixPath(case.runs[0]).parent.parent)
     if case.value is None:
         return [folder, "0", "", "", "", case.round or ""]

@@ -10,12 +10,12 @@ __version__ = "0.1.0"
 LICENSE = "Apache-2.0"
 
 _HERE = Path(__file__).resolve().parent
-_INSTALLED = (_HERE / "ingest").is_dir()
+INSTALLED = (_HERE / "ingest").is_dir()
 #: The folder that Python must search to find `perfledger`.
 TOP = _HERE.parent
 #: The folder of `ingest`, `parsers`, `runners` and `schema`.
-PACKAGES = _HERE if _INSTALLED else TOP
-TEMPLATES = PACKAGES / ("templates" if _INSTALLED else "report_templates")
+PACKAGES = _HERE if INSTALLED else TOP
+TEMPLATES = PACKAGES / ("templates" if INSTALLED else "report_templates")
 
-if not _INSTALLED:
+if not INSTALLED:
     __path__.append(str(TOP))

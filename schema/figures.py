@@ -15,7 +15,8 @@ from perfledger.schema.records import Case, Plain
 class RunFigure(Struct, frozen=True, kw_only=True):
     """The figure of one run; `value` is None where there is none, and `reason` says why, in English.
 
-    `records` are those of which figures can be made; `path` is that of its log, as it was found.
+    `records` are those of which figures can be made; `path` is that of its log, as it was found. `interval` is
+    that of its case. `verdict` says what else in the log supports the figure.
     """
 
     path: str
@@ -25,6 +26,10 @@ class RunFigure(Struct, frozen=True, kw_only=True):
     value: float | None = None
     unit: str = ""
     reason: str = ""
+    model: str | None = None
+    devices: int | None = None
+    interval: tuple[float, float] | None = None
+    verdict: str = ""
 
 
 class CaseFigure(Struct, frozen=True, kw_only=True):

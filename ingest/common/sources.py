@@ -11,6 +11,7 @@ from pathlib import Path
 from perfledger import PACKAGES, TEMPLATES
 from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.files import notes, write_if_changed
+from perfledger.ingest.common.project import parts
 
 #: What pages are made of, other than the logs.
 CODE = (TEMPLATES, *(PACKAGES / each for each in ("ingest", "parsers", "schema")))
@@ -42,8 +43,14 @@ def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
 
 
 def beside_logs(layout: str) -> list[Path]:
-    """Return what pages are made of, other than the logs: our code, and a layout's file of the user."""
-    return [*CODE, *([Path(layout)] if layout.endswith(".toml") else [])]
+    """Return what pages are made of, other than the logs: our code, the user's project, and a layout's file."""
+    return [*CODE, *parts(), *([Path(layout)] if layout.endswith(".toml") else [])]
+
+
+def own_files() -> list[Path]:
+    """Return the files of the user's project."""
+    found = (Path(each) for part in parts() for each in _files(part))
+    return [each for each in found if each.suffix in (".py", ".toml")]
 
 
 def state(paths: Sequence[Path], layout: str) -> str:

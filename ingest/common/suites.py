@@ -14,6 +14,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common.project import files
 from perfledger.ingest.common.toml_file import TomlFile, display_path, read
 from perfledger.ingest.common.words import WordsEntry
 from perfledger.schema.vocabulary import UNITS
@@ -51,6 +52,17 @@ class SuiteFile(Struct, frozen=True, forbid_unknown_fields=True):
     words: SuiteWords = SuiteWords()
 
 
+def paths() -> list[Path]:
+    """Return the files of all suites by name; one of the user's project takes the place of ours."""
+    by_name = {each.stem: each for each in (*SUITES.glob("*.toml"), *files("suites"))}
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def path_of(name: str) -> Path:
+    """Return the file of a suite, which may be missing."""
+    return next((each for each in paths() if each.stem == name), SUITES / f"{name}.toml")
+
+
 @cache
 def spellings() -> dict[str, tuple[str, str]]:
     """Return folded spelling to (suite, name of the model).
@@ -61,13 +73,13 @@ def spellings() -> dict[str, tuple[str, str]]:
         FileError: a suite is wrong, or two claim one spelling.
     """
     found: dict[str, tuple[str, str]] = {}
-    for path in sorted(SUITES.glob("*.toml")):
+    for path in paths():
         file = suite_file(path)
         for models in (file.data.models, *file.data.more):
             for each in models:
                 suite, name = found.setdefault(folded(each), (path.stem, models[0]))
                 if (suite, name) != (path.stem, models[0]):
-                    other = display_path(SUITES / f"{suite}.toml")
+                    other = display_path(path_of(suite))
                     raise file.wrong(("models",), f"{each!r} is a spelling of {name!r} in {other}; remove it from one")
     return found
 
@@ -89,7 +101,7 @@ def _printed() -> dict[tuple[str, str], str]:
         FileError: a suite maps a spelling to a name that is none of its models.
     """
     found: dict[tuple[str, str], str] = {}
-    for path in sorted(SUITES.glob("*.toml")):
+    for path in paths():
         file = suite_file(path)
         names = [models[0] for models in (file.data.models, *file.data.more)]
         for format_id, meant in file.data.printed.items():
@@ -131,8 +143,8 @@ def unit_of_samples(named: str | None) -> str:
 
     A sample of a translation is not a token, so suites of other units, and unknown suites, keep `samples/s`.
     """
-    path = SUITES / f"{named}.toml"
-    unit = suite_file(path).data.unit if named and path.is_file() else ""
+    path = path_of(named) if named else SUITES
+    unit = suite_file(path).data.unit if path.is_file() else ""
     return unit if unit in _SAMPLE_EACH else SAMPLES
 
 

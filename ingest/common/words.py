@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common.project import folder
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
 from perfledger.schema import vocabulary
 from perfledger.schema.records import Problem, Reason
@@ -152,7 +153,23 @@ def load(path: Path = WORDS) -> Words:
                 raise file.wrong((table, key), "is an entry of schema/vocabulary.toml already; delete it here")
     entries = {f"{table}.{key}": entry for table, keys in file.data.items() for key, entry in keys.items()}
     own = {key: msgspec.structs.asdict(entry) for key, entry in entries.items()}
-    return Words(path, MappingProxyType({**terms, **own}))
+    return Words(path, MappingProxyType({**terms, **own, **_of_project({*terms, *own}, entries)}))
+
+
+def _of_project(known: Collection[str], entries: Mapping[str, WordsEntry]) -> dict[str, dict[str, str]]:
+    """Return the entries of the project's own `words.toml`, which replace ours."""
+    at = folder()
+    if at is None or not (at / "words.toml").is_file():
+        return {}
+    file = read(at / "words.toml", Tables)
+    found = {f"{table}.{key}": entry for table, keys in file.data.items() for key, entry in keys.items()}
+    for key, entry in found.items():
+        place = tuple(key.split(".", 1))
+        if key not in known:
+            raise file.wrong(place, f"there is no such entry, so no page would show it{did_you_mean(key, known)}")
+        if key in entries and _placeholders(entry.en) != _placeholders(entries[key].en):
+            raise file.wrong(place, f"its placeholders must be {_braces(_placeholders(entries[key].en))}")
+    return {key: msgspec.structs.asdict(entry) for key, entry in found.items()}
 
 
 @cache

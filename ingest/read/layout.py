@@ -6,7 +6,7 @@ import difflib
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import absolute
+from perfledger.ingest.common.project import files, folder, project
 from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
 from perfledger.ingest.read.walk import FoundFiles, Input
 from perfledger.schema.records import Plain
@@ -129,12 +130,20 @@ class Match:
 
 @dataclass(frozen=True)
 class Layout:
-    """A named set of templates; the first that fits a path gives its facts."""
+    """A named set of templates; the first that fits a path gives its facts.
+
+    `below` has the layouts of folders that name their logs in another way, by their absolute paths with a slash.
+    """
 
     name: str
     title: str
     templates: tuple[Template, ...]
     ignore: tuple[Template, ...] = ()
+    below: Mapping[str, Layout] = field(default_factory=dict)
+
+    def of(self, path: str) -> Layout:
+        """Return the layout of a log's absolute path."""
+        return next((other for folder, other in self.below.items() if path.startswith(folder)), self)
 
     def facts(self, path: str) -> Mapping[str, Plain] | None:
         """Return the facts that a log's absolute path states, or None where no template fits."""
@@ -146,14 +155,14 @@ class Layout:
 
         Templates are matched from the end, since the tree may be in any folder and a log may be given alone.
         """
-        for template in self.templates:
+        for template in self.of(path).templates:
             if (slots := _slots_in(template, path)) is not None:
                 return Match(_facts_of(template, slots), _beside_of(template, slots))
         return None
 
     def ignores(self, path: str) -> bool:
         """Return whether the layout says that a file is no log."""
-        return any(_slots_in(template, path) is not None for template in self.ignore)
+        return any(_slots_in(template, path) is not None for template in self.of(path).ignore)
 
     def logs_of(self, found: FoundFiles) -> FoundFiles:
         """Return what was found without files that the layout ignores or reads beside logs; each log with the latter.
@@ -161,7 +170,7 @@ class Layout:
         A file that the user names is always read.
         """
         logs = self._not_ignored(found.inputs)
-        if any(template.beside for template in self.templates):
+        if any(template.beside for each in (self, *self.below.values()) for template in each.templates):
             logs = tuple(with_fields(each, beside=self._beside(each.path)) for each in logs)
         read = {path for each in logs for path in each.beside}
         kept = (each for each in logs if each.asked or not read or beside(each.path, each.path.name) not in read)
@@ -172,7 +181,9 @@ class Layout:
         return tuple(path for each in (found.beside if found else ()) for path in files_beside(log, each))
 
     def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
-        return tuple(each for each in inputs if each.asked or not self.ignore or not self.ignores(absolute(each.path)))
+        if not self.ignore and not self.below:
+            return tuple(inputs)
+        return tuple(each for each in inputs if each.asked or not self.ignores(absolute(each.path)))
 
 
 def beside(log: Path, relative: str) -> Path:
@@ -187,8 +198,14 @@ def files_beside(log: Path, relative: str) -> tuple[Path, ...]:
 
 
 def path_of(name: str) -> Path:
-    """Return the file of a layout: a user's own if the name ends in `.toml`, a shipped one otherwise."""
-    return Path(name) if name.endswith(".toml") else LAYOUTS / f"{name}.toml"
+    """Return the file of a layout: a user's own if the name ends in `.toml` or its project has it, or a shipped one."""
+    own = next((each for each in files("layouts") if each.stem == name), None)
+    return Path(name) if name.endswith(".toml") else own or LAYOUTS / f"{name}.toml"
+
+
+def files_of(name: str) -> list[Path]:
+    """Return the files that say how a tree names its logs: that of the layout, and those of folders below it."""
+    return [path_of(each) for each in (name, *project().layouts.values())]
 
 
 @cache
@@ -198,9 +215,15 @@ def load(name: str) -> Layout:
     Raises:
         UsageError: there is none, or the file is not a layout; the message names the file, the line and the fault.
     """
+    own, at = _read(name), folder()
+    below = {f"{absolute(at / each)}/": _read(other) for each, other in project().layouts.items()} if at else {}
+    return with_fields(own, below=below)
+
+
+def _read(name: str) -> Layout:
     path = path_of(name)
     if not path.exists():
-        known = [each.stem for each in LAYOUTS.glob("*.toml")]
+        known = [each.stem for each in (*LAYOUTS.glob("*.toml"), *files("layouts"))]
         there = ", ".join(sorted(known))
         near = did_you_mean(name, known)
         hint = near if near.startswith("; did") else ""

@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from perfledger import PACKAGES
-from perfledger.ingest.common import suites
+from perfledger.ingest.common import sources, suites
 from perfledger.ingest.common.cache import Cache, key_of, packed, unpacked
 from perfledger.ingest.common.faults import guarded
 from perfledger.ingest.common.files import MANY_LOGS, absolute, file_hash, is_settled, stamp
@@ -475,7 +475,7 @@ def code_of(layout: str) -> str:
         *top.glob("schema/*.*"),
         *top.glob("schema/redaction/*.*"),
     ]
-    files += [*suites.SUITES.glob("*.toml"), layouts.path_of(layout)]
+    files += [*suites.SUITES.glob("*.toml"), *layouts.files_of(layout), *sources.own_files()]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

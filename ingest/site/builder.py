@@ -25,7 +25,7 @@ from perfledger.ingest.common.below import refuse_ways_out
 from perfledger.ingest.common.cache import Cache, key_of
 from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, head, read_bytes
 from perfledger.ingest.common.files import stamp, write_if_changed
-from perfledger.ingest.common.sources import CODE
+from perfledger.ingest.common.sources import CODE, own_files
 from perfledger.ingest.common.words import LANGUAGES, Words
 from perfledger.ingest.published.audit import table as audit_table
 from perfledger.ingest.published.publications import Publications
@@ -320,7 +320,8 @@ def _inputs(site: Site, code: str) -> str:
 def _code() -> str:
     """Return a hash of modules, templates and declarations."""
     kinds = ("py", "toml", "j2", "css")
-    return _contents(path for folder in CODE for kind in kinds for path in folder.rglob(f"*.{kind}"))
+    ours = (path for folder in CODE for kind in kinds for path in folder.rglob(f"*.{kind}"))
+    return _contents([*ours, *own_files()])
 
 
 @once

@@ -1,15 +1,22 @@
-"""The registry of formats: every module of the packages below has one `FORMAT`, and nothing else is registered.
+"""The registry of formats: every module of the packages below has one `FORMAT`, and so have those that a user adds.
 
-Modules are found by name when they are first asked for, so that no import leads from the engine to a format.
+Modules are found by name when they are first asked for, so that no import leads from the engine to a format. A user's
+own are the files of a folder, which `PERFLEDGER_FORMATS` names for this process and those that it starts, and modules
+that an installed package names under the entry point `perfledger.formats`.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import os
 import pkgutil
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 from perfledger.parsers.contract import Format, FormatError, NearMiss, Reading
@@ -17,10 +24,14 @@ from perfledger.parsers.contract.telemetry import TelemetryFormat
 
 #: Packages of formats of training logs, and the package of formats of the files beside them.
 PACKAGES, TELEMETRY = ("paddle", "ngc", "dlperf", "frameworks"), "telemetry"
+#: Names the folder of the user's own formats, and the first part of their ids.
+VARIABLE, OWN = "PERFLEDGER_FORMATS", "own"
 #: Records written before November 2026 name this package by its old name.
 _OLD_PACKAGE, _NEW_PACKAGE = "more.", "frameworks."
 
 _Kind = TypeVar("_Kind", Format, TelemetryFormat)
+#: Of a user's format: its id, where it comes from, and what loads its module.
+_Added = tuple[str, str, Callable[[], ModuleType]]
 
 
 @cache
@@ -33,12 +44,59 @@ def formats() -> tuple[Format, ...]:
     """
     found = [each for package in PACKAGES for each in _load(package, f"{package}.", Format)]
     for each in found:
-        _ = [pause.regex for reading in each.readings for pause in reading.pauses]
-        if not any(isinstance(sample, NearMiss) for sample in each.samples):
-            raise FormatError(
-                f"parsers.{each.id}: samples need a NearMiss: a line that looks alike and must yield nothing"
-            )
-    return tuple(found)
+        _check(each)
+    return (*found, *added().formats)
+
+
+def _check(found: Format) -> None:
+    _ = [pause.regex for reading in found.readings for pause in reading.pauses]
+    if not any(isinstance(sample, NearMiss) for sample in found.samples):
+        raise FormatError(
+            f"parsers.{found.id}: samples need a NearMiss: a line that looks alike and must yield nothing"
+        )
+
+
+@dataclass(frozen=True)
+class AddedFormats:
+    """The formats that a user adds, and for each that does not load a sentence that names its file and says why."""
+
+    formats: tuple[Format, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
+@cache
+def added() -> AddedFormats:
+    """Return the user's own formats; an id is `own.module`, or `name.module` for the entry point of that name."""
+    found: list[Format] = []
+    broken: list[str] = []
+    for identifier, place, load in [*_in_folder(os.environ.get(VARIABLE, "")), *_of_entry_points()]:
+        try:
+            made = _format_of(load(), identifier, Format)
+            _check(made)
+            found.append(made)
+        except Exception as error:
+            broken.append(f"{place}: {type(error).__name__}: {error}; no log is read with it until it loads")
+    return AddedFormats(tuple(found), tuple(broken))
+
+
+def _in_folder(folder: str) -> Iterator[_Added]:
+    for path in sorted(Path(folder).glob("*.py")) if folder else ():
+        if not path.stem.startswith("_"):
+            yield f"{OWN}.{path.stem}", str(path), partial(_loaded, path)
+
+
+def _loaded(path: Path) -> ModuleType:
+    described = importlib.util.spec_from_file_location(f"perfledger_formats.{path.stem}", path)
+    if described is None or described.loader is None:
+        raise ImportError("it is no Python module")
+    module = importlib.util.module_from_spec(described)
+    described.loader.exec_module(module)
+    return module
+
+
+def _of_entry_points() -> Iterator[_Added]:
+    for each in entry_points(group="perfledger.formats"):
+        yield f"{each.name}.{each.value.rpartition('.')[2]}", f"entry point {each.name} = {each.value}", each.load
 
 
 @cache
@@ -71,12 +129,13 @@ def current_id(identifier: str) -> str:
 
 def _load(package: str, prefix: str, kind: type[_Kind]) -> Iterator[_Kind]:
     """Yield the `FORMAT` of every module of a package, by name; an id is the prefix and that name."""
-    folder = importlib.import_module(f"parsers.{package}").__path__
+    folder = importlib.import_module(f"perfledger.parsers.{package}").__path__
     for name in sorted(each.name for each in pkgutil.iter_modules(folder)):
-        module = importlib.import_module(f"parsers.{package}.{name}")
-        found = getattr(module, "FORMAT", None)
-        if not isinstance(found, kind) or not module.__doc__:
-            raise FormatError(
-                f"{module.__name__}: a format module needs a docstring and one FORMAT = {kind.__name__}(...)"
-            )
-        yield replace(found, id=f"{prefix}{name}", doc=module.__doc__)
+        yield _format_of(importlib.import_module(f"perfledger.parsers.{package}.{name}"), f"{prefix}{name}", kind)
+
+
+def _format_of(module: ModuleType, identifier: str, kind: type[_Kind]) -> _Kind:
+    found = getattr(module, "FORMAT", None)
+    if not isinstance(found, kind) or not module.__doc__:
+        raise FormatError(f"{module.__name__}: a format module needs a docstring and one FORMAT = {kind.__name__}(...)")
+    return replace(found, id=identifier, doc=module.__doc__)

@@ -311,5 +311,5 @@ def test_a_missing_package_is_reported(tree: Path, tmp_path: Path) -> None:
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
-    assert "has no module regex, so nothing was read: python -m pip install -r requirements/site.txt" in done.stderr
+    assert "has no module regex, so nothing was written: python -m pip install -r requirements/site.txt" in done.stderr
     assert "Traceback" not in done.stderr

@@ -10,7 +10,6 @@ import os
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -195,13 +194,12 @@ def test_runs_at_once_wait_for_each_other_and_say_so(tree: Path, whole: dict[str
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
         with lock.held(out):  # so that they all wait, whichever is the fastest
             calls = [start(tree.parent / f"said{each}", tree, "--out", out) for each in range(runs)]
-            said = f"ingest: {out}: process {os.getpid()} on {socket.gethostname()} is writing there; waiting"
+            said = f"ingest: {out}: another process is writing there; waiting"
             for each in calls:
                 assert wait(partial(begins, each.log, said)), each.said
             assert not out.exists()
         assert [each.code() for each in calls] == [0] * runs, [each.said for each in calls]
         assert contents(out) == whole
-        assert not (tree.parent / ".perfledger/docs/lock").exists()
 
 
 def test_a_lock_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
@@ -216,8 +214,7 @@ def test_a_lock_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
     assert wait(at.with_name("held").exists)
     call.kill()
     with lock.held(tmp_path / "docs"):
-        pass
-    assert not (tmp_path / ".perfledger").exists()
+        assert (tmp_path / ".perfledger/docs/lock").is_file()
 
 
 # --- Logs that change -------------------------------------------------------------------------------------------------

@@ -1,0 +1,112 @@
+"""What a user adds without a fork: `perfledger.toml` in the current folder, and what lies next to it.
+
+`formats/*.py`, `layouts/*.toml`, `suites/*.toml` and `words.toml` are read in addition to ours, from that folder alone:
+a format is a program, and runs only where the file says that the folder is a project.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from perfledger.ingest.common.toml_file import TomlFile, read
+from perfledger.parsers.engine import registry
+
+FILE = "perfledger.toml"
+#: Names the folder of the project for processes that are started elsewhere.
+VARIABLE = "PERFLEDGER_PROJECT"
+_PARTS = ("formats", "layouts", "suites", "words.toml", FILE)
+
+Address = Annotated[str, Meta(pattern=r"^https?://")]
+Color = Annotated[str, Meta(pattern=r"^#[0-9a-fA-F]{6}\Z")]
+
+
+class Footer(Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of text in both languages."""
+
+    en: str = ""
+    zh: str = ""
+
+
+class Project(Struct, frozen=True, forbid_unknown_fields=True):
+    """The keys of `perfledger.toml`, which may all be left out.
+
+    `title` is the site's name, `publisher` who publishes it, `home` their page, `address` where the site is published.
+    `logo` is a file below the folder. `layouts` says for a folder of logs how it names them. `formats_page` says
+    whether the site describes every format, as Perfledger's own does.
+    """
+
+    title: str = ""
+    publisher: str = ""
+    home: Address | None = None
+    address: Address | None = None
+    logo: str = ""
+    color: Color | None = None
+    footer: Footer = Footer()
+    languages: Annotated[tuple[Literal["en", "zh"], ...], Meta(min_length=1)] = ("en", "zh")
+    layouts: dict[str, str] = {}
+    formats_page: bool = False
+
+
+def folder() -> Path | None:
+    """Return the folder of the project; None where there is none."""
+    at = Path(os.environ.get(VARIABLE) or Path.cwd())
+    return at if (at / FILE).is_file() else None
+
+
+def project() -> Project:
+    """Return what `perfledger.toml` says.
+
+    Raises:
+        FileError: it is not TOML, has an unknown key or a wrong value; the message names the line.
+    """
+    at = folder()
+    return _read(at / FILE).data if at else Project()
+
+
+@cache
+def _read(path: Path) -> TomlFile[Project]:
+    return read(path, Project)
+
+
+def parts() -> Sequence[Path]:
+    """Return the files and folders of the project that are there, and of which figures and pages depend."""
+    at = folder()
+    return [at / each for each in _PARTS if (at / each).exists()] if at else []
+
+
+def files(kind: str) -> list[Path]:
+    """Return the project's own TOML files of one kind, `suites` or `layouts`, by name."""
+    at = folder()
+    return sorted((at / kind).glob("*.toml")) if at else []
+
+
+def publisher() -> dict[str, object]:
+    """Return what the site says of its publisher, as `extra.publisher` of mkdocs.yml has it."""
+    given = project()
+    found = {
+        "name": given.publisher, "url": given.home, "logo": given.logo, "color": given.color,
+        "footer": msgspec.to_builtins(given.footer),
+    }  # fmt: skip
+    return {name: value for name, value in found.items() if value}
+
+
+def enter() -> None:
+    """Let this process and those that it starts know the project of the current folder.
+
+    Raises:
+        FileError: `perfledger.toml` is wrong.
+    """
+    at = folder()
+    if at is None:
+        return
+    project()
+    os.environ[VARIABLE] = str(at.resolve())
+    if (at / "formats").is_dir():
+        os.environ[registry.VARIABLE] = str((at / "formats").resolve())

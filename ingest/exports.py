@@ -1,0 +1,67 @@
+"""Print figures in the formats of services that follow benchmarks over time.
+
+A figure is the median of a case; its name has what tells it from other cases of the same model, but no version, so that
+a service can compare versions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+from perfledger.schema.figures import CaseFigure, FiguresFound
+
+
+def bencher(figures: FiguresFound) -> str:
+    """Return Bencher Metric Format: https://bencher.dev/docs/reference/bencher-metric-format/."""
+    found = {}
+    for name, each in _named(figures):
+        low, high = each.interval or (None, None)
+        bounds = {"lower_value": low, "upper_value": high}
+        measured = {"value": each.value, **{key: value for key, value in bounds.items() if value is not None}}
+        found[name] = {f"throughput ({each.unit})": measured}
+    return json.dumps(found, indent=1, ensure_ascii=False)
+
+
+def github_action_benchmark(figures: FiguresFound) -> str:
+    """Return what github-action-benchmark reads with `tool: customBiggerIsBetter`."""
+    found = []
+    for name, each in _named(figures):
+        spread = {} if each.spread is None else {"range": f"± {100 * each.spread:.1f} %"}
+        found.append({"name": name, "unit": each.unit, "value": each.value, **spread, "extra": "\n".join(each.runs)})
+    return json.dumps(found, indent=1, ensure_ascii=False)
+
+
+def openmetrics(figures: FiguresFound) -> str:
+    """Return OpenMetrics 1.0 text, a gauge for each case."""
+    lines = ["# TYPE perfledger_throughput gauge", "# HELP perfledger_throughput Median over the repeats of a case."]
+    for name, each in _named(figures):
+        labels = {"case": name, "unit": each.unit, "rule": each.rule, "version": each.version or ""}
+        written = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels.items())
+        lines.append(f"perfledger_throughput{{{written}}} {each.value!r}")
+    return "\n".join([*lines, "# EOF"])
+
+
+FORMATS: Mapping[str, Callable[[FiguresFound], str]] = {
+    "bencher": bencher,
+    "github-action-benchmark": github_action_benchmark,
+    "openmetrics": openmetrics,
+}
+
+
+def _named(figures: FiguresFound) -> Iterator[tuple[str, CaseFigure]]:
+    for each in figures.cases:
+        if each.value is not None:
+            yield _name(each), each
+
+
+def _name(figure: CaseFigure) -> str:
+    case = figure.case
+    devices = f"{case.nodes or 1}x{case.devices} {case.hardware or ''}".strip()
+    options = (f"{name}={value}" for name, value in sorted(case.options.items()))
+    facts = (case.model, case.framework, devices, f"bs{case.batch_size}", case.precision, *options, figure.round)
+    return " ".join(str(each) for each in facts if each is not None)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

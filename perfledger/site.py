@@ -1,0 +1,209 @@
+"""Build and show a finished site: MkDocs with Perfledger's own configuration, for which a user writes nothing.
+
+`plugins: [perfledger]` in a `mkdocs.yml` stands for that configuration: the plugin puts Perfledger's own `mkdocs.yml`
+in place of the user's, with the user's keys over it and with what `perfledger.toml` says.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # read when the theme is imported
+
+from mkdocs.commands import build as building
+from mkdocs.commands import serve as serving
+from mkdocs.config import base
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import Abort, MkDocsException, PluginError
+from mkdocs.plugins import BasePlugin
+from mkdocs.utils.yaml import get_yaml_loader, yaml_load
+
+from perfledger import PACKAGES, TEMPLATES
+from perfledger.ingest.build import Inputs
+from perfledger.ingest.common import project
+from perfledger.ingest.common.errors import UsageError
+
+#: In the folder of a finished site: such a folder may be replaced by the next build.
+MARK = ".perfledger-site"
+_OWN = next(each / "mkdocs.yml" for each in (TEMPLATES, PACKAGES) if (each / "mkdocs.yml").is_file())
+
+
+class PerfledgerPlugin(BasePlugin[base.LegacyConfig]):
+    """The configuration of Perfledger's site for `plugins: [perfledger]`."""
+
+    _config: MkDocsConfig | None = None
+
+    def load_config(
+        self, options: dict[str, Any], config_file_path: str | None = None
+    ) -> tuple[base.ConfigErrors, base.ConfigWarnings]:
+        """Remember where the user's `mkdocs.yml` lies, whose project is read."""
+        self._file = Path(config_file_path or "mkdocs.yml").resolve()
+        os.environ.setdefault(project.VARIABLE, str(self._file.parent))
+        return super().load_config(options, config_file_path)
+
+    def on_startup(self, *, command: Any, dirty: bool) -> None:
+        """Start the plugins and hooks of our configuration."""
+        self._config = configuration(self._file)
+        self._config.plugins.on_startup(command=command, dirty=dirty)
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
+        """Put our configuration in the place of the user's, but for where MkDocs was told to build."""
+        # What MkDocs' command line and its server decide.
+        told = {"site_dir": config.site_dir, "dev_addr": str(config.dev_addr), "use_directory_urls": True}
+        self._config = inner = configuration(self._file, told)
+        inner.site_url = config.site_url or inner.site_url
+        return inner.plugins.on_config(inner)
+
+    def on_serve(self, server: Any, *, config: MkDocsConfig, builder: Any) -> Any:
+        """Watch what our pages are made of."""
+        return self._config.plugins.on_serve(server, config=self._config, builder=builder) if self._config else server
+
+
+def configuration(file: Path, options: Mapping[str, Any] = MappingProxyType({})) -> MkDocsConfig:
+    """Return our configuration of MkDocs, with the keys of the user's file, whose folder all paths are relative to.
+
+    Args:
+        file: the user's `mkdocs.yml`.
+        options: keys over those of the file.
+
+    Raises:
+        PluginError: a key of the user's file, or of `perfledger.toml`, is wrong.
+    """
+    found = MkDocsConfig(config_file_path=str(file))
+    own, user = (_read(each, found) for each in (_OWN, file))
+    found.load_dict({**own, **user})
+    if "theme" in user:
+        raise PluginError("mkdocs.yml: theme: it is Perfledger's; logo and color are keys of perfledger.toml")
+    try:
+        stated, publisher = project.project(), project.publisher()
+    except UsageError as error:
+        raise PluginError(str(error)) from None
+    plugins = [*own["plugins"], *(each for each in user.get("plugins", []) if each != "perfledger")]
+    extra = {**own["extra"], **({"publisher": publisher} if publisher else {}), **(user.get("extra") or {})}
+    found.load_dict(
+        {
+            "theme": {**own["theme"], "custom_dir": str(TEMPLATES / "theme")},
+            "hooks": [str(TEMPLATES / "hooks" / Path(each).name) for each in own["hooks"]] + (user.get("hooks") or []),
+            "plugins": plugins,
+            "extra": extra,
+            "site_name": stated.title or user.get("site_name") or own["site_name"],
+            "site_url": os.environ.get("SITE_URL") or stated.address or user.get("site_url") or "",
+            **options,
+        }
+    )
+    _choose_languages(found, stated.languages)
+    errors, _ = found.validate()
+    if errors:
+        raise PluginError("\n".join(f"{file}: {key}: {error}" for key, error in errors))
+    return found
+
+
+def _read(path: Path, config: MkDocsConfig) -> dict[str, Any]:
+    with path.open("rb") as stream:
+        return dict(yaml_load(stream, get_yaml_loader(config=config)))
+
+
+def _choose_languages(config: Any, wanted: tuple[str, ...]) -> None:
+    """Leave out languages that `perfledger.toml` does not name; the first that it names is the default."""
+    (languages,) = (each["i18n"] for each in config["plugins"] if isinstance(each, dict) and "i18n" in each)
+    named = [each for each in languages["languages"] if each["locale"] in wanted]
+    languages["languages"] = [{**each, "default": each["locale"] == wanted[0]} for each in named]
+    alternate = [each for each in config["extra"]["alternate"] if each["lang"] in wanted]
+    config["extra"]["alternate"] = alternate if len(alternate) > 1 else []
+
+
+@contextmanager
+def workplace(inputs: Inputs, beside: Path | None = None) -> Iterator[Path]:
+    """Give a folder for pages and a `mkdocs.yml` of them; it is removed at the end.
+
+    Args:
+        inputs: the logs that the pages are made of.
+        beside: the folder lies next to this one, so that what it holds can be moved there in one step.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    try:
+        if beside:
+            beside.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".perfledger-", dir=beside.parent if beside else None))
+    except OSError as error:
+        where = f"--site {beside}: {error.filename or beside.parent}" if beside else str(error.filename)
+        raise UsageError(f"{where}: {error.strerror}; nothing was written: give a folder that can be written") from None
+    try:
+        (folder / "docs").mkdir()
+        settings = {
+            "site_name": "Perfledger",
+            "docs_dir": "docs",
+            "extra": {"logs": [str(each.resolve()) for each in inputs.paths], "layout": inputs.layout},
+        }
+        (folder / "mkdocs.yml").write_text(yaml.safe_dump(settings), "utf-8")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_place(site: Path) -> None:
+    """Refuse a folder whose files a build would remove, since they are not those of a site of ours.
+
+    Raises:
+        UsageError: it is no folder, or has other files.
+    """
+    if site.exists() and not site.is_dir():
+        raise UsageError(f"--site {site}: is a file; give a folder")
+    if site.is_dir() and any(site.iterdir()) and not (site / MARK).is_file():
+        raise UsageError(
+            f"--site {site}: has files that are not of a site of Perfledger, so nothing was written; give a new folder"
+        )
+
+
+def build(folder: Path, site: Path) -> None:
+    """Build the site of a workplace, which can be read from the disk, and put it where it belongs.
+
+    Raises:
+        UsageError: MkDocs refuses the pages, or the site cannot be put there; what was there before stays.
+    """
+    made = folder / "site"
+    os.environ["OFFLINE"] = "true"
+    try:
+        building.build(_configured(folder, site_dir=str(made), strict=False))
+    except (MkDocsException, Abort) as error:
+        raise UsageError(f"the site cannot be built, so {site} is as before: {error}") from None
+    (made / MARK).write_text("A site that Perfledger built: the next build may replace this folder.\n", "utf-8")
+    try:
+        if site.exists():
+            site.rename(folder / "before")
+        made.rename(site)
+    except OSError as error:
+        raise UsageError(f"--site {site}: {error.strerror}; give a folder that can be written") from None
+
+
+def serve(folder: Path, address: str) -> None:
+    """Show the site of a workplace, and follow changes of its logs, until it is interrupted.
+
+    Raises:
+        UsageError: the address cannot be used.
+    """
+    loading: Any = serving
+    loading.load_config = partial(_configured, folder)  # MkDocs reads it anew before each build
+    try:
+        serving.serve(dev_addr=address, strict=False)
+    except (MkDocsException, Abort) as error:
+        raise UsageError(f"the site cannot be shown: {error}") from None
+    except OSError as error:
+        raise UsageError(f"--address {address}: {error.strerror}; give another one") from None
+
+
+def _configured(folder: Path, config_file: object = None, **options: Any) -> MkDocsConfig:
+    """Return the configuration of a workplace as MkDocs' own function does, with options of its command."""
+    return configuration(folder / "mkdocs.yml", options)

@@ -5,10 +5,9 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PACKAGES := ingest parsers runners schema
 
-# The oldest supported Python, and all of them without their patch releases: from the first in pyproject's
-# requires-python to the one before the last.
+# The oldest supported Python, and all that are tested, without their patch releases: pyproject.toml has them.
 OLDEST  := $(shell awk -F'[^0-9.]+' '/^requires-python/ { print $$2 }' pyproject.toml)
-PYTHONS := $(shell awk -F'[^0-9]+' '/^requires-python/ { for (minor = $$3; minor < $$(NF - 1); minor++) print $$2 "." minor }' pyproject.toml)
+PYTHONS := $(shell sed -n 's/.*"Programming Language :: Python :: \(3[.0-9]*\)".*/\1/p' pyproject.toml)
 
 # Material prints a notice about its own future on every build; it is no warning about this site.
 export NO_MKDOCS_2_WARNING := 1
@@ -114,8 +113,8 @@ LOCK_GROUP = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-an
 LOCKED = audit build fuzz generator site test
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
-	@$(LOCK) --output-file requirements/site.txt
-	@$(LOCK) --extra dask --extra objects --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
+	@$(LOCK) --extra site --output-file requirements/site.txt
+	@$(LOCK) --extra site --extra dask --extra objects --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
 	@$(LOCK_GROUP) --group build --output-file requirements/build.txt
 	@$(LOCK_GROUP) --group fuzz --output-file requirements/fuzz.txt
 	@$(LOCK_GROUP) --group generator --constraint requirements/site.txt --output-file requirements/generator.txt

@@ -1,11 +1,19 @@
 """Perfledger reads raw training logs and writes a bilingual benchmark report site.
 
+`perfledger.read("logs/")` gives runs and results in Python; see `perfledger.reading`.
+
 In a checkout the packages `ingest`, `parsers`, `runners` and `schema` lie next to this folder, where they also run by
 themselves (`python -m ingest`); installed, they lie inside it. Both ways they are imported as `perfledger.ingest`, ....
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from perfledger.ingest.common.errors import UsageError
+    from perfledger.reading import LogsRead, read
+
+__all__ = ["LogsRead", "UsageError", "__version__", "read"]
 __version__ = "0.1.0"
 LICENSE = "Apache-2.0"
 
@@ -19,3 +27,16 @@ TEMPLATES = PACKAGES / ("templates" if INSTALLED else "report_templates")
 
 if not INSTALLED:
     __path__.append(str(TOP))
+
+
+def __getattr__(name: str) -> Any:
+    """Import the interface when it is first asked for: commands, and hosts that run nothing but a launcher, do not."""
+    if name in ("LogsRead", "read"):
+        from perfledger import reading
+
+        return getattr(reading, name)
+    if name == "UsageError":
+        from perfledger.ingest.common.errors import UsageError
+
+        return UsageError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -30,11 +30,13 @@ esac
 
 def bounds() -> tuple[list[int], list[int]]:
     """Return the oldest supported Python, to its patch release, and the first unsupported one."""
-    asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
-    found = re.fullmatch(r">=(\d+\.\d+\.\d+),<(\d+\.\d+)", asked)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = project["requires-python"]
+    found = re.fullmatch(r">=(\d+\.\d+\.\d+)", asked)
     assert found, f"{asked}: the oldest has no patch release, so that a faulty one would pass"
-    oldest, end = ([int(part) for part in bound.split(".")] for bound in found.groups())
-    return oldest, end
+    tested = [each.rpartition(" ")[2].split(".") for each in project["classifiers"] if ":: 3." in each]
+    assert tested[0] == found[1].split(".")[:2]
+    return [int(part) for part in found[1].split(".")], [3, max(int(minor) for _, minor in tested) + 1]
 
 
 def dotted(*parts: int) -> str:

@@ -1,4 +1,4 @@
-"""The log formats and telemetry that are understood, with samples."""
+"""The log formats and telemetry that are understood, with samples: all on our own site, elsewhere those of its logs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common.project import project
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.common.words import Bilingual, Text, phrase
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Page, Site
+from perfledger.parsers.engine import registry
 
 if TYPE_CHECKING:
     from perfledger.parsers.contract import Format, Pause
@@ -18,22 +20,25 @@ if TYPE_CHECKING:
 
 def pages(site: Site) -> list[Page]:
     """Return the page of formats."""
-    runs = Counter(str(run.format) for run in site.runs)
+    runs, every = Counter(str(run.format) for run in site.runs), project().formats_page
     page = Page(
         addresses.FORMATS,
         "formats",
         phrase("nav.formats"),
         phrase("describe.formats"),
-        lambda: {"formats": _described_formats(runs), "telemetry": _described_telemetry()},
+        lambda: {
+            "formats": _described_formats(runs, every),
+            "telemetry": _described_telemetry() if every else [],
+            "known": len(registry.formats()),
+        },
         # All else follows from the code.
-        basis=lambda: {"runs": runs},
+        basis=lambda: {"runs": runs, "every": every},
     )
     return [page]
 
 
-def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
+def _described_formats(runs: Counter[str], every: bool) -> list[Mapping[str, Any]]:
     from perfledger.parsers.contract import NearMiss, Sample, is_private
-    from perfledger.parsers.engine.registry import formats
 
     chinese = _chinese("format")
     reasons = _chinese("why")
@@ -50,7 +55,8 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
             "misses": [(miss.line, _reason(miss.why, reasons)) for miss in each.samples if isinstance(miss, NearMiss)],
         }
-        for each in formats()
+        for each in registry.formats()
+        if every or runs[each.id]
     ]
 
 
@@ -61,8 +67,6 @@ def _held(each: Format) -> Iterator[Pause]:
 
 def _described_telemetry() -> list[Mapping[str, Any]]:
     """Describe the telemetry that is understood: the docstrings of its modules, and their Chinese."""
-    from perfledger.parsers.engine.registry import telemetry_formats
-
     chinese = _chinese("format")
     return [
         {
@@ -70,7 +74,7 @@ def _described_telemetry() -> list[Mapping[str, Any]]:
             "title": each.title,
             "told": _told(each.doc, chinese[f"telemetry.{each.id}"]),
         }
-        for each in telemetry_formats()
+        for each in registry.telemetry_formats()
     ]
 
 

@@ -1,12 +1,13 @@
 """Print figures in the formats of services that follow benchmarks over time.
 
-A figure is the median of a case; its name has what tells it from other cases of the same model, but no version, so that
-a service can compare versions.
+A figure is the median of a case. Its name has a version only where the logs are of several: a service follows a name
+from one version to the next.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from perfledger.schema.figures import CaseFigure, FiguresFound
@@ -50,14 +51,16 @@ FORMATS: Mapping[str, Callable[[FiguresFound], str]] = {
 
 
 def _named(figures: FiguresFound) -> Iterator[tuple[str, CaseFigure]]:
-    for each in figures.cases:
-        if each.value is not None:
-            yield _name(each), each
+    known = [each for each in figures.cases if each.value is not None]
+    often = Counter(map(_name, known))
+    for each in known:
+        name = _name(each)
+        yield f"{name} {each.version}" if often[name] > 1 else name, each
 
 
 def _name(figure: CaseFigure) -> str:
     case = figure.case
-    devices = f"{case.nodes or 1}x{case.devices} {case.hardware or ''}".strip()
+    devices = f"{case.devices}x {case.hardware}" if case.hardware else f"{case.devices} devices"
     options = (f"{name}={value}" for name, value in sorted(case.options.items()))
     facts = (case.model, case.framework, devices, f"bs{case.batch_size}", case.precision, *options, figure.round)
     return " ".join(str(each) for each in facts if each is not None)

@@ -68,7 +68,10 @@ class LogsRead:
         Raises:
             ModuleNotFoundError: pandas is not installed; `pip install 'perfledger[site]'` installs it.
         """
-        import pandas as pd
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("pandas is not installed: pip install 'perfledger[site]'") from None
 
         return pd.DataFrame([to_json(each) for each in results.results(self.runs)], columns=list(COLUMNS))
 

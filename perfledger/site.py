@@ -38,7 +38,7 @@ MARK = ".perfledger-site"
 _OWN = next(each / "mkdocs.yml" for each in (TEMPLATES, PACKAGES) if (each / "mkdocs.yml").is_file())
 
 
-class PerfledgerPlugin(BasePlugin[Any]):  # type: ignore[no-untyped-call]
+class PerfledgerPlugin(BasePlugin[base.Config]):  # type: ignore[no-untyped-call]
     """The configuration of Perfledger's site for `plugins: [perfledger]`."""
 
     _config: MkDocsConfig | None = None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from perfledger.ingest.published.publications import Publications
     from perfledger.ingest.read.accelerators import Accelerators
     from perfledger.ingest.read.change_notes import ChangeNotes
+    from perfledger.ingest.read.layout import Layout
     from perfledger.ingest.read.plans import Plans
     from perfledger.ingest.read.walk import FoundFiles
     from perfledger.ingest.record.ledger import Ledger
@@ -94,6 +95,23 @@ class Written:
     lasting: bool
 
 
+def checked(inputs: Inputs) -> Layout:
+    """Return the layout of the logs, for inputs that can be used.
+
+    Raises:
+        UsageError: a path, the layout or the output folder cannot be used; the message says how to give another one.
+    """
+    from perfledger.ingest.read import layout
+
+    named = layout.load(inputs.layout)
+    if inputs.out.exists() and not inputs.out.is_dir():
+        raise UsageError(f"--out {inputs.out}: is a file; give a folder")
+    for path in inputs.paths:
+        if not os.path.lexists(path):
+            raise UsageError(f"{path}: no such file or folder; give the folder that holds the logs")
+    return named
+
+
 def read(inputs: Inputs) -> State:
     """Read all logs, from the cache where they have not changed.
 
@@ -103,15 +121,13 @@ def read(inputs: Inputs) -> State:
     from perfledger.ingest.common import processes, sources
     from perfledger.ingest.common.cache import Cache
     from perfledger.ingest.published import publications
-    from perfledger.ingest.read import accelerators, change_notes, layout, objects, plans
+    from perfledger.ingest.read import accelerators, change_notes, objects, plans
     from perfledger.ingest.read.walk import labels, walk
     from perfledger.ingest.record import ledger, ledger_files, remote
     from perfledger.ingest.record.slim import Slimmer
 
     processes.keep_objects()
-    named = layout.load(inputs.layout)
-    if inputs.out.exists() and not inputs.out.is_dir():
-        raise UsageError(f"--out {inputs.out}: is a file; give a folder")
+    named = checked(inputs)
     before, place = sources.state(inputs.paths, inputs.layout), ledger_files.place_of(inputs.ledger, inputs.out)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
     stores = [objects.store(each) for each in inputs.stores]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfledger.ingest.common import project
 from perfledger.ingest.common.errors import UsageError, as_called, printable
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def run(group: click.Group, arguments: Sequence[str] | None, program: str, usual
     given = list(sys.argv[1:] if arguments is None else map(str, arguments))
     name = program.rpartition(" ")[2]
     try:
-        project.enter()
+        _enter_project()
         code = int(
             group.main(with_command(given, group, usual), prog_name=program, standalone_mode=False) or UNDERSTOOD
         )
@@ -81,6 +80,14 @@ def run(group: click.Group, arguments: Sequence[str] | None, program: str, usual
     except (KeyboardInterrupt, click.Abort):
         print(f"{name}: interrupted; every file is either as before or complete", file=sys.stderr)
         return INTERRUPTED
+
+
+def _enter_project() -> None:
+    """Let the process know the user's project; without one, nothing is imported for it."""
+    if Path("perfledger.toml").is_file():
+        from perfledger.ingest.common import project
+
+        project.enter()
 
 
 def _no_more_output() -> None:
@@ -160,14 +167,15 @@ verbose_option = click.option("--verbose", is_flag=True, help="Print every probl
 @click.option("--json", "as_json", is_flag=True, help="Print one line per run; write no site unless --out is given.")
 @verbose_option
 def build(inputs: Inputs, out: Path | None, ledger: str, strict: bool, as_json: bool, verbose: bool) -> int:
-    """Read logs and write the site.
+    """Read logs and write the pages of a site, for MkDocs.
 
-    It writes pages in both languages, charts and data.
+    Example: build raw_logs/, then mkdocs serve. It writes pages in both languages, charts and data.
     """
     from perfledger.ingest import last_build
     from perfledger.ingest.common import lock
 
     inputs = replace(inputs, ledger=ledger, out=out or inputs.out)
+    _check_call(inputs)  # before the lock, which leaves a file
     if as_json:
         with lock.held(inputs.out) if out else nullcontext():
             return _build(inputs, strict, verbose, as_json=True, writes=bool(out))
@@ -248,7 +256,7 @@ def write_pages(inputs: Inputs, verbose: bool) -> int:
 def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: bool) -> int:
     """Check that docs/data/ is what the logs say.
 
-    It writes nothing, and fails where the committed data differ.
+    Example: check raw_logs/. It writes nothing, and fails where the committed data differ.
     """
     from perfledger.ingest import build as builder
 
@@ -270,7 +278,8 @@ def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: 
 def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
     """List the paths that a layout cannot read.
 
-    Nothing is listed of logs that fit a template and have the files that it reads beside them. No log is opened.
+    Example: check-layout layouts/ours.toml old-logs/. Nothing is listed of logs that fit a template and have the files
+    that it reads beside them. No log is opened.
     """
     from perfledger.ingest.common.problems import message
     from perfledger.ingest.read import beside
@@ -294,7 +303,8 @@ def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
 def check_secrets(paths: tuple[Path, ...], every: bool) -> int:
     """List keys and passwords in files that are about to be committed.
 
-    It prints path, line and kind, never the key, and fails if there is one. What a machine says of itself is counted.
+    Example: check-secrets raw_logs/. It prints path, line and kind, never the key, and fails if there is one. What a
+    machine says of itself is counted.
     """
     from perfledger.ingest import check_secrets as checking
 
@@ -313,7 +323,7 @@ def check_secrets(paths: tuple[Path, ...], every: bool) -> int:
 def unwrap(name: str, export: Path | None) -> int:
     """Print the log that another tool exported, as its program printed it.
 
-    For example: unwrap --from loki answer.json > train.log
+    Example: unwrap --from loki answer.json > train.log
     """
     from perfledger.parsers.unwrap import FILTERS
 
@@ -339,7 +349,8 @@ def unwrap(name: str, export: Path | None) -> int:
 def explain(log: Path, layout: str) -> int:
     """Print how the figures of one log are computed.
 
-    It prints format, facts and their sources, records used and left out, arithmetic and result.
+    Example: explain logs/train.log. It prints format, facts and their sources, records used and left out, arithmetic
+    and result.
     """
     from perfledger.ingest import explain as explanation
     from perfledger.ingest.read import layout as layouts
@@ -437,8 +448,9 @@ def against(
 ) -> int:
     """Compare results with a baseline: the acceptance test of a machine.
 
-    BASELINE is the results.json of a site, or what `figures --json` printed. Each of its cases is looked for below
-    PATH, and its figure must be at least SHARE times as good. A ratio above 1 is better, also where less is. It fails
+    Example: against results.json my-logs/ --at-least 0.95. BASELINE is the results.json of a site, or what
+    `figures --json` printed. Each of its cases is looked for below PATH, and its figure must be at least SHARE times as
+    good. A ratio above 1 is better, also where less is. It fails
     (1) if a figure is below that or missing; with 2, the input is wrong.
     """
     import msgspec
@@ -468,7 +480,7 @@ def against(
 def diff(revision: str, out: Path | None, language: str) -> int:
     """Print which figures moved since a revision of git.
 
-    It prints Markdown, from the committed data alone.
+    Example: diff main. It prints Markdown, from the committed data alone.
     """
     from perfledger.ingest.common import words
     from perfledger.ingest.diff import compare, text
@@ -491,8 +503,9 @@ def diff(revision: str, out: Path | None, language: str) -> int:
 def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
     """Check a submission of results, and run nothing of it.
 
-    FOLDER is the folder of one submission, raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull
-    request, which may add submissions and nothing else. It fails (1) where a check does.
+    Example: accept raw_logs/submitted/lab/0123456789ab. FOLDER is the folder of one submission,
+    raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull request, which may add submissions and
+    nothing else. It fails (1) where a check does.
     """
     import msgspec
 
@@ -521,8 +534,9 @@ def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
 def verify(site: Path, inputs: Inputs, ledger: str) -> int:
     """Check that a built site's figures follow from its data and logs.
 
-    SITE is the folder that `mkdocs build` writes. Figures are followed from the pages to results.json and to the
-    ledger's runs, and with PATH to the logs, which are hashed and read again. It writes nothing.
+    Example: verify site raw_logs/. SITE is the folder that `mkdocs build` writes. Figures are followed from the pages
+    to results.json and to the ledger's runs, and with PATH to the logs, which are hashed and read again. It writes
+    nothing.
     """
     from perfledger.ingest import verify as chain
 
@@ -539,7 +553,8 @@ def verify(site: Path, inputs: Inputs, ledger: str) -> int:
 def new_suite(name: str, out: Path | None) -> int:
     """Write the file of a model's page.
 
-    report_templates/suites/NAME.toml is filled from the runs of that model in docs/data.
+    Example: new-suite vgg16. The file, suites/vgg16.toml of the project, is filled from the runs of that model in
+    docs/data.
     """
     from perfledger.ingest import new_suite as creation
     from perfledger.ingest.record.ledger_files import FOLDER
@@ -563,7 +578,8 @@ def new_suite(name: str, out: Path | None) -> int:
 def audit(inputs: Inputs, record: Path, strict: bool, verbose: bool) -> int:
     """Record what logs give, for the audit.
 
-    The audit compares published figures with such records; no site is written.
+    Example: audit logs/ --to published/recomputed/lab.jsonl. The audit compares published figures with such records; no
+    site is written.
     """
     from perfledger.ingest.common import lock
     from perfledger.ingest.common.files import remove_unfinished, write_if_changed
@@ -595,13 +611,20 @@ def _published_folder(record: Path) -> Path:
     return folder.absolute()
 
 
-def _read(inputs: Inputs) -> State:
+def _check_call(inputs: Inputs) -> None:
     from perfledger.ingest import build as builder
 
     if not (inputs.paths or inputs.stores):
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
     if inputs.jobs < 0:
         raise UsageError(f"--jobs {inputs.jobs}: must be a positive number")
+    builder.checked(inputs)
+
+
+def _read(inputs: Inputs) -> State:
+    from perfledger.ingest import build as builder
+
+    _check_call(inputs)
     state = builder.read(inputs)
     if not state.ledger.runs and (state.ledger.passed_over or not state.logs):
         _print_lines(_messages(state))

@@ -24,6 +24,8 @@ TOP = _HERE.parent
 #: The folder of `ingest`, `parsers`, `runners` and `schema`.
 PACKAGES = _HERE if INSTALLED else TOP
 TEMPLATES = PACKAGES / ("templates" if INSTALLED else "report_templates")
+#: Names the folder of the user's own formats, for this process and those that it starts.
+FORMATS_VARIABLE = "PERFLEDGER_FORMATS"
 
 if not INSTALLED:
     __path__.append(str(TOP))

@@ -78,6 +78,7 @@ def serve(inputs: Inputs, address: str, verbose: bool) -> int:
     with finished.workplace(inputs) as folder:
         status = _pages(inputs, folder, verbose)
         if status != cli.NOTHING:
+            print(f"http://{address}/: the site, once it is built; Ctrl-C ends it", flush=True)
             finished.serve(folder, address)
         return status
 

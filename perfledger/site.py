@@ -38,7 +38,11 @@ MARK = ".perfledger-site"
 _OWN = next(each / "mkdocs.yml" for each in (TEMPLATES, PACKAGES) if (each / "mkdocs.yml").is_file())
 
 
-class PerfledgerPlugin(BasePlugin[base.Config]):  # type: ignore[no-untyped-call]
+class PluginOptions(base.Config):  # type: ignore[no-untyped-call]
+    """The plugin has no options: what a site is called is in `perfledger.toml`."""
+
+
+class PerfledgerPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call]
     """The configuration of Perfledger's site for `plugins: [perfledger]`."""
 
     _config: MkDocsConfig | None = None

@@ -15,15 +15,15 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from perfledger import FORMATS_VARIABLE
 from perfledger.ingest.common.toml_file import TomlFile, read
-from perfledger.parsers.engine import registry
 
 FILE = "perfledger.toml"
 #: Names the folder of the project for processes that are started elsewhere.
 VARIABLE = "PERFLEDGER_PROJECT"
 _PARTS = ("formats", "layouts", "suites", "words.toml", FILE)
 
-Address = Annotated[str, Meta(pattern=r"^https?://")]
+Address = Annotated[str, Meta(pattern=r"^https://")]
 Color = Annotated[str, Meta(pattern=r"^#[0-9a-fA-F]{6}\Z")]
 
 
@@ -109,4 +109,4 @@ def enter() -> None:
     project()
     os.environ[VARIABLE] = str(at.resolve())
     if (at / "formats").is_dir():
-        os.environ[registry.VARIABLE] = str((at / "formats").resolve())
+        os.environ[FORMATS_VARIABLE] = str((at / "formats").resolve())

@@ -14,18 +14,18 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
+from perfledger import FORMATS_VARIABLE
 from perfledger.parsers.contract import Format, FormatError, NearMiss, Reading
 from perfledger.parsers.contract.telemetry import TelemetryFormat
 
 #: Packages of formats of training logs, and the package of formats of the files beside them.
 PACKAGES, TELEMETRY = ("paddle", "ngc", "dlperf", "frameworks"), "telemetry"
-#: Names the folder of the user's own formats, and the first part of their ids.
-VARIABLE, OWN = "PERFLEDGER_FORMATS", "own"
+#: The first part of the ids of the user's own formats.
+OWN = "own"
 #: Records written before November 2026 name this package by its old name.
 _OLD_PACKAGE, _NEW_PACKAGE = "more.", "frameworks."
 
@@ -69,7 +69,7 @@ def added() -> AddedFormats:
     """Return the user's own formats; an id is `own.module`, or `name.module` for the entry point of that name."""
     found: list[Format] = []
     broken: list[str] = []
-    for identifier, place, load in [*_in_folder(os.environ.get(VARIABLE, "")), *_of_entry_points()]:
+    for identifier, place, load in [*_in_folder(os.environ.get(FORMATS_VARIABLE, "")), *_of_entry_points()]:
         try:
             made = _format_of(load(), identifier, Format)
             _check(made)
@@ -95,6 +95,8 @@ def _loaded(path: Path) -> ModuleType:
 
 
 def _of_entry_points() -> Iterator[_Added]:
+    from importlib.metadata import entry_points  # slow to import
+
     for each in entry_points(group="perfledger.formats"):
         yield f"{each.name}.{each.value.rpartition('.')[2]}", f"entry point {each.name} = {each.value}", each.load
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 from mkdocs.exceptions import PluginError
@@ -23,6 +23,7 @@ from mkdocs.structure.files import File
 
 from perfledger import LICENSE, __version__
 from perfledger.ingest.common import words
+from perfledger.ingest.common.project import Address, Color, Footer
 from perfledger.ingest.site import forge
 
 CHANGES = Path("data") / "changes.json"
@@ -35,16 +36,6 @@ CONTRAST = 4.8
 #: Replaced by the address of the site in code that is to be copied.
 SITE = "%SITE%/"
 _SPECIAL = re.compile(r"[&%$#_{}]")
-
-Color = Annotated[str, msgspec.Meta(pattern=r"^#[0-9a-fA-F]{6}\Z")]
-Address = Annotated[str, msgspec.Meta(pattern=r"^https://")]
-
-
-class Footer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of text in both languages."""
-
-    en: str = ""
-    zh: str = ""
 
 
 class SitePublisher(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

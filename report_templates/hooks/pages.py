@@ -32,7 +32,7 @@ from mkdocs.plugins import event_priority
 sys.path.insert(0, str(next(each for each in Path(__file__).resolve().parents if (each / "perfledger").is_dir())))
 
 from perfledger import TOP
-from perfledger.ingest.common import processes, sources, words
+from perfledger.ingest.common import processes, project, sources, words
 from perfledger.ingest.common.errors import UsageError
 
 #: The module whose `build` is replaced.
@@ -159,6 +159,7 @@ def _watched(config: Any) -> list[Path]:
         Path(config.config_file_path),
         *_logs(config),
         *sources.CODE,
+        *project.parts(),
         *(_root(config) / each for each in config.watch),
     ]
 

@@ -14,8 +14,6 @@ import pytest
 from made_logs import clas_static, run_json, seg
 from made_trees import ROOT, Called, contents, held, write_run
 
-from perfledger.ingest.cli import with_command
-
 Ingest = Callable[..., Called]
 
 #: What the design promises other programs.
@@ -62,31 +60,10 @@ def test_every_command_explains_its_options(ingest: Ingest, name: str, options: 
     assert {each for each in options if each not in called.out} == set()
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (["logs", "--check", "--out", "docs"], ["check", "logs", "--out", "docs"]),
-        (["--explain", "train.log", "--layout", "dlperf"], ["explain", "train.log", "--layout", "dlperf"]),
-        (["--diff=main", "--language", "zh"], ["diff", "main", "--language", "zh"]),
-        (["--new-suite", "vgg16"], ["new-suite", "vgg16"]),
-        (
-            ["Perf", "--layout", "dlperf", "--audit-to", "a.jsonl"],
-            ["audit", "--to", "a.jsonl", "Perf", "--layout", "dlperf"],
-        ),
-        (["logs", "--json"], ["build", "logs", "--json"]),
-    ],
-)
-def test_options_of_the_last_release_are_the_commands_they_became(
-    old: list[str], new: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert with_command(old) == new
-    hint = capsys.readouterr().err
-    assert (f"python -m ingest {new[0]}" in hint) == (new[0] != "build")
-
-
 def test_reading_logs_imports_no_pandas(tree: Path) -> None:
     """`--json` alone builds no page and no frame."""
-    program = "import sys; from ingest.cli import main; main(sys.argv[1:]); print(sorted(sys.modules), file=sys.stderr)"
+    program = "import sys; from perfledger.ingest.cli import main; main(sys.argv[1:])"
+    program += "; print(sorted(sys.modules), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", program, str(tree), "--json"], cwd=ROOT, capture_output=True, text=True, check=True
     )

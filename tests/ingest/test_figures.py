@@ -71,9 +71,17 @@ def test_a_run_without_a_figure_says_why(logs: Path, ingest: Callable[..., Calle
 
 def test_figures_as_a_table(logs: Path, ingest: Callable[..., Called]) -> None:
     called = ingest("figures", logs)
+    row = r"^\S*case/3/train\.log +paddle\.seg +\S+ +1 +5\.1 samples/s +4\.9 to 5\.3 +checked by clock"
+    assert re.search(row, called.out, re.M), called.out
+    assert re.search(r"case/7/train\.log .* — +its outcome is trial", called.out)
+    assert len(called.out.splitlines()) == 2 + 8
+    assert ingest("figures").code == 2
+
+
+def test_figures_as_a_table_of_cases(logs: Path, ingest: Callable[..., Called]) -> None:
+    called = ingest("figures", "--cases", logs)
     assert re.search(r"^\S*case +5 +5\.1 samples/s +[\d.]+ to [\d.]+ +3\.1 %", called.out, re.M), called.out
     assert re.search(r"case/7/train\.log: no figure: its outcome is trial", called.out)
-    assert ingest("figures").code == 2
 
 
 def test_nothing_of_a_trial_is_published_and_it_is_no_problem(tmp_path: Path, ingest: Callable[..., Called]) -> None:

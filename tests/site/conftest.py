@@ -134,8 +134,8 @@ def _of_repository(folder: Path, cache: Path) -> None:
 def _few_formats() -> Iterator[None]:
     """Describe some formats on made-up sites, those of runs among them; all of them are most of a small site."""
 
-    def few(runs: Counter[str]) -> Sequence[Mapping[str, Any]]:
-        return [each for at, each in enumerate(ALL_FORMATS(runs)) if at % 12 == 0 or each["runs"]]
+    def few(runs: Counter[str], every: bool) -> Sequence[Mapping[str, Any]]:
+        return [each for at, each in enumerate(ALL_FORMATS(runs, every)) if at % 12 == 0 or each["runs"]]
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(formats, "_described_formats", few)

@@ -3,7 +3,7 @@
 import os
 import sys
 import traceback
-from importlib import import_module
+from collections.abc import Callable
 from typing import NoReturn
 
 from perfledger import INSTALLED
@@ -19,17 +19,17 @@ _REMEDY = (
 )
 
 
-def run(name: str, module: str) -> NoReturn:
-    """Run `main` of a module, and end with its exit code.
+def run(name: str, main: Callable[[], int]) -> NoReturn:
+    """Run a program, and end with its exit code.
 
     Args:
         name: of the program, for messages.
-        module: is imported here, so that a package that is missing gives a message.
+        main: imports what it needs when it is called, so that a package that is missing gives a message.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread takes address space, and has little to do
     _refuse_too_little_memory(name)
     try:
-        sys.exit(import_module(module).main())
+        sys.exit(main())
     except ModuleNotFoundError as error:
         print(
             f"{name}: {sys.executable} has no module {error.name}, so nothing was written: {_REMEDY}", file=sys.stderr
@@ -61,5 +61,11 @@ def _refuse_too_little_memory(name: str) -> None:
         sys.exit(NOTHING)
 
 
+def _main() -> int:
+    from perfledger.ingest.cli import main
+
+    return main()
+
+
 if __name__ == "__main__":
-    run("ingest", "perfledger.ingest.cli")
+    run("ingest", _main)

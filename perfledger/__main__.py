@@ -14,7 +14,13 @@ def main() -> None:
         sys.exit(NOTHING)
     from perfledger.ingest.__main__ import run
 
-    run("perfledger", "perfledger.commands")
+    run("perfledger", _main)
+
+
+def _main() -> int:
+    from perfledger.commands import main
+
+    return main()
 
 
 if __name__ == "__main__":

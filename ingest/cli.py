@@ -637,13 +637,14 @@ def _messages(state: State, verbose: bool = False, out: Path | None = None) -> t
 
     `out` is the folder that a file of all problems is written to; None if none is.
     """
+    from perfledger.ingest.common import suites
     from perfledger.ingest.common.problems import file_of, printed
     from perfledger.ingest.new_suite import unfilled
     from perfledger.parsers.engine import registry
 
     file = printable(str(out / file_of(state.ledger.runs))) if out else ""
     found = printed(state.problems, file, verbose=verbose)
-    return (*found, *map(printable, (*unfilled(), *registry.added().broken)))
+    return (*found, *map(printable, (*unfilled(suites.paths()), *registry.added().broken)))
 
 
 def _print_lines(messages: Iterable[str]) -> None:

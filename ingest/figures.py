@@ -15,7 +15,7 @@ from perfledger.schema.figures import CaseFigure, FiguresFound, RunFigure
 from perfledger.schema.records import NoFigure, Run
 from perfledger.schema.vocabulary import NO_FIGURE
 
-COLUMNS = ("log", "format", "model", "devices", "figure", "95 % interval", "verdict, or why there is no figure")
+COLUMNS = ("log", "format", "model", "devices", "figure", "95 % interval of case", "verdict, or why there is no figure")
 #: Reasons that count the records that they are of.
 _UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})
 
@@ -98,9 +98,9 @@ def _verdict(run: Run) -> str:
     """Return which witnesses in the same log support the figure."""
     support = results.support(run)
     if support == "line":
-        return "unchecked: nothing else in the log tells its speed"
+        return "unchecked"
     wanted = "agrees" if support == "agree" else "corrects"
-    kinds = ", ".join(dict.fromkeys(each.kind for each in run.witnesses if each.verdict == wanted))
+    kinds = ", ".join(dict.fromkeys(each.kind for each in results.supporting(run) if each.verdict == wanted))
     return f"checked by {kinds}" if support == "agree" else f"taken from {kinds}, since the printed speed is wrong"
 
 
@@ -114,7 +114,7 @@ def _unusable(run: Run) -> int:
 
 def _reasons(run: Run) -> Iterator[str]:
     """Yield why a run has no figure: its problems, without the path that stands before each."""
-    if run.outcome in NO_FIGURE:
+    if run.outcome in NO_FIGURE and run.outcome != "unread":
         yield f"its outcome is {run.outcome}"
     elif run.duplicate_of:
         yield f"it is the same run as {run.duplicate_of}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from perfledger import INSTALLED
 from perfledger.ingest.common import suites
-from perfledger.ingest.common.errors import UsageError
+from perfledger.ingest.common.errors import UsageError, as_called
 from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.common.project import folder as own_folder
 from perfledger.ingest.common.toml_file import display_path
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.record.ledger_files import LedgerFolder, lines_of
@@ -39,17 +41,30 @@ class ModelFacts:
     printed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
+def place() -> Path:
+    """Return the folder of new suites: that of the user's project, otherwise ours in a checkout.
+
+    Raises:
+        UsageError: there is neither.
+    """
+    project = own_folder()
+    if project is None and INSTALLED:
+        raise UsageError("new-suite: this folder has no perfledger.toml; perfledger init DIR makes a folder with one")
+    return project / "suites" if project else suites.SUITES
+
+
+def create(name: str, runs: Path, folder: Path | None = None) -> str:
     """Write `folder/name.toml`, and return what to do next.
 
     Args:
         name: of the file and of the pages' folder.
         runs: the folder of the ledger, from whose runs of that model the file is filled.
-        folder: of the suites.
+        folder: of the suites; `place` by default.
 
     Raises:
         UsageError: the name is none or is taken, or the file cannot be written.
     """
+    folder = folder or place()
     path = folder / f"{name}.toml"
     _check(name, path)
     lines = list(_without_suite(runs))
@@ -61,11 +76,11 @@ def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
     return "\n".join([_written(path, known), *_others(lines, known), _next(path)])
 
 
-def unfilled(folder: Path = suites.SUITES) -> list[str]:
+def unfilled(files: Iterable[Path]) -> list[str]:
     """Return the texts of suites that are still as `create` wrote them, each as `path:line: what to do`."""
     standard = own().entries
     found = []
-    for path in sorted(folder.glob("*.toml")):
+    for path in files:
         file = suites.suite_file(path)
         for key in OWN_WORDS:
             entry = getattr(file.data.words, key)
@@ -87,7 +102,7 @@ def _check(name: str, path: Path) -> None:
     if path.exists():
         raise UsageError(f"new-suite {name}: {display_path(path)} is there already; edit it, or choose another name")
     if owner := suites.suite(name):
-        other = display_path(path.with_name(f"{owner}.toml"))
+        other = display_path(suites.path_of(owner))
         raise UsageError(f"new-suite {name}: {other} compares {suites.model(name)} already; edit it, or rename yours")
 
 
@@ -145,7 +160,7 @@ def _frequent(names: Iterator[str | None]) -> tuple[str, ...]:
 
 def _workload_options(unit: str) -> set[str]:
     """Return options that make another workload in suites of that unit: image size, sequence length."""
-    files = [suites.suite_file(path).data for path in suites.SUITES.glob("*.toml")]
+    files = [suites.suite_file(path).data for path in suites.paths()]
     return {name for file in files if file.unit == unit for name in file.row_options}
 
 
@@ -235,7 +250,7 @@ def _others(runs: Sequence[Run], known: ModelFacts) -> list[str]:
 def _next(path: Path) -> str:
     file = suites.suite_file(path)
     words = ", ".join(f"{key} (line {file.line(('words', key))})" for key in OWN_WORDS)
-    return (
+    return as_called(
         f"Next: write {words} in both languages; then python -m ingest raw_logs/, and look at models/{path.stem}/ "
         "in both languages"
     )

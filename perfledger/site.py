@@ -93,14 +93,14 @@ def configuration(file: Path, options: Mapping[str, Any] = MappingProxyType({}))
     except UsageError as error:
         raise PluginError(str(error)) from None
     plugins = [*own["plugins"], *(each for each in user.get("plugins", []) if each != "perfledger")]
-    extra = {**own["extra"], **({"publisher": publisher} if publisher else {}), **(user.get("extra") or {})}
+    named = {"title": stated.title, "publisher": publisher}
+    extra = {**own["extra"], **{key: value for key, value in named.items() if value}, **(user.get("extra") or {})}
     found.load_dict(
         {
             "theme": {**own["theme"], "custom_dir": str(TEMPLATES / "theme")},
             "hooks": [str(TEMPLATES / "hooks" / Path(each).name) for each in own["hooks"]] + (user.get("hooks") or []),
             "plugins": plugins,
             "extra": extra,
-            "site_name": stated.title or user.get("site_name") or own["site_name"],
             "site_url": os.environ.get("SITE_URL") or stated.address or user.get("site_url") or "",
             **options,
         }
@@ -118,10 +118,10 @@ def _read(path: Path, config: MkDocsConfig) -> dict[str, Any]:
 
 
 def _choose_languages(config: Any, wanted: tuple[str, ...]) -> None:
-    """Leave out languages that `perfledger.toml` does not name; the first that it names is the default."""
+    """Leave out languages that `perfledger.toml` does not name; English is the default where it is among them."""
     (languages,) = (each["i18n"] for each in config["plugins"] if isinstance(each, dict) and "i18n" in each)
     named = [each for each in languages["languages"] if each["locale"] in wanted]
-    languages["languages"] = [{**each, "default": each["locale"] == wanted[0]} for each in named]
+    languages["languages"] = [{**each, "default": each is named[0]} for each in named]
     alternate = [each for each in config["extra"]["alternate"] if each["lang"] in wanted]
     config["extra"]["alternate"] = alternate if len(alternate) > 1 else []
 

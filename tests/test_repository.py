@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -71,10 +72,10 @@ def test_supported_pythons_are_stated_once() -> None:
     version = re.compile(r"\b3\.1\d\b")
     assert [name for name in names if version.search(read(name))] == []
     assert len(used := {each for name in workflows() for each in version.findall(read(name))}) == 1
-    assert used <= set(tested_pythons())
+    assert used <= set(supported_pythons())
 
 
-def tested_pythons() -> list[str]:
+def supported_pythons() -> list[str]:
     found = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', read("pyproject.toml"))
     assert found
     return found
@@ -82,7 +83,7 @@ def tested_pythons() -> list[str]:
 
 def test_make_reads_the_supported_pythons() -> None:
     listed = json.loads(subprocess.run(["make", "-s", "pythons"], cwd=ROOT, capture_output=True, check=True).stdout)
-    assert listed == tested_pythons()
+    assert listed == supported_pythons()
 
 
 def workflows() -> list[str]:
@@ -93,7 +94,7 @@ def workflows() -> list[str]:
 
 @pytest.mark.parametrize("workflow", workflows())
 def test_actions_are_pinned_by_commit(workflow: str) -> None:
-    uses = re.findall(r"^\s*(?:- )?uses: (.*)$", read(workflow), re.MULTILINE)
+    uses = re.findall(r"^\s*(?:- )?uses: (?!\./)(.*)$", read(workflow), re.MULTILINE)
     assert uses
     assert [action for action in uses if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", action)] == []
 
@@ -117,24 +118,39 @@ def test_no_code_of_the_repository_runs_beside_a_token_that_may_write(workflow: 
     assert "pull_request_target" not in read(workflow)
 
 
-@pytest.mark.parametrize("readme", READMES)
-def test_the_map_of_folders_is_the_tree(readme: str) -> None:
-    shown = re.findall(r"^(\w+)/ ", read(readme), re.MULTILINE)
+def test_the_map_of_folders_is_the_tree() -> None:
+    shown = re.findall(r"^(\w+)/ ", read("CONTRIBUTING.md"), re.MULTILINE)
     folders = {name.partition("/")[0] for name in tracked() if "/" in name and not name.startswith(".")}
     assert sorted(shown) == sorted(folders)
 
 
-@pytest.mark.parametrize("page", [*READMES, "CONTRIBUTING.md", "tests/README.md"])
+GUIDES = [path for name in ("guide", "contributing") for path in sorted((ROOT / "docs" / name).glob("*.md"))]
+PAGES = [*READMES, "CONTRIBUTING.md", "tests/README.md", *(str(path.relative_to(ROOT)) for path in GUIDES)]
+
+
+def test_documents_for_a_first_look_are_short() -> None:
+    assert max(len(read(each).splitlines()) for each in READMES) <= 120
+    assert len(read("CONTRIBUTING.md").splitlines()) <= 100
+
+
+@pytest.mark.parametrize("readme", READMES)
+def test_the_readme_shows_the_real_output_of_its_command(readme: str) -> None:
+    shown = re.search(r"```\n\$ perfledger (.*)\n((?:.*\n)+?)```", read(readme))
+    assert shown
+    command = [sys.executable, "-m", "perfledger", *shown[1].split()]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [each.rstrip() for each in done.stdout.splitlines()] == shown[2].splitlines()
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_files_named_in_documents_exist(page: str) -> None:
     text = read(page)
     links = re.findall(r"(?<!!)\[[^\]]+\]\((?!https?:|#)([^)#]+)", text)
-    assert links
     assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
     commands = set(re.findall(r"\bmake ([a-z-]+)\b", " ".join(re.findall(r"```.*?```|`[^`]+`", text, re.DOTALL))))
     assert commands <= {
         each for line in re.findall(r"^([a-z][a-z -]*):", read("Makefile"), re.MULTILINE) for each in line.split()
     }
-    assert commands
 
 
 def test_no_file_names_the_machine_it_was_made_on() -> None:

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from perfledger import FORMATS_VARIABLE
+from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.toml_file import TomlFile, read
 
 FILE = "perfledger.toml"
@@ -73,6 +74,12 @@ def project() -> Project:
 @cache
 def _read(path: Path) -> TomlFile[Project]:
     return read(path, Project)
+
+
+def wrong(keys: tuple[str | int, ...], what: str) -> UsageError:
+    """Return an error to raise at some keys of `perfledger.toml`."""
+    at = folder()
+    return _read(at / FILE).wrong(keys, what) if at else UsageError(what)
 
 
 def parts() -> Sequence[Path]:

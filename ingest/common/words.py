@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common.errors import as_called
 from perfledger.ingest.common.project import folder
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
 from perfledger.schema import vocabulary
@@ -152,8 +153,12 @@ def load(path: Path = WORDS) -> Words:
             if f"{table}.{key}" in terms:
                 raise file.wrong((table, key), "is an entry of schema/vocabulary.toml already; delete it here")
     entries = {f"{table}.{key}": entry for table, keys in file.data.items() for key, entry in keys.items()}
-    own = {key: msgspec.structs.asdict(entry) for key, entry in entries.items()}
+    own = {key: _as_called(entry) for key, entry in entries.items()}
     return Words(path, MappingProxyType({**terms, **own, **_of_project({*terms, *own}, entries)}))
+
+
+def _as_called(entry: WordsEntry) -> dict[str, str]:
+    return {language: as_called(text) for language, text in msgspec.structs.asdict(entry).items()}
 
 
 def _of_project(known: Collection[str], entries: Mapping[str, WordsEntry]) -> dict[str, dict[str, str]]:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from perfledger.ingest.common.suites import SAMPLES, folded, unit_of_samples
 from perfledger.ingest.compute.rules import HEADLINE, SUMMARY
 from perfledger.ingest.read import facts
-from perfledger.schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, to_json
+from perfledger.schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, Witness, to_json
 from perfledger.schema.submission import submitter_of
 from perfledger.schema.vocabulary import CASE, METRICS, NO_FIGURE
 
@@ -252,9 +252,14 @@ def counts(run: Run) -> bool:
     return run.published or left_out or (run.outcome == "oom" and known and not refused)
 
 
+def supporting(run: Run) -> list[Witness]:
+    """Return the witnesses that can tell how fast a run was."""
+    return [each for each in run.witnesses if each.kind != _BOUND and each.unit not in PLANNED]
+
+
 def support(run: Run) -> Support:
     """Return what the headline figure of a run rests on."""
-    verdicts = {each.verdict for each in run.witnesses if each.kind != _BOUND and each.unit not in PLANNED}
+    verdicts = {each.verdict for each in supporting(run)}
     return "corrects" if "corrects" in verdicts else "agree" if "agrees" in verdicts else "line"
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import absolute
-from perfledger.ingest.common.project import files, folder, project
+from perfledger.ingest.common.project import files, folder, project, wrong
 from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
 from perfledger.ingest.read.walk import FoundFiles, Input
 from perfledger.schema.records import Plain
@@ -216,7 +216,12 @@ def load(name: str) -> Layout:
         UsageError: there is none, or the file is not a layout; the message names the file, the line and the fault.
     """
     own, at = _read(name), folder()
-    below = {f"{absolute(at / each)}/": _read(other) for each, other in project().layouts.items()} if at else {}
+    below: dict[str, Layout] = {}
+    for each, other in project().layouts.items() if at else ():
+        try:
+            below[f"{absolute(at / each)}/"] = _read(other)
+        except UsageError as error:
+            raise wrong(("layouts", each), str(error)) from None
     return with_fields(own, below=below)
 
 

@@ -82,7 +82,7 @@ def added() -> AddedFormats:
 def _in_folder(folder: str) -> Iterator[_Added]:
     for path in sorted(Path(folder).glob("*.py")) if folder else ():
         if not path.stem.startswith("_"):
-            yield f"{OWN}.{path.stem}", str(path), partial(_loaded, path)
+            yield f"{OWN}.{path.stem}", os.path.relpath(path), partial(_loaded, path)
 
 
 def _loaded(path: Path) -> ModuleType:

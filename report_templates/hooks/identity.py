@@ -64,7 +64,7 @@ def on_config(config: Any) -> Any:
     """Read who publishes the site, after the pages and their data are written."""
     _words.cache_clear()
     publisher = _publisher(config)
-    config["site_name"] = publisher.name or config["site_name"]
+    config["site_name"] = config["extra"].get("title") or publisher.name or config["site_name"]
     if publisher.logo:
         config["theme"]["logo"] = config["theme"]["favicon"] = _logo_path(publisher)
     if publisher.color:

@@ -21,9 +21,8 @@ from mkdocs.utils import get_relative_url
 
 from perfledger import PACKAGES
 
-#: The site's languages: their folder, and their names for search engines and for previews.
-LANGUAGES = {"en": ("", "en_US"), "zh": ("zh/", "zh_CN")}
-DEFAULT = "en"
+#: The names of languages for search engines and for previews.
+LOCALES = {"en": "en_US", "zh": "zh_CN"}
 WORDS = Path(__file__).resolve().parents[1] / "words.toml"
 VOCABULARY = PACKAGES / "schema" / "vocabulary.toml"
 CHANGES = Path("data") / "changes.json"
@@ -52,10 +51,11 @@ def on_config(config: Any) -> Any:
     _words.cache_clear()
     _precisions.cache_clear()
     config["extra"]["ui"] = {
-        language: {key: entry[language] for key, entry in _words().get("ui", {}).items()} for language in LANGUAGES
+        language: {key: entry[language] for key, entry in _words().get("ui", {}).items()} for language in LOCALES
     }
     pages = Path(config["docs_dir"]) / "en"
     config["nav"] = _extended(config["nav"], pages)
+    config["extra"]["default_language"] = _default(config)
     config["extra"]["offline"] = _is_offline(config)
     if _is_offline(config):
         config["extra"]["polyfills"] = [SHIM]
@@ -149,19 +149,19 @@ def _section(url: str, sections: Mapping[str, Any]) -> Any:
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
     """Set the context that theme/partials/publish/head.html prints under `head`."""
     language = config.theme["language"]
-    below = _below(page.file, language)
+    below = _below(config, page.file, language)
     context["head"] = {
         "front": below == "",
-        "alternates": [(each, _address(config, _path(each, below), page.url)) for each in LANGUAGES],
-        "default": _address(config, _path(DEFAULT, below), page.url),
-        "canonical": _absolute(config, _path(language, below)),
+        "alternates": [(each, _address(config, at + below, page.url)) for each, at in _folders(config).items()],
+        "default": _address(config, below, page.url),
+        "canonical": _absolute(config, _path(config, language, below)),
         "preview": _texts(config, language)["preview_of" if page.meta.get("image") else "preview"].replace(
             "{title}", str(page.meta.get("title"))
         ),
         "image": _absolute(config, page.meta.get("image") or PREVIEW),
-        "locale": LANGUAGES[language][1],
-        "other_locales": [locale for each, (_, locale) in LANGUAGES.items() if each != language],
-        "feed": _address(config, _path(language, "feed.xml"), page.url),
+        "locale": LOCALES[language],
+        "other_locales": [LOCALES[each] for each in _folders(config) if each != language],
+        "feed": _address(config, _path(config, language, "feed.xml"), page.url),
         "texts": _texts(config, language),
     }
     return context
@@ -172,26 +172,38 @@ def on_template_context(context: Any, template_name: str, config: Any) -> Any:
     if template_name == "sitemap.xml":
         context["addresses"] = _addresses(context["pages"], config)
     if template_name.endswith("feed.xml"):
-        language = "zh" if template_name.startswith("zh/") else DEFAULT
+        language = "zh" if template_name.startswith("zh/") else _default(config)
         context["feed"] = _feed(config, language)
     if template_name == "404.html":
-        context["texts"] = {language: _texts(config, language) for language in LANGUAGES}
+        context["texts"] = {each: (at, _texts(config, each)) for each, at in _folders(config).items()}
     return context
 
 
 def on_post_template(output_content: str, template_name: str, config: Any) -> str:
     """Keep the files for all languages that the default language's build made."""
-    return "" if template_name in ONCE and config.theme["language"] != DEFAULT else output_content
+    at = template_name.rpartition("/")[0]
+    kept = template_name not in ONCE or config.theme["language"] == _default(config)
+    return output_content if kept and (not at or f"{at}/" in _folders(config).values()) else ""
 
 
-def _below(file: Any, language: str) -> str:
+def _below(config: Any, file: Any, language: str) -> str:
     """Return a page's path below its language's folder, as its address ends."""
     path = str(file.dest_uri).removesuffix("index.html")
-    return path.removeprefix(LANGUAGES[language][0])
+    return path.removeprefix(_folders(config)[language])
 
 
-def _path(language: str, below: str) -> str:
-    return LANGUAGES[language][0] + below
+def _path(config: Any, language: str, below: str) -> str:
+    return _folders(config)[language] + below
+
+
+def _folders(config: Any) -> dict[str, str]:
+    """Return the folder of each language, as `zh/`; that of the default language is the site's own."""
+    languages = config.plugins["i18n"].config["languages"]
+    return {each.locale: "" if each.default else f"{each.locale}/" for each in languages}
+
+
+def _default(config: Any) -> str:
+    return next(each for each, at in _folders(config).items() if not at)
 
 
 def _absolute(config: Any, path: str) -> str | None:
@@ -208,15 +220,16 @@ def _addresses(pages: Iterable[Any], config: Any) -> list[Mapping[str, Any]]:
     if not config.site_url:
         return []
     listed = [each for each in pages if each.page and not (each.page.meta.get("search") or {}).get("exclude")]
-    below = sorted(_below(each, config.theme["language"]) for each in listed)
+    below = sorted(_below(config, each, config.theme["language"]) for each in listed)
+    folders = _folders(config)
     return [
         {
-            "address": _absolute(config, _path(language, path)),
-            "alternates": [(each, _absolute(config, _path(each, path))) for each in LANGUAGES],
-            "default": _absolute(config, _path(DEFAULT, path)),
+            "address": _absolute(config, at + path),
+            "alternates": [(each, _absolute(config, other + path)) for each, other in folders.items()],
+            "default": _absolute(config, path),
         }
         for path in below
-        for language in LANGUAGES
+        for at in folders.values()
     ]
 
 
@@ -225,13 +238,13 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
     path = Path(config.docs_dir) / CHANGES
     changes = json.loads(path.read_text("utf-8"))["changes"] if path.is_file() else []
     entries = [_entry(config, language, each) for each in changes[:ENTRIES]]
-    front = _absolute(config, _path(language, ""))
+    front = _absolute(config, _path(config, language, ""))
     return {
         "language": language,
-        "id": _id(config, _path(language, "feed.xml")),
+        "id": _id(config, _path(config, language, "feed.xml")),
         "texts": _texts(config, language),
         "front": front or "./",
-        "self": _absolute(config, _path(language, "feed.xml")) or "feed.xml",
+        "self": _absolute(config, _path(config, language, "feed.xml")) or "feed.xml",
         "updated": _moment(max((str(each["date"]) for each in changes), default=NO_CHANGE)),
         "entries": entries,
     }
@@ -245,7 +258,7 @@ def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str
     case = _case(texts, language, change)
     brief, whole = (texts[change["kind"]].format(case=texts["comma"].join(each), **known) for each in (case[:3], case))
     return {
-        "id": _id(config, _path(language, f"{change['result']}/{change['date']}")),
+        "id": _id(config, _path(config, language, f"{change['result']}/{change['date']}")),
         "title": _xml(brief),
         "summary": _xml(whole),
         "updated": _moment(change["date"]),
@@ -266,7 +279,7 @@ def _case(texts: Mapping[str, str], language: str, change: Mapping[str, Any]) ->
 
 def _linked(config: Any, language: str, page: str) -> str:
     """Return a page's address relative to the language's folder, which also holds its feed."""
-    return f"{_absolute(config, _path(language, '')) or ''}{page}"
+    return f"{_absolute(config, _path(config, language, '')) or ''}{page}"
 
 
 def _id(config: Any, name: str) -> str:

@@ -76,7 +76,7 @@ def on_post_build(config: Any) -> None:
     for folder in folders:
         mine = [each for each in found["docs"] if _folder(each["location"], folders) == folder]
         if mine or not folder:
-            named = _hits.get(folder.rstrip("/") or "en", [])
+            named = _hits.get(folder.rstrip("/") or _default(config), [])
             _write(site, folder, {**found, "docs": [*_below(folder, mine), *named]})
 
 
@@ -84,6 +84,11 @@ def _folders(config: Any) -> list[str]:
     """Return the folders of all languages but the one at the root, as `zh/`."""
     languages = config["plugins"]["i18n"].config["languages"] if "i18n" in config["plugins"] else ()
     return [f"{each.locale}/" for each in languages if each.build and not each.default]
+
+
+def _default(config: Any) -> str:
+    languages = config["plugins"]["i18n"].config["languages"] if "i18n" in config["plugins"] else ()
+    return next((str(each.locale) for each in languages if each.default), "en")
 
 
 def _folder(location: str, folders: Iterable[str]) -> str:

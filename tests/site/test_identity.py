@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from perfledger import __version__
 from tests.hooks import hook
 from tests.site import markup
 from tests.site.conftest import ROOT
@@ -54,7 +54,7 @@ def test_a_wrong_entry_is_named(identity: Any, wrong: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_page_says_what_it_is_made_of_and_how_to_cite_it(whole: Path, kind: str) -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    version = __version__
     for language in languages(kind):
         page = markup.read(whole / language / KINDS[kind] / "index.html")
         (footer,) = page.elements("footer")

@@ -12,12 +12,14 @@ from collections import Counter
 from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
+from perfledger import __version__
 from tests.hooks import hook
 from tests.site.conftest import ROOT
 from tests.site.kinds import ADDRESS, MOVED
@@ -293,6 +295,8 @@ class Config(dict[str, Any]):
     def __init__(self, docs: Path, address: str) -> None:
         super().__init__()
         self.docs_dir, self.site_url, self.site_name = str(docs), address, "Perfledger"
+        languages = [SimpleNamespace(locale=each, default=each == "en") for each in ("en", "zh")]
+        self.plugins = {"i18n": SimpleNamespace(config={"languages": languages})}
 
 
 @pytest.mark.parametrize("address", ["", ADDRESS])
@@ -340,7 +344,27 @@ def workflow(name: str) -> dict[Any, Any]:
 
 
 def steps(found: dict[Any, Any]) -> list[dict[str, Any]]:
-    return [step for job in found["jobs"].values() for step in job["steps"]]
+    """Return the steps of all jobs, those of our own action in its place."""
+    listed = [step for job in found["jobs"].values() for step in job["steps"]]
+    return [each for step in listed for each in (of_action(step["with"]) if step.get("uses") == "./" else [step])]
+
+
+def of_action(given: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the steps of `action.yml` that run with these inputs, without those that need a token."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    inputs = {name: given.get(name, each["default"]) for name, each in action["inputs"].items()}
+    assert given.keys() <= inputs.keys()
+    found = []
+    for step in action["runs"]["steps"]:
+        left_out = {"install": inputs["python"], "which figures moved": not inputs["base"], "comment": True}
+        if not left_out.get(step["name"]):
+            asked = {name: str(value) for name, value in step["env"].items()}
+            env = {
+                name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda at: inputs[at[1]], each)
+                for name, each in asked.items()
+            }
+            found.append({**step, "env": env})
+    return found
 
 
 def commands(found: dict[Any, Any]) -> str:
@@ -370,19 +394,20 @@ def test_options_of_ingest_in_workflows_and_readmes_exist() -> None:
     from perfledger.ingest.cli import commands as group
 
     known = {option for command in group.commands.values() for each in command.params for option in each.opts}
-    texts = [path.read_text("utf-8") for path in (*WORKFLOWS, ROOT / "README.md", ROOT / "README.zh.md")]
+    guides = (ROOT / "docs/guide").glob("*.md")
+    texts = [path.read_text("utf-8") for path in (*WORKFLOWS, ROOT / "README.md", ROOT / "README.zh.md", *guides)]
     lines = [line for text in texts for line in text.splitlines() if "-m ingest" in line]
     asked = {
         option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line.partition("-m ingest")[2])
     }
     assert {"--language"} <= asked <= known
     words = {word for line in lines for word in re.findall(r"-m ingest ([a-z][a-z-]+) ", line)}
-    assert {"diff", "explain", "new-suite", "audit"} <= words <= set(group.commands)
+    assert {"diff", "verify", "audit"} <= words <= set(group.commands)
 
 
 def test_pages_are_checked_before_they_are_published() -> None:
     run = commands(workflow("pages.yml"))
-    assert run.index("make fresh") < run.index("mkdocs build --strict")
+    assert run.index("make fresh") < run.index("mkdocs build --strict") < run.index("perfledger verify")
     assert workflow("pages.yml")["jobs"]["deploy"]["needs"] == "build"
 
 
@@ -403,16 +428,21 @@ def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
     tool.chmod(0o755)
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("front page", "utf-8")
-    for step in (each["run"] for each in steps(found) if "name" in each):
-        summary = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "PATH": "/usr/bin:/bin"}
-        subprocess.run(["bash", "-euo", "pipefail", "-c", step], cwd=tmp_path, env=summary, check=True)
+    for step in (each for each in steps(found) if "name" in each):
+        runner = {
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "PATH": "/usr/bin:/bin",
+            "RUNNER_TEMP": str(tmp_path),
+        }
+        environment = {**runner, **step.get("env", {})}
+        subprocess.run(["bash", "-euo", "pipefail", "-c", step["run"]], cwd=tmp_path, env=environment, check=True)
     upload = next(each["with"] for each in steps(found) if "upload-artifact" in str(each.get("uses")))
     held = {path.relative_to(tmp_path).as_posix() for path in (tmp_path / upload["path"]).rglob("*") if path.is_file()}
     assert held == {f"preview/{each}" for each in ("site/index.html", "README.txt", "diff.en.md", "diff.zh.md")}
     assert "http.server" in (tmp_path / "preview" / "README.txt").read_text("utf-8")
     said = (tmp_path / "summary").read_text("utf-8")
     for language in ("en", "zh"):
-        assert f"called with -m ingest diff HEAD^1 --language {language}\n" in said
+        assert f"called with -m perfledger diff HEAD^1 --language {language}\n" in said
     checkout = next(each["with"] for each in steps(found) if "checkout" in str(each.get("uses")))
     assert checkout["fetch-depth"] == 2, "HEAD^1 is the branch that the pull request goes into"
 
@@ -420,11 +450,12 @@ def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
 def test_the_citation_is_whole_and_names_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(citation["date-released"]))
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
     assert citation["cff-version"] == "1.2.0"
     assert citation["type"] in ("software", "dataset")
     assert citation["authors"] == [{"name": "The Perfledger authors"}]
-    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert (citation["version"], citation["license"]) == (__version__, project["license"])
     assert citation["title"].lower() == project["name"]
     assert all(isinstance(citation[each], str) for each in ("cff-version", "message", "title", "abstract", "version"))
     assert set(citation) <= {

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from perfledger import TEMPLATES
+from perfledger.ingest.common.errors import as_called
 from perfledger.ingest.site.render.text import escape
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 @cache
 def environment() -> Environment:
     """Return the environment, which is loaded only where a page is rendered."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     return Environment(
-        loader=FileSystemLoader(TEMPLATES / "pages"),
+        loader=FunctionLoader(_source),
         autoescape=True,
         finalize=escape,
         undefined=StrictUndefined,
@@ -26,3 +27,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _source(name: str) -> tuple[str, str, None] | None:
+    """Return the text and the file of a template, as jinja2 asks for; commands in it are those of this installation."""
+    path = TEMPLATES / "pages" / name
+    return (as_called(path.read_text("utf-8")), str(path), None) if path.is_file() else None

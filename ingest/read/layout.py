@@ -215,11 +215,11 @@ def load(name: str) -> Layout:
     Raises:
         UsageError: there is none, or the file is not a layout; the message names the file, the line and the fault.
     """
-    own, at = _read(name), folder()
+    own, root = _read(name), folder() or Path()
     below: dict[str, Layout] = {}
-    for each, other in project().layouts.items() if at else ():
+    for each, other in project().layouts.items():
         try:
-            below[f"{absolute(at / each)}/"] = _read(other)
+            below[f"{absolute(root / each)}/"] = _read(other)
         except UsageError as error:
             raise wrong(("layouts", each), str(error)) from None
     return with_fields(own, below=below)

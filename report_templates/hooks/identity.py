@@ -21,7 +21,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
-from perfledger import LICENSE, __version__
+from perfledger import INSTALLED, LICENSE, __version__
 from perfledger.ingest.common import words
 from perfledger.ingest.common.project import Address, Color, Footer
 from perfledger.ingest.site import forge
@@ -53,7 +53,7 @@ class About:
     """What the footer states; None for what is not known."""
 
     version: str
-    license: str
+    license: str | None
     date: str | None
     commit: str | None
     repository: str | None
@@ -159,7 +159,7 @@ def _logo_path(publisher: SitePublisher) -> str:
 def _about(config: Any) -> About:
     return About(
         version=__version__,
-        license=LICENSE,
+        license=None if INSTALLED else LICENSE,  # a lab's data have their own
         date=_date(Path(config["docs_dir"]) / CHANGES),
         commit=_commit(Path(config["config_file_path"]).parent),
         repository=config["repo_url"] or _repository(),

@@ -233,10 +233,10 @@ def _build(
 
 
 def write_pages(inputs: Inputs, verbose: bool) -> int:
-    """Write the pages of a site that is built at once; print problems and a table of what was read.
+    """Write the pages of a site that is built at once; print problems, and a table of the formats and their runs.
 
     Returns:
-        the exit code of the command; with `NOTHING`, there are no pages.
+        the exit code of the command; `NOTHING` if no page was written.
     """
     from perfledger.ingest import build as builder
 
@@ -278,8 +278,8 @@ def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: 
 def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
     """List the paths that a layout cannot read.
 
-    Example: check-layout layouts/ours.toml old-logs/. Nothing is listed of logs that fit a template and have the files
-    that it reads beside them. No log is opened.
+    Example: check-layout layouts/ours.toml old-logs/. Logs that fit a template and have the files that it asks for
+    are not listed. No log is opened.
     """
     from perfledger.ingest.common.problems import message
     from perfledger.ingest.read import beside
@@ -412,7 +412,7 @@ def figures(inputs: Inputs, as_json: bool, as_csv: bool, markdown: bool, cases: 
 
 
 def _width() -> int:
-    """Return the columns of the terminal; 0 where the output is no terminal, and nothing is cut."""
+    """Return the columns of the terminal; 0 if the output goes elsewhere and must not be cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
@@ -504,8 +504,8 @@ def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
     """Check a submission of results, and run nothing of it.
 
     Example: accept raw_logs/submitted/lab/0123456789ab. FOLDER is the folder of one submission,
-    raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull request, which may add submissions and
-    nothing else. It fails (1) where a check does.
+    raw_logs/submitted/SUBMITTER/ID; or with --base the checkout of a pull request, which may add submissions
+    only. It fails (1) if a check does.
     """
     import msgspec
 

@@ -32,7 +32,7 @@ def of_runs(runs: Sequence[Run]) -> FiguresFound:
 
 
 def table(figures: FiguresFound, style: str = "simple", width: int = 0) -> str:
-    """Return a table with a row for each run: `style` is one of tabulate; rows are cut to `width`, if it is given."""
+    """Return a table with a row for each run: `style` is one of tabulate; rows are cut to a `width` above 0."""
     from tabulate import tabulate
 
     rows = [_row(each, width // 3) for each in figures.runs]

@@ -20,9 +20,9 @@ from perfledger.ingest.common.errors import UsageError
 if TYPE_CHECKING:
     from perfledger.ingest.build import Inputs
 
-#: Of a new repository: its files, where they lie here.
+#: The files of a new repository.
 _STARTER = TEMPLATES / "starter"
-#: Stands for the version of Perfledger, and for the folder's name, in these files.
+#: Placeholders in these files, for the version of Perfledger and for the folder's name.
 _VERSION, _NAME = "@VERSION@", "@NAME@"
 
 

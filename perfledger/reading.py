@@ -1,6 +1,6 @@
 """The Python interface: `perfledger.read`.
 
-What is documented here is stable: it changes as semantic versioning says. All else in Perfledger may change.
+This interface is stable: it follows semantic versioning. All else in Perfledger may change.
 
     >>> import perfledger
     >>> ledger = perfledger.read("raw_logs/resnet50/pytorch/cpu-n1d1-bs16-fp32/1")
@@ -92,7 +92,7 @@ def read(*paths: str | os.PathLike[str], layout: str = "perfledger") -> LogsRead
         layout: how the tree names its logs: a name, or a `.toml` file.
 
     Raises:
-        perfledger.UsageError: there is no such path or layout, or `perfledger.toml` is wrong.
+        perfledger.UsageError: a path or layout does not exist, or `perfledger.toml` is wrong.
     """
     project.enter()
     return LogsRead(read_inputs(Inputs(tuple(map(Path, paths)), layout)))

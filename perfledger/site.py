@@ -1,7 +1,7 @@
-"""Build and show a finished site: MkDocs with Perfledger's own configuration, for which a user writes nothing.
+"""Build and show a finished site: MkDocs with Perfledger's own configuration, which a user need not write.
 
-`plugins: [perfledger]` in a `mkdocs.yml` stands for that configuration: the plugin puts Perfledger's own `mkdocs.yml`
-in place of the user's, with the user's keys over it and with what `perfledger.toml` says.
+`plugins: [perfledger]` in a `mkdocs.yml` adds that configuration. The plugin replaces the user's configuration by
+Perfledger's own `mkdocs.yml`, in which the user's keys and those of `perfledger.toml` come first.
 """
 
 from __future__ import annotations
@@ -61,8 +61,7 @@ class PerfledgerPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self._config.plugins.on_startup(command=command, dirty=dirty)
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
-        """Put our configuration in the place of the user's, but for where MkDocs was told to build."""
-        # What MkDocs' command line and its server decide.
+        """Replace the user's configuration by ours; MkDocs' command line still decides where the site is built."""
         told = {"site_dir": config.site_dir, "dev_addr": str(config.dev_addr), "use_directory_urls": True}
         self._config = inner = configuration(self._file, told)
         inner.site_url = config.site_url or inner.site_url
@@ -127,22 +126,22 @@ def _choose_languages(config: Any, wanted: tuple[str, ...]) -> None:
 
 
 @contextmanager
-def workplace(inputs: Inputs, beside: Path | None = None) -> Iterator[Path]:
+def workplace(inputs: Inputs, target: Path | None = None) -> Iterator[Path]:
     """Give a folder for pages and a `mkdocs.yml` of them; it is removed at the end.
 
     Args:
         inputs: the logs that the pages are made of.
-        beside: the folder lies next to this one, so that what it holds can be moved there in one step.
+        target: the folder lies next to this one, so that the site can be moved there in one step.
 
     Raises:
         UsageError: it cannot be made.
     """
     try:
-        if beside:
-            beside.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=".perfledger-", dir=beside.parent if beside else None))
+        if target:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".perfledger-", dir=target.parent if target else None))
     except OSError as error:
-        where = f"--site {beside}: {error.filename or beside.parent}" if beside else str(error.filename)
+        where = f"--site {target}: {error.filename or target.parent}" if target else str(error.filename)
         raise UsageError(f"{where}: {error.strerror}; nothing was written: give a folder that can be written") from None
     try:
         (folder / "docs").mkdir()
@@ -161,7 +160,7 @@ def check_place(site: Path) -> None:
     """Refuse a folder whose files a build would remove, since they are not those of a site of ours.
 
     Raises:
-        UsageError: it is no folder, or has other files.
+        UsageError: it is a file, or has other files.
     """
     if site.exists() and not site.is_dir():
         raise UsageError(f"--site {site}: is a file; give a folder")
@@ -199,11 +198,11 @@ def serve(folder: Path, address: str) -> None:
         UsageError: the address cannot be used.
     """
     loading: Any = serving
-    loading.load_config = partial(_configured, folder)  # MkDocs reads it anew before each build
+    loading.load_config = partial(_configured, folder)  # MkDocs reads it again before each build
     try:
         serving.serve(dev_addr=address, strict=False)
     except (MkDocsException, Abort) as error:
-        raise UsageError(f"the site cannot be shown: {error}") from None
+        raise UsageError(f"the server cannot show the site: {error}") from None
     except OSError as error:
         raise UsageError(f"--address {address}: {error.strerror}; give another one") from None
 

@@ -15,7 +15,7 @@ from perfledger.schema.records import Case, Plain
 class RunFigure(Struct, frozen=True, kw_only=True):
     """The figure of one run; `value` is None where there is none, and `reason` says why, in English.
 
-    `records` are those of which figures can be made; `path` is that of its log, as it was found. `interval` is
+    `records` counts the usable records; `path` is that of its log, as it was found. `interval` is
     that of its case. `verdict` says what else in the log supports the figure.
     """
 

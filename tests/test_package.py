@@ -29,7 +29,7 @@ LOGS = (
     "pplcnet/paddleclas/cpu-n1d1-bs16-fp32-static/1",
     "lenet5/mindspore/cpu-n1d1-bs32-fp32/1",
 )
-#: What the core does without.
+#: Packages that the core does not need.
 HEAVY = {"mkdocs", "material", "matplotlib", "pandas", "pyarrow", "jinja2", "jieba", "yaml"}
 BUILD = "import sys; from hatchling import build; build.build_wheel(sys.argv[1]); build.build_sdist(sys.argv[1])"
 FORMAT = re.search(r"```python\n(.*?)```", (ROOT / "docs/guide/own-parts.md").read_text("utf-8"), re.DOTALL)
@@ -215,7 +215,7 @@ def test_a_wrong_call_says_what_to_do(core: Path, place: Path, command: str, sai
     assert "Traceback" not in done.stderr
 
 
-def test_a_file_that_is_no_log_has_a_row_with_the_reason(core: Path, place: Path) -> None:
+def test_a_file_that_is_not_a_log_has_a_row_with_the_reason(core: Path, place: Path) -> None:
     (place / "notes.log").write_text("nothing of training\n", "utf-8")
     done = run(core, place, "perfledger", "notes.log")
     assert done.returncode == 1

@@ -56,7 +56,7 @@ class Project(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def folder() -> Path | None:
-    """Return the folder of the project; None where there is none."""
+    """Return the folder of the project, or None."""
     at = Path(os.environ.get(VARIABLE) or Path.cwd())
     return at if (at / FILE).is_file() else None
 
@@ -83,7 +83,7 @@ def wrong(keys: tuple[str | int, ...], what: str) -> UsageError:
 
 
 def parts() -> Sequence[Path]:
-    """Return the files and folders of the project that are there, and of which figures and pages depend."""
+    """Return the files and folders of the project that figures and pages depend on."""
     at = folder()
     return [at / each for each in _PARTS if (at / each).exists()] if at else []
 

@@ -13,7 +13,7 @@ from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.files import notes, write_if_changed
 from perfledger.ingest.common.project import parts
 
-#: What pages are made of, other than the logs.
+#: Folders of code and templates that pages depend on, as they do on the logs.
 CODE = (TEMPLATES, *(PACKAGES / each for each in ("ingest", "parsers", "schema")))
 _NOTE = "sources.json"
 #: Folders below a given path that are entered, one within another; any tree of logs has fewer.
@@ -43,7 +43,7 @@ def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
 
 
 def beside_logs(layout: str) -> list[Path]:
-    """Return what pages are made of, other than the logs: our code, the user's project, and a layout's file."""
+    """Return the sources of pages other than logs: our code, the user's project, and a layout's file."""
     return [*CODE, *parts(), *([Path(layout)] if layout.endswith(".toml") else [])]
 
 

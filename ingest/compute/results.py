@@ -108,7 +108,7 @@ class _Repeats:
     throughput: list[float | None] = field(default_factory=list)
 
     def statistics(self, metric: str) -> Statistics | None:
-        """Return what they give, of those that went well if any did; None where there is no finite value."""
+        """Return the statistics of those that ended well, if any did; None if no value is known."""
         found = [(run, value) for run, value in self._values(metric)]
         well = [(run, value) for run, value in found if run.outcome not in NO_FIGURE] or found
         known = [(float(value), _host(run)) for run, value in well if value is not None and not math.isnan(value)]
@@ -253,7 +253,7 @@ def counts(run: Run) -> bool:
 
 
 def supporting(run: Run) -> list[Witness]:
-    """Return the witnesses that can tell how fast a run was."""
+    """Return the witnesses that measure how fast a run was."""
     return [each for each in run.witnesses if each.kind != _BOUND and each.unit not in PLANNED]
 
 

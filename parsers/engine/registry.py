@@ -30,7 +30,7 @@ OWN = "own"
 _OLD_PACKAGE, _NEW_PACKAGE = "more.", "frameworks."
 
 _Kind = TypeVar("_Kind", Format, TelemetryFormat)
-#: Of a user's format: its id, where it comes from, and what loads its module.
+#: A user's format: its id, where it comes from, and the function that loads its module.
 _Added = tuple[str, str, Callable[[], ModuleType]]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from perfledger import project_folder
 from perfledger.ingest.common.errors import UsageError, as_called, printable
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def run(group: click.Group, arguments: Sequence[str] | None, program: str, usual
     given = list(sys.argv[1:] if arguments is None else map(str, arguments))
     name = program.rpartition(" ")[2]
     try:
-        _enter_project()
+        _check_project()
         code = int(
             group.main(with_command(given, group, usual), prog_name=program, standalone_mode=False) or UNDERSTOOD
         )
@@ -82,12 +83,12 @@ def run(group: click.Group, arguments: Sequence[str] | None, program: str, usual
         return INTERRUPTED
 
 
-def _enter_project() -> None:
-    """Let the process know the user's project; without one, nothing is imported for it."""
-    if Path("perfledger.toml").is_file():
+def _check_project() -> None:
+    """Read the user's `perfledger.toml`, if there is one, so that a mistake in it is named before all else."""
+    if project_folder():
         from perfledger.ingest.common import project
 
-        project.enter()
+        project.project()
 
 
 def _no_more_output() -> None:

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from perfledger import INSTALLED
+from perfledger import INSTALLED, project_folder
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.errors import UsageError, as_called
 from perfledger.ingest.common.files import write_if_changed
-from perfledger.ingest.common.project import folder as own_folder
 from perfledger.ingest.common.toml_file import display_path
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.record.ledger_files import LedgerFolder, lines_of
@@ -47,7 +46,7 @@ def place() -> Path:
     Raises:
         UsageError: there is neither.
     """
-    project = own_folder()
+    project = project_folder()
     if project is None and INSTALLED:
         raise UsageError("new-suite: this folder has no perfledger.toml; perfledger init DIR makes a folder with one")
     return project / "suites" if project else suites.SUITES

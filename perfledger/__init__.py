@@ -6,6 +6,7 @@ In a checkout the packages `ingest`, `parsers`, `runners` and `schema` lie next 
 themselves (`python -m ingest`); installed, they lie inside it. Both ways they are imported as `perfledger.ingest`, ....
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,17 @@ TOP = _HERE.parent
 #: The folder of `ingest`, `parsers`, `runners` and `schema`.
 PACKAGES = _HERE if INSTALLED else TOP
 TEMPLATES = PACKAGES / ("templates" if INSTALLED else "report_templates")
-#: Names the folder of the user's own formats, for this process and those that it starts.
-FORMATS_VARIABLE = "PERFLEDGER_FORMATS"
+#: Names the user's project for a process that runs in another folder.
+PROJECT_VARIABLE = "PERFLEDGER_PROJECT"
 
 if not INSTALLED:
     __path__.append(str(TOP))
+
+
+def project_folder() -> Path | None:
+    """Return the folder with the user's `perfledger.toml`: the current one, or the one that the environment names."""
+    at = Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd())
+    return at if (at / "perfledger.toml").is_file() else None
 
 
 def __getattr__(name: str) -> Any:

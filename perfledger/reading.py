@@ -94,5 +94,5 @@ def read(*paths: str | os.PathLike[str], layout: str = "perfledger") -> LogsRead
     Raises:
         perfledger.UsageError: a path or layout does not exist, or `perfledger.toml` is wrong.
     """
-    project.enter()
+    project.project()
     return LogsRead(read_inputs(Inputs(tuple(map(Path, paths)), layout)))

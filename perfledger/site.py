@@ -28,7 +28,7 @@ from mkdocs.exceptions import Abort, MkDocsException, PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.utils.yaml import get_yaml_loader, yaml_load
 
-from perfledger import PACKAGES, TEMPLATES
+from perfledger import PACKAGES, PROJECT_VARIABLE, TEMPLATES, project_folder
 from perfledger.ingest.build import Inputs
 from perfledger.ingest.common import project
 from perfledger.ingest.common.errors import UsageError
@@ -52,7 +52,7 @@ class PerfledgerPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
     ) -> tuple[base.ConfigErrors, base.ConfigWarnings]:
         """Remember where the user's `mkdocs.yml` lies, whose project is read."""
         self._file = Path(config_file_path or "mkdocs.yml").resolve()
-        os.environ.setdefault(project.VARIABLE, str(self._file.parent))
+        os.environ.setdefault(PROJECT_VARIABLE, str(self._file.parent))
         return super().load_config(options, config_file_path)
 
     def on_startup(self, *, command: Any, dirty: bool) -> None:
@@ -145,6 +145,7 @@ def workplace(inputs: Inputs, target: Path | None = None) -> Iterator[Path]:
         raise UsageError(f"{where}: {error.strerror}; nothing was written: give a folder that can be written") from None
     try:
         (folder / "docs").mkdir()
+        os.environ[PROJECT_VARIABLE] = str(project_folder() or "")  # for processes that run in this folder
         settings = {
             "site_name": "Perfledger",
             "docs_dir": "docs",

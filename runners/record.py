@@ -27,7 +27,7 @@ import msgspec
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
-from perfledger import TOP
+from perfledger import PROJECT_VARIABLE, TOP, project_folder
 from perfledger.runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from perfledger.runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, printable, read_json
 from perfledger.runners.targets import AnyTarget
@@ -560,7 +560,7 @@ def _ingest(folder: Path) -> FiguresFound:
     done = subprocess.run(
         [sys.executable, "-m", "perfledger.ingest", "figures", "--json", folder.name],
         cwd=folder.parent,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path, PROJECT_VARIABLE: str(project_folder() or "")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

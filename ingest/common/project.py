@@ -6,7 +6,6 @@ a format is a program, and runs only where the file says that the folder is a pr
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -15,13 +14,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from perfledger import FORMATS_VARIABLE
+from perfledger import project_folder
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.toml_file import TomlFile, read
 
 FILE = "perfledger.toml"
-#: Names the folder of the project for processes that are started elsewhere.
-VARIABLE = "PERFLEDGER_PROJECT"
 _PARTS = ("formats", "layouts", "suites", "words.toml", FILE)
 
 Address = Annotated[str, Meta(pattern=r"^https://")]
@@ -55,19 +52,13 @@ class Project(Struct, frozen=True, forbid_unknown_fields=True):
     formats_page: bool = False
 
 
-def folder() -> Path | None:
-    """Return the folder of the project, or None."""
-    at = Path(os.environ.get(VARIABLE) or Path.cwd())
-    return at if (at / FILE).is_file() else None
-
-
 def project() -> Project:
     """Return what `perfledger.toml` says.
 
     Raises:
         FileError: it is not TOML, has an unknown key or a wrong value; the message names the line.
     """
-    at = folder()
+    at = project_folder()
     return _read(at / FILE).data if at else Project()
 
 
@@ -78,19 +69,19 @@ def _read(path: Path) -> TomlFile[Project]:
 
 def wrong(keys: tuple[str | int, ...], what: str) -> UsageError:
     """Return an error to raise at some keys of `perfledger.toml`."""
-    at = folder()
+    at = project_folder()
     return _read(at / FILE).wrong(keys, what) if at else UsageError(what)
 
 
 def parts() -> Sequence[Path]:
     """Return the files and folders of the project that figures and pages depend on."""
-    at = folder()
+    at = project_folder()
     return [at / each for each in _PARTS if (at / each).exists()] if at else []
 
 
 def files(kind: str) -> list[Path]:
     """Return the project's own TOML files of one kind, `suites` or `layouts`, by name."""
-    at = folder()
+    at = project_folder()
     return sorted((at / kind).glob("*.toml")) if at else []
 
 
@@ -102,18 +93,3 @@ def publisher() -> dict[str, object]:
         "footer": msgspec.to_builtins(given.footer),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value}
-
-
-def enter() -> None:
-    """Let this process and those that it starts know the project of the current folder.
-
-    Raises:
-        FileError: `perfledger.toml` is wrong.
-    """
-    at = folder()
-    if at is None:
-        return
-    project()
-    os.environ[VARIABLE] = str(at.resolve())
-    if (at / "formats").is_dir():
-        os.environ[FORMATS_VARIABLE] = str((at / "formats").resolve())

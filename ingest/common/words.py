@@ -13,9 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from perfledger import TEMPLATES
+from perfledger import TEMPLATES, project_folder
 from perfledger.ingest.common.errors import as_called
-from perfledger.ingest.common.project import folder
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
 from perfledger.schema import vocabulary
 from perfledger.schema.records import Problem, Reason
@@ -163,7 +162,7 @@ def _as_called(entry: WordsEntry) -> dict[str, str]:
 
 def _of_project(known: Collection[str], entries: Mapping[str, WordsEntry]) -> dict[str, dict[str, str]]:
     """Return the entries of the project's own `words.toml`, which replace ours."""
-    at = folder()
+    at = project_folder()
     if at is None or not (at / "words.toml").is_file():
         return {}
     file = read(at / "words.toml", Tables)

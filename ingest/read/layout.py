@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from perfledger import project_folder
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import absolute
-from perfledger.ingest.common.project import files, folder, project, wrong
+from perfledger.ingest.common.project import files, project, wrong
 from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
 from perfledger.ingest.read.walk import FoundFiles, Input
 from perfledger.schema.records import Plain
@@ -215,7 +216,7 @@ def load(name: str) -> Layout:
     Raises:
         UsageError: there is none, or the file is not a layout; the message names the file, the line and the fault.
     """
-    own, root = _read(name), folder() or Path()
+    own, root = _read(name), project_folder() or Path()
     below: dict[str, Layout] = {}
     for each, other in project().layouts.items():
         try:

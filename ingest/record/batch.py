@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from perfledger import PROJECT_VARIABLE
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.processes import Worker
 from perfledger.ingest.record.ledger import code_of
@@ -47,8 +48,14 @@ class WorkerState:
     missing: tuple[str, ...]
 
 
+def prepared(project: str, folder: str, layout: str, paths: Sequence[str]) -> WorkerState:
+    """Return the state of this worker, which reads with the user's project from now on."""
+    os.environ[PROJECT_VARIABLE] = project
+    return stated(folder, layout, paths)
+
+
 def stated(folder: str, layout: str, paths: Sequence[str]) -> WorkerState:
-    """Return the state of this worker for logs in a folder; without the folder all paths are missing."""
+    """Return the state of a process for logs in a folder; without the folder all paths are missing."""
     own = Path(folder, layout)
     code = code_of(str(own) if layout.endswith(".toml") and own.is_file() else layout)
     return WorkerState(code, tuple(each for each in paths if not os.path.lexists(Path(folder, each))))

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perfledger import project_folder
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.record import batch
 from perfledger.ingest.record.batch import LogBatch
@@ -104,9 +105,12 @@ def _compare(client: Client, where: str, layout: str, paths: Sequence[Path]) -> 
     Raises:
         UsageError: one has none, another one, or lacks a path.
     """
-    asked = partial(batch.stated, os.getcwd(), layout, tuple(map(str, paths)))  # noqa: PTH109
-    ours = asked()
-    theirs: Mapping[str, Any] = client.run(asked, on_error="return")
+    asked = os.getcwd(), layout, tuple(map(str, paths))  # noqa: PTH109
+    ours = batch.stated(*asked)
+    project = str(
+        project_folder() or os.devnull
+    )  # a path without a project, since an empty one means the current folder
+    theirs: Mapping[str, Any] = client.run(batch.prepared, project, *asked, on_error="return")
     for worker, found in sorted(theirs.items()):
         if isinstance(found, BaseException):
             raise UsageError(

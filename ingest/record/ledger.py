@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from perfledger import PACKAGES
+from perfledger import PACKAGES, project_folder
 from perfledger.ingest.common import sources, suites
 from perfledger.ingest.common.cache import Cache, key_of, packed, unpacked
 from perfledger.ingest.common.faults import guarded
@@ -465,9 +465,13 @@ def _shard(
     return Shard(folder, inputs, mine | sampled, rules, files, key, layout)
 
 
-@cache
 def code_of(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
+    return _code_of(layout, project_folder())
+
+
+@cache
+def _code_of(layout: str, _project: Path | None) -> str:
     top = PACKAGES
     files = [
         *top.glob("parsers/**/*.py"),

@@ -1,8 +1,8 @@
 """The registry of formats: every module of the packages below has one `FORMAT`, and so have those that a user adds.
 
 Modules are found by name when they are first asked for, so that no import leads from the engine to a format. A user's
-own are the files of a folder, which `PERFLEDGER_FORMATS` names for this process and those that it starts, and modules
-that an installed package names under the entry point `perfledger.formats`.
+own are the files of `formats/` in the user's project, and modules that an installed package names under the entry point
+`perfledger.formats`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from perfledger import FORMATS_VARIABLE
+from perfledger import project_folder
 from perfledger.parsers.contract import Format, FormatError, NearMiss, Reading
 from perfledger.parsers.contract.telemetry import TelemetryFormat
 
@@ -69,7 +69,7 @@ def added() -> AddedFormats:
     """Return the user's own formats; an id is `own.module`, or `name.module` for the entry point of that name."""
     found: list[Format] = []
     broken: list[str] = []
-    for identifier, place, load in [*_in_folder(os.environ.get(FORMATS_VARIABLE, "")), *_of_entry_points()]:
+    for identifier, place, load in [*_of_project(), *_of_entry_points()]:
         try:
             made = _format_of(load(), identifier, Format)
             _check(made)
@@ -79,8 +79,9 @@ def added() -> AddedFormats:
     return AddedFormats(tuple(found), tuple(broken))
 
 
-def _in_folder(folder: str) -> Iterator[_Added]:
-    for path in sorted(Path(folder).glob("*.py")) if folder else ():
+def _of_project() -> Iterator[_Added]:
+    folder = project_folder()
+    for path in sorted((folder / "formats").glob("*.py")) if folder else ():
         if not path.stem.startswith("_"):
             yield f"{OWN}.{path.stem}", os.path.relpath(path), partial(_loaded, path)
 

@@ -31,7 +31,7 @@ from mkdocs.plugins import event_priority
 # In a checkout, `mkdocs` does not look next to mkdocs.yml; the hooks after this one find what it has imported.
 sys.path.insert(0, str(next(each for each in Path(__file__).resolve().parents if (each / "perfledger").is_dir())))
 
-from perfledger import TOP
+from perfledger import PROJECT_VARIABLE, TOP
 from perfledger.ingest.common import processes, project, sources, words
 from perfledger.ingest.common.errors import UsageError
 
@@ -65,6 +65,7 @@ def on_startup(command: str, dirty: bool) -> None:
 @event_priority(100)
 def on_config(config: Any) -> Any:
     """Write the pages before MkDocs reads them, if `mkdocs build` finds them missing or old."""
+    os.environ.setdefault(PROJECT_VARIABLE, str(_root(config)))  # MkDocs may run in another folder
     if not PREVIEW.active and sources.are_newer(Path(config.docs_dir), _logs(config), _layout(config)):
         log.info("The pages are missing or older than their sources: running python -m ingest")
         if message := _run_ingest(config):

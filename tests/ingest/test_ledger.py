@@ -491,7 +491,7 @@ def test_the_key_depends_on_the_code(
 def test_the_code_that_lines_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(ledger, "PACKAGES", tmp_path)
     monkeypatch.setattr(ledger.suites, "SUITES", tmp_path / "report_templates/suites")
-    before = ledger.code_of.__wrapped__("perfledger")
+    before = ledger._code_of.__wrapped__("perfledger", None)
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("# a rule\n")
-    assert ledger.code_of.__wrapped__("perfledger") != before
+    assert ledger._code_of.__wrapped__("perfledger", None) != before

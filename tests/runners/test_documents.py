@@ -25,7 +25,7 @@ from tests.runners.home import ROOT
 PAGES = ROOT / "report_templates/pages"
 #: The same document in both languages.
 PAIRS = {
-    "readme": (ROOT / "README.md", ROOT / "README.zh.md"),
+    "guide": (ROOT / "docs/guide/benchmarks.md", ROOT / "docs/guide/benchmarks.zh.md"),
     "page": (PAGES / "running.en.md.j2", PAGES / "running.zh.md.j2"),
     "submitting": (PAGES / "submitting.en.md.j2", PAGES / "submitting.zh.md.j2"),
 }

@@ -116,7 +116,7 @@ def tabled(folder: Path, text: str, rows: Sequence[Published]) -> Table:
 
 
 def test_the_declaration_that_contributing_shows_is_one(tmp_path: Path) -> None:
-    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/contributing/figures.md").read_text("utf-8"), re.DOTALL)
     (shown,) = (each for each in blocks if "[[block]]" in each)
     report = declared(tmp_path, shown, head="")
     rows = [row for row in figures().rows if row.source == report.source]

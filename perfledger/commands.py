@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -74,6 +75,8 @@ def serve(inputs: Inputs, address: str, verbose: bool) -> int:
 
     Example: perfledger serve logs/, then open http://127.0.0.1:8000/.
     """
+    if not re.fullmatch(r".+:\d+", address):
+        raise UsageError(f"--address {address}: give HOST:PORT, such as 127.0.0.1:8000")
     finished = _site()
     with finished.workplace(inputs) as folder:
         status = _pages(inputs, folder, verbose)

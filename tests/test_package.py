@@ -201,6 +201,7 @@ def test_each_command_has_an_example(core: Path, place: Path) -> None:
     [
         ("build logs", "so nothing was written: python -m pip install 'perfledger[site]'"),
         ("serve logs", "so nothing was written: python -m pip install 'perfledger[site]'"),
+        ("serve logs --address localhost", "--address localhost: give HOST:PORT"),
         ("nowhere", "nowhere: no such file or folder"),
         ("empty", "no logs in the given paths"),
         ("new-suite net", "perfledger init DIR makes a folder with one"),

@@ -62,7 +62,11 @@ class PerfledgerPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
         """Replace the user's configuration by ours; MkDocs' command line still decides where the site is built."""
-        told = {"site_dir": config.site_dir, "dev_addr": str(config.dev_addr), "use_directory_urls": True}
+        told = {
+            "site_dir": config.site_dir,
+            "dev_addr": str(config.dev_addr),
+            "use_directory_urls": config.use_directory_urls,
+        }
         self._config = inner = configuration(self._file, told)
         inner.site_url = config.site_url or inner.site_url
         return inner.plugins.on_config(inner)
@@ -146,10 +150,11 @@ def workplace(inputs: Inputs, target: Path | None = None) -> Iterator[Path]:
     try:
         (folder / "docs").mkdir()
         os.environ[PROJECT_VARIABLE] = str(project_folder() or "")  # for processes that run in this folder
+        layout = str(Path(inputs.layout).resolve()) if inputs.layout.endswith(".toml") else inputs.layout
         settings = {
             "site_name": "Perfledger",
             "docs_dir": "docs",
-            "extra": {"logs": [str(each.resolve()) for each in inputs.paths], "layout": inputs.layout},
+            "extra": {"logs": [str(each.resolve()) for each in inputs.paths], "layout": layout},
         }
         (folder / "mkdocs.yml").write_text(yaml.safe_dump(settings), "utf-8")
         yield folder

@@ -271,8 +271,12 @@ def test_a_finished_site_in_one_step(full: Path, place: Path) -> None:
     assert "29.26" in (site / "zh/models/resnet50/index.html").read_text("utf-8")
     assert run(full, place, "perfledger", "verify", "report", "logs").returncode == 0
     (site / "old.html").touch()
+    (place / "perfledger.toml").write_text('title = "Ours"\nlogo = "logo.svg"\n', "utf-8")
+    (place / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>', "utf-8")
     assert run(full, place, "perfledger", "build", f"logs/{LOGS[2]}", "--site", "report").returncode == 0
     assert not (site / "old.html").exists()
+    assert (site / "assets/publisher.svg").is_file()
+    assert "<title>Ours" in (site / "index.html").read_text("utf-8")
     assert not (site / "models/resnet50").exists()
 
 

@@ -7,7 +7,6 @@ a format is a program, and runs only where the file says that the folder is a pr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -62,7 +61,6 @@ def project() -> Project:
     return _read(at / FILE).data if at else Project()
 
 
-@cache
 def _read(path: Path) -> TomlFile[Project]:
     return read(path, Project)
 
@@ -87,9 +85,9 @@ def files(kind: str) -> list[Path]:
 
 def publisher() -> dict[str, object]:
     """Return what the site says of its publisher, as `extra.publisher` of mkdocs.yml has it."""
-    given = project()
+    given, at = project(), project_folder()
     found = {
-        "name": given.publisher, "url": given.home, "logo": given.logo, "color": given.color,
-        "footer": msgspec.to_builtins(given.footer),
+        "name": given.publisher, "url": given.home, "logo": str(at / given.logo) if at and given.logo else "",
+        "color": given.color, "footer": msgspec.to_builtins(given.footer),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value}

@@ -78,7 +78,9 @@ def test_the_others_are_ended_if_a_program_is_missing(tmp_path):
     waits = bash_reads(f"echo $$ >{tmp_path}/pid; sleep 300")
     with pytest.raises(RunnerError, match="no such program: it cannot be started here"):
         ask([waits, Question(["no such program"])], 20)
-    assert not (tmp_path / "pid").exists() or ended(int((tmp_path / "pid").read_text()))
+    # The shell may be killed before it has written its number.
+    written = (tmp_path / "pid").read_text() if (tmp_path / "pid").exists() else ""
+    assert not written or ended(int(written))
 
 
 def test_what_a_login_prints_is_no_answer_of_an_agent():

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from perfledger import INSTALLED, project_folder
+from perfledger import INSTALLED, TOP, project_folder
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.errors import UsageError, as_called
 from perfledger.ingest.common.files import write_if_changed
@@ -41,7 +41,7 @@ class ModelFacts:
 
 
 def place() -> Path:
-    """Return the folder of new suites: that of the user's project, otherwise ours in a checkout.
+    """Return the folder of new suites: that of the user's project; in our own repository, that of our suites.
 
     Raises:
         UsageError: there is neither.
@@ -49,7 +49,7 @@ def place() -> Path:
     project = project_folder()
     if project is None and INSTALLED:
         raise UsageError("new-suite: this folder has no perfledger.toml; perfledger init DIR makes a folder with one")
-    return project / "suites" if project else suites.SUITES
+    return suites.SUITES if project in (None, TOP) else project / "suites"
 
 
 def create(name: str, runs: Path, folder: Path | None = None) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from perfledger import TOP
 from perfledger.ingest import new_suite
 from perfledger.ingest.common import suites
 from perfledger.ingest.common.errors import UsageError
@@ -177,3 +178,13 @@ def test_the_command_writes_it_and_the_next_call_says_what_is_left(
     said = ingest(tree, "--json")
     assert said.err.count("squeeze-net.toml:") == len(new_suite.OWN_WORDS)
     assert not any("squeeze-net" in each for each in said.out.splitlines())
+
+
+def test_new_suites_lie_in_the_project_of_the_user_or_with_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(TOP)
+    assert new_suite.place() == suites.SUITES
+    (tmp_path / "perfledger.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert new_suite.place() == tmp_path / "suites"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def overwritten(path: Path) -> None:
 
 def of_another_shape(path: Path) -> None:
     path.unlink()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE entries (key TEXT, other TEXT)")
 
 

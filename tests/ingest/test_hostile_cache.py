@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,7 @@ PAGE = 4096
 
 
 def prepared(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"CREATE TABLE {_TABLE}")
 
 
@@ -49,7 +50,7 @@ def beside_is_a_link(end: str) -> Callable[[Path, Path], None]:
     def prepare(path: Path, victim: Path) -> None:
         prepared(path)
         if end != "-journal":
-            with sqlite3.connect(path) as connection:
+            with closing(sqlite3.connect(path)) as connection, connection:
                 connection.execute("PRAGMA journal_mode = WAL")
         path.with_name(path.name + end).symlink_to(victim)
 
@@ -70,7 +71,7 @@ def test_a_prepared_cache_harms_no_other_file(harm: str, content: str, read_only
     victim, path = tmp_path / "victim", tmp_path / "there" / "cache.sqlite"
     path.parent.mkdir()
     if content == "database":
-        with sqlite3.connect(victim) as connection:
+        with closing(sqlite3.connect(victim)) as connection, connection:
             connection.execute("CREATE TABLE precious (text TEXT)")
     else:
         victim.write_text("precious\n", "utf-8")
@@ -99,7 +100,7 @@ def test_a_prepared_cache_harms_no_other_file(harm: str, content: str, read_only
 def test_a_cache_of_another_shape_is_replaced(statement: str, tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     prepared(path)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(statement)
     for _ in range(2):
         with Cache(path) as cache:
@@ -111,7 +112,7 @@ def test_a_cache_of_another_shape_is_replaced(statement: str, tmp_path: Path) ->
 @pytest.mark.parametrize("value", [None, 7, 1.5, "text"])
 def test_a_value_that_is_no_bytes_is_none(value: object, tmp_path: Path) -> None:
     prepared(tmp_path / "c")
-    with sqlite3.connect(tmp_path / "c") as connection:
+    with closing(sqlite3.connect(tmp_path / "c")) as connection, connection:
         connection.execute("INSERT INTO entries VALUES ('a', ?, ?, 1)", (value, _checksum("a", b"")))
     with Cache(tmp_path / "c") as cache:
         assert cache.get("a") is None
@@ -120,7 +121,7 @@ def test_a_value_that_is_no_bytes_is_none(value: object, tmp_path: Path) -> None
 def test_a_value_under_another_key_is_none(tmp_path: Path) -> None:
     with Cache(tmp_path / "c") as cache:
         cache.put("a", b"one")
-    with sqlite3.connect(tmp_path / "c") as connection:
+    with closing(sqlite3.connect(tmp_path / "c")) as connection, connection:
         connection.execute("UPDATE entries SET key = 'b'")
     with Cache(tmp_path / "c") as cache:
         assert cache.get("b") is None
@@ -173,7 +174,7 @@ GARBAGE = (
 def test_values_that_are_garbage_cost_time_only(mine: Path, made: Callable[[bytes], bytes]) -> None:
     right = {str(path.relative_to(mine / "docs")): path.read_bytes() for path in _files(mine / "docs")}
     [path] = (mine / ".perfledger").rglob("cache.sqlite")
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM entries ORDER BY key")]
         garbage = zip(keys, itertools.cycle(GARBAGE), strict=False)
         changed = [(made(value), _checksum(key, made(value)), key) for key, value in garbage]

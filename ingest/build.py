@@ -102,13 +102,13 @@ def checked(inputs: Inputs) -> Layout:
         UsageError: a path, the layout or the output folder cannot be used; the message says how to give another one.
     """
     from perfledger.ingest.read import layout
+    from perfledger.ingest.read.walk import refuse_missing
 
     named = layout.load(inputs.layout)
     if inputs.out.exists() and not inputs.out.is_dir():
         raise UsageError(f"--out {inputs.out}: is a file; give a folder")
     for path in inputs.paths:
-        if not os.path.lexists(path):
-            raise UsageError(f"{path}: no such file or folder; give the folder that holds the logs")
+        refuse_missing(path)
     return named
 
 

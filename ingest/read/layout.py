@@ -218,7 +218,7 @@ def load(name: str) -> Layout:
     """
     own, root = _read(name), project_folder() or Path()
     below: dict[str, Layout] = {}
-    for each, other in project().layouts.items():
+    for each, other in sorted(project().layouts.items(), reverse=True):  # a folder comes before those around it
         try:
             below[f"{absolute(root / each)}/"] = _read(other)
         except UsageError as error:

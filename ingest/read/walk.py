@@ -135,9 +135,14 @@ def walk(paths: Sequence[Path], names: Sequence[str] | None = None) -> FoundFile
     return FoundFiles(_unique(inputs), tuple(each for walk in walks for each in walk.problems), _unique(beside))
 
 
-def _walked(path: Path, label: str) -> _Walk:
+def refuse_missing(path: Path) -> None:
+    """Raise UsageError for a path that does not exist."""
     if not os.path.lexists(path):
         raise UsageError(f"{path}: no such file or folder; give the folder that holds the logs")
+
+
+def _walked(path: Path, label: str) -> _Walk:
+    refuse_missing(path)
     found = _Walk(path, label)
     if _is_folder(path):
         _below(found, path)

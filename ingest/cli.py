@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfledger import project_folder
-from perfledger.ingest.common.errors import UsageError, as_called, printable
+from perfledger import as_called, project_folder
+from perfledger.ingest.common.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from perfledger.ingest.build import Inputs, State, Written
@@ -237,7 +237,7 @@ def write_pages(inputs: Inputs, verbose: bool) -> int:
     """Write the pages of a site that is built at once; print problems, and a table of the formats and their runs.
 
     Returns:
-        the exit code of the command; `NOTHING` if no page was written.
+        the exit code of the command.
     """
     from perfledger.ingest import build as builder
 
@@ -268,7 +268,8 @@ def check(inputs: Inputs, out: Path | None, ledger: str, strict: bool, verbose: 
     stale = builder.stale(state)
     for path in stale:
         print(
-            printable(f"{path}: is not what the logs say; run {PROGRAM} again and commit the result"), file=sys.stderr
+            printable(as_called(f"{path}: is not what the logs say; run {PROGRAM} again and commit the result")),
+            file=sys.stderr,
         )
     return NOTHING if stale else _status(state)
 
@@ -389,6 +390,8 @@ def figures(inputs: Inputs, as_json: bool, as_csv: bool, markdown: bool, cases: 
 
     if not inputs.paths:
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
+    if as_json + as_csv + markdown + cases + bool(export) > 1:
+        raise UsageError("give one of --json, --csv, --markdown, --cases and --format")
     state = builder.read(inputs)
     found = printing.of_runs(state.ledger.runs)
     if as_json:
@@ -520,7 +523,8 @@ def accept(folder: Path, base: str, bring: Path | None, as_json: bool) -> int:
         print(msgspec.json.encode(checks).decode())
     else:
         told = [f"{name}:\n{submissions.table(some)}" for name, some in found]
-        print(printable("\n".join(told) or "nothing below raw_logs/submitted/ is touched: no submission to check"))
+        text = "\n".join(told) or "nothing below raw_logs/submitted/ is touched: no submission to check"
+        print(as_called(printable(text)))
     if any(each.state == "fail" for each in checks):
         return NOT_ALL
     if bring and base:
@@ -544,7 +548,7 @@ def verify(site: Path, inputs: Inputs, ledger: str) -> int:
     told = chain.verify(site, chain.read_anew(inputs) if inputs.paths or inputs.stores else None, ledger)
     for each in told.wrong:
         print(printable(each), file=sys.stderr)
-    print(chain.summary(told))
+    print(as_called(chain.summary(told)))
     return NOTHING if told.wrong else UNDERSTOOD if inputs.paths or inputs.stores else NOT_ALL
 
 

@@ -1,7 +1,7 @@
 """Print figures in the formats of services that follow benchmarks over time.
 
-A figure is the median of a case. Its name has a version only where the logs are of several: a service follows a name
-from one version to the next.
+A figure is the median of a case. A service follows a name from one version to the next, so a name has version, rule and
+unit only if cases would share it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _named(figures: FiguresFound) -> Iterator[tuple[str, CaseFigure]]:
     often = Counter(map(_name, known))
     for each in known:
         name = _name(each)
-        yield f"{name} {each.version}" if often[name] > 1 else name, each
+        yield f"{name} {each.version} {each.rule} {each.unit}" if often[name] > 1 else name, each
 
 
 def _name(figure: CaseFigure) -> str:

@@ -22,10 +22,11 @@ _UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})
 
 def of_runs(runs: Sequence[Run]) -> FiguresFound:
     """Return the figures of runs, and of the cases that they are repeats of."""
-    found = tuple(_case(each) for each in results.repeats(runs))
-    intervals = {path: each.interval for each in found for path in each.runs}
+    repeats = results.repeats(runs)
+    found = tuple(map(_case, repeats))
+    intervals = {id(run): case.interval for case, of in zip(found, repeats, strict=True) for run in of}
     return FiguresFound(
-        runs=tuple(_run(each, intervals.get(each.path)) for each in runs),
+        runs=tuple(_run(each, intervals.get(id(each))) for each in runs),
         cases=found,
         formats=tuple(each.id for each in registry.formats()),
     )
@@ -44,12 +45,12 @@ def csv(figures: FiguresFound) -> str:
     """Return the same table as CSV, with numbers as they were computed."""
     text = io.StringIO()
     rows = writer(text, lineterminator="\n")
-    rows.writerow(["log", "format", "model", "devices", "figure", "unit", "low", "high", "verdict", "reason"])
+    head = ["log", "session", "format", "model", "devices", "figure", "unit", "low", "high", "verdict", "reason"]
+    rows.writerow(head)
     for run in figures.runs:
         interval = run.interval or ("", "")
-        rows.writerow(
-            [run.path, run.format, run.model, run.devices, run.value, run.unit, *interval, run.verdict, run.reason]
-        )
+        facts = run.path, run.session, run.format, run.model, run.devices
+        rows.writerow([*facts, run.value, run.unit, *interval, run.verdict, run.reason])
     return text.getvalue()
 
 
@@ -64,7 +65,8 @@ def table_of_cases(figures: FiguresFound) -> str:
 
 def _row(run: RunFigure, longest: int) -> list[str]:
     """Return the cells of a row; of a path longer than `longest`, if that is not 0, its end."""
-    path = run.path if not longest or len(run.path) <= longest else f"…{run.path[1 - longest :]}"
+    path = run.path if run.session is None else f"{run.path}, session {run.session}"
+    path = path if not longest or len(path) <= longest else f"…{path[1 - longest :]}"
     figure = "—" if run.value is None else f"{run.value:.4g} {run.unit}"
     interval = f"{run.interval[0]:.4g} to {run.interval[1]:.4g}" if run.interval else ""
     devices = "" if run.devices is None else str(run.devices)
@@ -91,6 +93,7 @@ def _run(run: Run, interval: tuple[float, float] | None) -> RunFigure:
         devices=run.case.devices,
         interval=None if value is None else interval,
         verdict="" if value is None else _verdict(run),
+        session=run.session if run.sessions > 1 else None,
     )
 
 

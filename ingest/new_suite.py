@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from perfledger import INSTALLED, TOP, project_folder
+from perfledger import INSTALLED, TOP, as_called, project_folder
 from perfledger.ingest.common import suites
-from perfledger.ingest.common.errors import UsageError, as_called
+from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import write_if_changed
 from perfledger.ingest.common.toml_file import display_path
 from perfledger.ingest.common.words import LANGUAGES, own

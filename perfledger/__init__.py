@@ -32,6 +32,14 @@ if not INSTALLED:
     __path__.append(str(TOP))
 
 
+def as_called(text: str) -> str:
+    """Return a text with commands as this Perfledger is called: installed, it has one command."""
+    if not INSTALLED:
+        return text
+    pages = text.replace("python -m ingest raw_logs/", "perfledger pages raw_logs/")
+    return pages.replace("python -m ingest", "perfledger").replace("python -m runners", "python -m perfledger.runners")
+
+
 def project_folder() -> Path | None:
     """Return the folder with the user's `perfledger.toml`: the current one, or the one that the environment names."""
     at = Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd())

@@ -57,10 +57,9 @@ def build(inputs: Inputs, site: Path, verbose: bool) -> int:
     cli.keep_apart(replace(inputs, out=target), "--site")
     with finished.workplace(inputs, target) as folder:
         status = _pages(inputs, folder, verbose)
-        if status != cli.NOTHING:
-            _say("building the site ...")
-            finished.build(folder, target)
-            print(f"{site}/index.html: the site, to open in a browser or to publish")
+        _say("building the site ...")
+        finished.build(folder, target)
+        print(f"{site}/index.html: the site, to open in a browser or to publish")
         return status
 
 
@@ -80,9 +79,8 @@ def serve(inputs: Inputs, address: str, verbose: bool) -> int:
     finished = _site()
     with finished.workplace(inputs) as folder:
         status = _pages(inputs, folder, verbose)
-        if status != cli.NOTHING:
-            print(f"http://{address}/: the site, once it is built; Ctrl-C ends it", flush=True)
-            finished.serve(folder, address)
+        print(f"http://{address}/: the site, once it is built; Ctrl-C ends it", flush=True)
+        finished.serve(folder, address)
         return status
 
 

@@ -22,6 +22,7 @@ import click
 import msgspec
 from msgspec import Struct, structs
 
+from perfledger import as_called
 from perfledger.runners import batch as batches
 from perfledger.runners import plans
 from perfledger.runners import recipe as recipes
@@ -61,7 +62,7 @@ def main(words: Sequence[str]) -> int:
     """Run a command of the command line and return its exit status."""
     try:
         # Not `cli.main`, which would print an empty line when it is interrupted, and end with 1.
-        with cli.make_context("python -m runners", list(words)) as context:
+        with cli.make_context(as_called("python -m runners"), list(words)) as context:
             status = int(cli.invoke(context) or COMPLETED)
         # Python would do so at its end, and complain there if nobody reads any more.
         sys.stdout.flush()
@@ -910,7 +911,7 @@ def _result_lines(firsts: Sequence[PlannedRun], figures: Mapping[Path, FiguresFo
     yield ""
     yield from _aligned([heads, *filter(None, rows)])
     raw_logs = firsts[0].folder.parents[3]
-    yield f"\nnext: python -m ingest {shlex.quote(str(raw_logs))} writes the pages"
+    yield as_called(f"\nnext: python -m ingest build {shlex.quote(str(raw_logs))} writes the site")
 
 
 def _result_row(folder: Path, found: FiguresFound | None) -> list[str]:

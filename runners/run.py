@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from perfledger import as_called
 from perfledger.runners import record
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import LOG, Outcome, agent_source, printable
@@ -55,7 +56,7 @@ STATE_WIDTH, LINE_WIDTH = 60, 200
 def complain(error: RunnerError) -> None:
     """Print an error; text of a host in it cannot move the cursor."""
     text = "\n".join(map(printable, str(error).splitlines()))
-    print(f"runners: {text}", file=sys.stderr, flush=True)
+    print(f"runners: {as_called(text)}", file=sys.stderr, flush=True)
 
 
 class Progress:

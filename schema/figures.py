@@ -16,7 +16,8 @@ class RunFigure(Struct, frozen=True, kw_only=True):
     """The figure of one run; `value` is None where there is none, and `reason` says why, in English.
 
     `records` counts the usable records; `path` is that of its log, as it was found. `interval` is
-    that of its case. `verdict` says what else in the log supports the figure.
+    that of its case. `verdict` says what else in the log supports the figure. `session` is its number in a log that has
+    several.
     """
 
     path: str
@@ -30,6 +31,7 @@ class RunFigure(Struct, frozen=True, kw_only=True):
     devices: int | None = None
     interval: tuple[float, float] | None = None
     verdict: str = ""
+    session: int | None = None
 
 
 class CaseFigure(Struct, frozen=True, kw_only=True):

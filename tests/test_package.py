@@ -71,11 +71,12 @@ def needs(requirements: list[str], extra: str = "") -> Iterator[str]:
 
 
 def environment(folder: Path, wheel: Path, extra: str = "") -> Path:
-    """Make an environment of the wheel and what it asks for, linked from this one: nothing is fetched."""
+    """Install the wheel into an empty environment, and link what it asks for from this one: nothing is fetched."""
     venv.create(folder, symlinks=True, with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(packages)
         (metadata,) = (each for each in archive.namelist() if each.endswith("METADATA"))
         asked = re.findall(r"^Requires-Dist: (.*)$", archive.read(metadata).decode(), re.MULTILINE)
     for name in set(needs(asked, extra)):
@@ -83,13 +84,6 @@ def environment(folder: Path, wheel: Path, extra: str = "") -> Path:
             top = file.parts[0]
             if top != ".." and not (packages / top).exists():
                 (packages / top).symlink_to(Path(str(distribution(name).locate_file(top))))
-    for name, call in (
-        ("perfledger", "perfledger.__main__ import main"),
-        ("mkdocs", "mkdocs.__main__ import cli as main"),
-    ):
-        script = folder / "bin" / name
-        script.write_text(f"#!{folder}/bin/python\nfrom {call}\nmain()\n", "utf-8")
-        script.chmod(0o755)
     return folder
 
 
@@ -145,6 +139,21 @@ def test_wheel_and_sdist_are_the_same_each_time_and_the_sdist_gives_the_wheel(ma
 
 
 # --- The core ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_with_two_sessions_has_two_rows_and_conflicting_options_are_refused(core: Path, place: Path) -> None:
+    log = (place / "logs" / LOGS[0] / "train.log").read_bytes()
+    (place / "twice.log").write_bytes(log + log)
+    rows = run(core, place, "perfledger", "twice.log").stdout.splitlines()[2:]
+    assert [each.split("  ")[0] for each in rows] == ["twice.log, session 1", "twice.log, session 2"]
+    refused = run(core, place, "perfledger", "logs", "--csv", "--json")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "give one of --json, --csv, --markdown, --cases and --format" in refused.stderr
+
+
+def test_the_runners_call_themselves_as_they_are_installed(core: Path, place: Path) -> None:
+    done = run(core, place, "python", "-m", "perfledger.runners", "run", "nope")
+    assert "`python -m perfledger.runners list` prints them" in done.stderr
 
 
 def test_figures_of_an_unknown_folder_with_the_core_alone(core: Path, place: Path) -> None:
@@ -341,7 +350,7 @@ def test_a_repository_for_a_lab(full: Path, place: Path) -> None:
     case = {"model": "Our net", "hardware": "A100", "devices": 8, "batch_size": 64}
     (lab / "raw_logs/2/run.json").write_text(json.dumps({"schema": "perfledger.run/1", "case": case}), "utf-8")
 
-    done = run(full, lab, "mkdocs", "build", "--strict")
+    done = run(full, lab, "python", "-m", "mkdocs", "build", "--strict")
     assert done.returncode == 0, done.stderr
     assert "formats/broken.py: ModuleNotFoundError: No module named 'nowhere'" in done.stderr
     front = (lab / "site/index.html").read_text("utf-8")

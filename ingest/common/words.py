@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from perfledger import TEMPLATES, project_folder
-from perfledger.ingest.common.errors import as_called
+from perfledger import TEMPLATES, as_called, project_folder
 from perfledger.ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
 from perfledger.schema import vocabulary
 from perfledger.schema.records import Problem, Reason

@@ -107,9 +107,8 @@ def _compare(client: Client, where: str, layout: str, paths: Sequence[Path]) -> 
     """
     asked = os.getcwd(), layout, tuple(map(str, paths))  # noqa: PTH109
     ours = batch.stated(*asked)
-    project = str(
-        project_folder() or os.devnull
-    )  # a path without a project, since an empty one means the current folder
+    # Without a project: a path that has none, since an empty text would mean the worker's own folder.
+    project = str(project_folder() or os.devnull)
     theirs: Mapping[str, Any] = client.run(batch.prepared, project, *asked, on_error="return")
     for worker, found in sorted(theirs.items()):
         if isinstance(found, BaseException):

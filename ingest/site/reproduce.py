@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from perfledger import as_called
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import image_of
 from perfledger.ingest.published import cases
@@ -120,11 +121,11 @@ def _command(recipe: str, choices: Mapping[str, str], nodes: int, tool: str, dat
     words = ["python", "-m", "runners", "run", recipe, "--on", _place(nodes)]
     words += ["--case", chosen] if chosen else []
     words += ["--container", tool] if tool else []
-    return shlex.join([*words, *(["--data", EXAMPLE_DATA] if data else [])])
+    return as_called(shlex.join([*words, *(["--data", EXAMPLE_DATA] if data else [])]))
 
 
 def _setup(recipe: str, nodes: int) -> str:
-    return shlex.join(["python", "-m", "runners", "setup", recipe, "--on", _place(nodes)])
+    return as_called(shlex.join(["python", "-m", "runners", "setup", recipe, "--on", _place(nodes)]))
 
 
 def _by_vocabulary(name: str) -> tuple[int, str]:

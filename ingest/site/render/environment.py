@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from perfledger import TEMPLATES
-from perfledger.ingest.common.errors import as_called
+from perfledger import TEMPLATES, as_called
 from perfledger.ingest.site.render.text import escape
 
 if TYPE_CHECKING:

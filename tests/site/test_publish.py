@@ -463,4 +463,4 @@ def test_the_citation_is_whole_and_names_this_version() -> None:
         "date-released", "url", "repository-code",
     }  # fmt: skip
     for readme in ("README.md", "README.zh.md"):
-        assert "(CITATION.cff)" in (ROOT / readme).read_text("utf-8")
+        assert "CITATION.cff" in (ROOT / readme).read_text("utf-8")

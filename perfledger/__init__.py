@@ -7,6 +7,7 @@ themselves (`python -m ingest`); installed, they lie inside it. Both ways they a
 """
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ def as_called(text: str) -> str:
     if not INSTALLED:
         return text
     pages = text.replace("python -m ingest raw_logs/", "perfledger pages raw_logs/")
-    return pages.replace("python -m ingest", "perfledger").replace("python -m runners", "python -m perfledger.runners")
+    runners = re.sub(r"python -m runners(?!\.)", "python -m perfledger.runners", pages)
+    return runners.replace("python -m ingest", "perfledger")
 
 
 def project_folder() -> Path | None:

@@ -1,7 +1,7 @@
 """Build and show a finished site: MkDocs with Perfledger's own configuration, which a user need not write.
 
 `plugins: [perfledger]` in a `mkdocs.yml` adds that configuration. The plugin replaces the user's configuration by
-Perfledger's own `mkdocs.yml`, in which the user's keys and those of `perfledger.toml` come first.
+Perfledger's own `mkdocs.yml`; the user's keys and those of `perfledger.toml` come first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The examples in docs/contributing/ are whole: each is read by what reads its kind."""
+"""The examples in docs/contributing/ are complete: the program that reads such a file reads each of them."""
 
 from __future__ import annotations
 

@@ -278,6 +278,9 @@ def test_a_finished_site_in_one_step(full: Path, place: Path) -> None:
     shown = re.findall(r'<h2 id="([^"]+)"', (site / "formats.html").read_text("utf-8"))
     assert len(shown) == 3, "the formats of its logs, and no others"
     assert "29.26" in (site / "zh/models/resnet50/index.html").read_text("utf-8")
+    pages = "".join(each.read_text("utf-8") for each in site.rglob("*.html"))
+    assert f"perfledger explain logs/{LOGS[0]}/train.log" in pages
+    assert "python -m ingest" not in pages
     assert run(full, place, "perfledger", "verify", "report", "logs").returncode == 0
     (site / "old.html").touch()
     (place / "perfledger.toml").write_text('title = "Ours"\nlogo = "logo.svg"\n', "utf-8")

@@ -116,6 +116,11 @@ def command(run: Run) -> str:
     return _command(recipe.name, recipe.case, run.case.nodes or 1, tool, recipe.data)
 
 
+def explanation(run: Run) -> list[str]:
+    """Return the words of the command that explains the figures of a run."""
+    return [*as_called("python -m ingest explain").split(), run.path]
+
+
 def _command(recipe: str, choices: Mapping[str, str], nodes: int, tool: str, data: bool) -> str:
     chosen = ",".join(f"{name}={choices[name]}" for name in sorted(choices, key=_by_vocabulary))
     words = ["python", "-m", "runners", "run", recipe, "--on", _place(nodes)]

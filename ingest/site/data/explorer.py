@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from perfledger import as_called
 from perfledger.ingest.common.words import LANGUAGES, Bilingual, Phrase, Text, Words, coded, phrase
-from perfledger.ingest.site import addresses, run_names, run_tables
+from perfledger.ingest.site import addresses, reproduce, run_names, run_tables
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.model import Site, written
 from perfledger.ingest.site.options import in_words, listed
@@ -189,7 +188,7 @@ def _details(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]
         "arithmetic": (each.arithmetic if each else None for each in found),
         "sha256": (run.sha256[:12] for run in runs),
         "shard": (site.shards.get(run.id) for run in runs),
-        "command": (as_called(shlex.join(("python", "-m", "ingest", "explain", run.path))) for run in runs),
+        "command": (shlex.join(reproduce.explanation(run)) for run in runs),
     }
     told = {name: _column(each, _shown) for name, each in names.items()} | _in_words(words, texts)
     return {**told, "problems": _problems(words, runs)}

@@ -115,6 +115,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "environment": environment_table(run),
             "details": details(run),
             "reproduce": reproduce.blocks(site, [run]),
+            "explanation": reproduce.explanation(run),
             "telemetry": telemetry_section(run),
             "provenance": provenance(site, run),
             "problems": problem_list(site, run.problems),

@@ -230,7 +230,7 @@ def _without_figure(runs: Sequence[Run]) -> list[str]:
     """Return why runs have no figure, by all that is known of their logs."""
     from perfledger.ingest import figures
 
-    found = [f"{each.path}: {each.reason}" for each in figures.of_runs(runs).runs if each.value is None]
+    found = [f"{each.path}: {each.reason}" for each in figures.of_runs(runs).runs if each.reason]
     return found if runs else ["there is no log"]
 
 

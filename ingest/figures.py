@@ -12,9 +12,11 @@ from perfledger.ingest.compute import results
 from perfledger.ingest.compute.contrast import median_interval
 from perfledger.parsers.engine import registry
 from perfledger.schema.figures import CaseFigure, FiguresFound, RunFigure
-from perfledger.schema.records import NoFigure, Run
+from perfledger.schema.records import Figure, NoFigure, Run
 from perfledger.schema.vocabulary import NO_FIGURE
 
+#: What a time per step is counted in, next to the units of throughput.
+_PER_STEP = "ms/step"
 COLUMNS = ("log", "format", "model", "devices", "figure", "95 % interval of case", "verdict, or why there is no figure")
 #: Reasons that count the records that they are of.
 _UNUSABLE = frozenset({"impossible_figure", "coarse_seconds"})
@@ -45,12 +47,16 @@ def csv(figures: FiguresFound) -> str:
     """Return the same table as CSV, with numbers as they were computed."""
     text = io.StringIO()
     rows = writer(text, lineterminator="\n")
-    head = ["log", "session", "format", "model", "devices", "figure", "unit", "low", "high", "verdict", "reason"]
+    head = [
+        "log", "session", "format", "model", "devices", "figure", "unit", "scope", "placed", "low", "high", "verdict",
+        "reason",
+    ]  # fmt: skip
     rows.writerow(head)
     for run in figures.runs:
         interval = run.interval or ("", "")
         facts = run.path, run.session, run.format, run.model, run.devices
-        rows.writerow([*facts, run.value, run.unit, *interval, run.verdict, run.reason])
+        placed = (run.scope, "yes" if run.placed else "no") if run.value is not None else ("", "")
+        rows.writerow([*facts, run.value, run.unit, *placed, *interval, run.verdict, run.reason])
     return text.getvalue()
 
 
@@ -67,10 +73,12 @@ def _row(run: RunFigure, longest: int) -> list[str]:
     """Return the cells of a row; of a path longer than `longest`, if that is not 0, its end."""
     path = run.path if run.session is None else f"{run.path}, session {run.session}"
     path = path if not longest or len(path) <= longest else f"…{path[1 - longest :]}"
-    figure = "—" if run.value is None else f"{run.value:.4g} {run.unit}"
+    scope = f" per {run.scope}" if run.scope != "job" else ""
+    figure = "—" if run.value is None else f"{run.value:.4g} {run.unit}{scope}"
     interval = f"{run.interval[0]:.4g} to {run.interval[1]:.4g}" if run.interval else ""
     devices = "" if run.devices is None else str(run.devices)
-    return [path, run.format or "—", run.model or "", devices, figure, interval, run.verdict or run.reason]
+    told = "; ".join(filter(None, (run.verdict, run.reason)))
+    return [path, run.format or "—", run.model or "", devices, figure, interval, told]
 
 
 def _cut(line: str, width: int) -> str:
@@ -78,23 +86,41 @@ def _cut(line: str, width: int) -> str:
 
 
 def _run(run: Run, interval: tuple[float, float] | None) -> RunFigure:
-    stated = run.figure(run.rule)
-    value = stated.value if stated and stated.scope == "job" and run.published else None
-    value = None if run.outcome in NO_FIGURE else value
+    stated = _shown(run)
+    reasons = [not_placed(run)] if run.unplaced else [] if stated else _reasons(run)
     return RunFigure(
         path=run.path,
         format=run.format,
         records=run.observations - _unusable(run),
         outcome=run.outcome,
-        value=value,
+        value=stated.value if stated else None,
         unit=stated.unit if stated else "",
-        reason="" if value is not None else "; ".join(_reasons(run)),
+        reason="; ".join(reasons),
         model=run.case.model,
         devices=run.case.devices,
-        interval=None if value is None else interval,
-        verdict="" if value is None else _verdict(run),
+        interval=interval if stated else None,
+        verdict=_verdict(run) if stated and run.headline else "",
         session=run.session if run.sessions > 1 else None,
+        scope=stated.scope if stated else "job",
+        placed=not run.missing,
+        missing=run.missing or (),
     )
+
+
+def _shown(run: Run) -> Figure | None:
+    """Return the figure that a row shows: of a job if it is placed, or else the throughput or the time per step."""
+    found = run.headline
+    if not run.unplaced:
+        return found if found and found.scope == "job" and run.published and run.outcome not in NO_FIGURE else None
+    time = run.metrics.get("latency")
+    if found or not time or time.value is None:
+        return found
+    return Figure(time.value, _PER_STEP, "job", first_line=time.first_line or 0, last_line=time.last_line or 0)
+
+
+def not_placed(run: Run) -> str:
+    """Return why the figure of a run is in no table of results."""
+    return f"not placed: the log does not state {', '.join(run.missing or ())}"
 
 
 def _verdict(run: Run) -> str:

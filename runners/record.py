@@ -370,7 +370,7 @@ def judged(found: FiguresFound, launch: Launch, outcome: str) -> tuple[str, bool
 def _records(found: FiguresFound, launch: Launch, is_told: bool) -> dict[str, Any]:
     """Return `records` of `run.json`, with why there is no figure unless the outcome tells it."""
     wanted = launch.records
-    reasons = [run.reason for run in found.runs if run.value is None] if not is_told else []
+    reasons = [run.reason for run in found.runs if run.reason] if not is_told else []
     any_figure = any(run.value is not None for run in found.runs)
     return {
         "format": wanted.format,

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from perfledger.schema.vocabulary import CASE, COUNTS, OUTCOMES, PRECISIONS
+from perfledger.schema.vocabulary import CASE, COUNTS, NO_FIGURE, OUTCOMES, PRECISIONS
 
 #: What JSON holds besides lists and objects.
 Plain = bool | int | float | str | None
@@ -430,8 +430,8 @@ class RunProgress(Struct, frozen=True):
 class Run(Struct, frozen=True, kw_only=True):
     """One session of a log with its facts, figures and problems: a line of the ledger, and of `--json`.
 
-    `sound` says whether its own figures are fit to publish, `published` whether they are: not where another log tells
-    the same run (`duplicate_of`).
+    `sound` says whether its own figures are fit to be shown, `published` whether they stand in results: not if another
+    log is of the same run (`duplicate_of`), and not if facts of its case are `missing`.
     """
 
     id: str = ""
@@ -472,6 +472,8 @@ class Run(Struct, frozen=True, kw_only=True):
     suite: str | None = None
     published: bool = False
     sound: bool = False
+    #: Needed facts that nothing states; absent if the case is complete.
+    missing: tuple[str, ...] | UnsetType = UNSET
     duplicate_of: str | None = None
     fingerprint: str | None = None
     trace: Trace | None = None
@@ -497,6 +499,16 @@ class Run(Struct, frozen=True, kw_only=True):
     def disturbed(self) -> bool:
         """Whether other work ran on its machine, and nobody accepted that: it is kept, and left out of results."""
         return bool(self.disturbances) and not self.accept_disturbed
+
+    @property
+    def fits_results(self) -> bool:
+        """Whether its figure may stand in results, if no other log is of the same run."""
+        return self.sound and not self.missing and not self.disturbed
+
+    @property
+    def unplaced(self) -> bool:
+        """Whether its figure is shown and never compared, since its case is incomplete."""
+        return self.sound and bool(self.missing) and not self.duplicate_of and self.outcome not in NO_FIGURE
 
     def figure(self, rule: str) -> Figure | None:
         """Return the figure under a rule; None where there is none."""

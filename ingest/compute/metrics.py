@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from perfledger.ingest.common.numbers import shortened
 from perfledger.ingest.common.toml_file import read
 from perfledger.ingest.compute.frame import StepRows, confirmed, increments, one_row_per_step
-from perfledger.ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
+from perfledger.ingest.compute.series import NoFigureError, refuse_impossible, series
 from perfledger.ingest.compute.window import TOO_FEW, training, warm_up
 from perfledger.parsers.contract import Reading
 from perfledger.parsers.contract.statistics import median
@@ -88,9 +88,9 @@ def _slower(found: MetricFigure | None, ratio: float) -> MetricFigure | None:
 
 
 def _latency(session: Session, case: Facts, headline: Figure | NoFigure, untimed: Reason | None) -> MetricFigure | None:
-    """Return milliseconds per step over the house window: seconds over steps, running means undone.
+    """Return milliseconds per step, which is an optimizer update, over the house window.
 
-    A step is one batch per device, so that printers of optimiser updates can be compared with others.
+    It is seconds over steps, running means undone. Printers of micro batches print several records for one update.
     """
     if isinstance(headline, NoFigure) and headline.reason.code in TOO_FEW:
         untimed = headline.reason
@@ -103,16 +103,18 @@ def _latency(session: Session, case: Facts, headline: Figure | NoFigure, untimed
 
 
 def _stepped(session: Session, case: Facts) -> MetricFigure | None:
-    """Return the same from printed seconds or clocks, which need no batch size unless steps are optimiser updates."""
+    """Return the same from printed seconds or clocks, which need no batch size."""
     for records in _steps(session):
         frame = one_row_per_step(records)
         per_step = None if _tells_more(frame) else frame.step_seconds
         if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
             frame, seconds = frame.clock_intervals()
             per_step = seconds / frame.covered if len(frame) else None
-        if per_step is not None and records.reading.span != "epoch" and records.reading.scope != "thread":
+        # An epoch of which nothing says how many steps it has is not a step.
+        counted = records.reading.span != "epoch" or "steps" in frame
+        if per_step is not None and counted and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
-            steps = frame.covered * _steps_per_record(session, records.reading, case)
+            steps = frame.covered * _updates_per_record(records.reading, case)
             seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
             kept = training(confirmed(frame, seconds, steps))
             return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])
@@ -129,21 +131,14 @@ def _from_series(session: Session, case: Facts) -> MetricFigure | None:
     given = series(session, case)
     if not given.timed or given.records.reading.span == "epoch":
         return None
-    steps = given.covered * _steps_per_record(session, given.records.reading, case)
+    steps = given.covered * _updates_per_record(given.records.reading, case)
     kept = training(given.pauses)
     return _per_step(given.records, given.rows[kept], given.seconds[kept], steps[kept])
 
 
-def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
-    """Return steps of the case's batch size per printed step: more than one if gradients are accumulated.
-
-    Raises:
-        NoFigureError: the printer counts updates, and how many batches one takes is not known.
-    """
-    if reading.counts == "step":
-        return 1.0
-    samples = sequences_per_step(session, reading, case)
-    return samples / (case["batch_size"] * case["devices"]) if case.get("batch_size") and case.get("devices") else 1.0
+def _updates_per_record(reading: Reading, case: Facts) -> float:
+    """Return optimizer updates per printed step: less than one if the printer counts micro batches."""
+    return 1.0 if reading.counts == "update" else 1.0 / (case.get("accumulation") or 1)
 
 
 def _per_step(records: SessionRecords, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:

@@ -248,7 +248,7 @@ def counts(run: Run) -> bool:
         return False
     known = not facts.missing(run.case.known(), run.case.options)
     refused = {each.code for each in run.problems} & _REFUSED
-    left_out = run.disturbed and run.sound and not refused
+    left_out = run.disturbed and run.sound and known and not refused
     return run.published or left_out or (run.outcome == "oom" and known and not refused)
 
 

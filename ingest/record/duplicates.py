@@ -162,7 +162,7 @@ def _together(one: tuple[datetime, datetime], other: tuple[datetime, datetime]) 
 def _unmarked(run: Run) -> Run:
     """Return a run without any mark of a duplicate."""
     problems = tuple(each for each in run.problems if each.code not in _CODES and "other" not in each.args)
-    return replace(run, problems=problems, published=run.sound and not run.disturbed, duplicate_of=None)
+    return replace(run, problems=problems, published=run.fits_results, duplicate_of=None)
 
 
 def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) -> list[tuple[int, int]]:

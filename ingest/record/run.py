@@ -173,8 +173,12 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, told), *unread]
     case = merged.case()
     beside = _with_energy(metrics(session, for_rules, found.headline, found.slower, found.untimed), told)
-    timed = "time_to_train" in beside and beside["time_to_train"].value is not None
+    timed = _is_known(beside, "time_to_train")
+    missing = tuple(_missing(session, merged, found.headline))
+    lacking = isinstance(found.headline, NoFigure) and found.headline.reason.code in _LACKS
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline, timed=timed)]
+    if lacking and not _is_known(beside, "latency") and not run_json.problem:
+        problems.append(Problem("missing_facts", given.name, args={"facts": ", ".join(missing)}))
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless and outcome != "trial"
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -204,8 +208,9 @@ def _run(
         clock=_clock(session),
         measured_clock=_measured_clock(found.given, found.headline),
         suite=suites.suite_of_name(case.model) if case.model is not None else None,
-        published=sound and not started.disturbed,
+        published=sound and not missing and not started.disturbed,
         sound=sound,
+        missing=missing or UNSET,
         fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
         **_of_series(found.given),
     )
@@ -479,30 +484,40 @@ def _problems(
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += of_several_runs(name, session)
-    missing = facts.missing(merged.stated)
-    if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
-        missing.append("accumulation")
     wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None
     wrong = None if wrong and wrong.code == "too_few" and outcome == "trial" else wrong
     wrong = None if wrong and wrong.code == "unread" and timed else wrong
-    lacks = isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) in missing
-    if wrong and not lacks:
+    missing = _missing(session, merged, headline)
+    if wrong and not (missing and isinstance(headline, NoFigure) and headline.reason.code in _LACKS):
         problems.append(wrong)
-        if wrong.code != "too_few":
-            return problems
-    if missing and not run_json.problem:
-        problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
-    elif wrong and lacks:
-        problems.append(wrong)
-    elif isinstance(headline, Figure) and headline.scope == "thread":
+    if isinstance(headline, Figure) and headline.scope == "thread" and not missing:
         problems.append(Problem("thread_figure", name, headline.first_line))
     return problems
 
 
+def _missing(session: Session, merged: facts.Merged, headline: Figure | NoFigure) -> list[str]:
+    """Return the facts that nothing states, and that the case or its throughput needs."""
+    missing = facts.missing(merged.stated)
+    if isinstance(headline, Figure):
+        return missing
+    updates = "batch_size" in missing and _counts_updates(session, merged.stated)
+    lacking = _LACKS.get(headline.reason.code)
+    return list(dict.fromkeys([*missing, *(["accumulation"] if updates else []), *([lacking] if lacking else [])]))
+
+
+def _is_known(found: Mapping[str, MetricFigure], name: str) -> bool:
+    return name in found and found[name].value is not None
+
+
 #: Why there is no figure of numbers that contradict each other: nothing is missing that anybody could state.
 _OF_ITSELF = frozenset({"clock_runs_back"})
-#: Facts of the case without which there is no figure either: all that are missing are told at once.
-_LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
+#: Why there is no throughput, and the fact that is missing for it.
+_LACKS = {
+    "no_devices": "devices",
+    "no_batch_size": "batch_size",
+    "no_accumulation": "accumulation",
+    "no_tokens_per_step": "tokens_per_step",
+}
 
 
 def of_several_runs(name: str, session: Session) -> list[Problem]:

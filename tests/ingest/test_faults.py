@@ -157,7 +157,7 @@ def test_a_summary_without_its_seconds_is_no_fault(tmp_path: Path, ingest: Inges
     called = ingest(tmp_path / "logs", "--json")
     (run,) = called.lines
     assert run["figures"]["reported"]["value"] == 7765.9
-    assert [each["code"] for each in run["problems"]] == ["no_figure"]
+    assert run["missing"] == ["accumulation"]
 
 
 LARGEST = "1.7976931348623157e308"

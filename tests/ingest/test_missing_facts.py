@@ -35,7 +35,6 @@ DEVICES = {
     "ViTAEv2_B": 128,
 }
 #: Facts without which there is no figure, by the reason that says so.
-NEEDED = {"no_devices": "devices", "no_batch_size": "batch_size", "no_accumulation": "accumulation"}
 
 
 def lines_of(*paths: Path) -> list[dict[str, Any]]:
@@ -46,12 +45,8 @@ def lines_of(*paths: Path) -> list[dict[str, Any]]:
 
 def missing(line: Mapping[str, Any]) -> list[str]:
     """Return the facts for whose lack alone a session is refused; none where something else is wrong too."""
-    (problem, *more) = line["problems"] or [{"code": ""}]
-    if more or problem["code"] not in {"missing_facts", "no_figure"}:
-        return []
-    if problem["code"] == "missing_facts":
-        return list(problem["args"]["facts"].split(", "))
-    return [NEEDED[code]] if (code := problem["args"]["reason"]["code"]) in NEEDED else []
+    others = {each["code"] for each in line["problems"]} - {"missing_facts"}
+    return [] if others else list(line.get("missing", ()))
 
 
 @cache

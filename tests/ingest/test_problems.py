@@ -96,6 +96,13 @@ def test_the_command_names_the_file_of_many_logs(
     assert parquet.read_table(path).num_rows == FEW + 1
 
 
+#: The steps and the samples of the epochs are unknown, and so is the time of a step.
+LOSS_AND_SUMMARY = (
+    "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}\n"
+    "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}\n"
+)
+
+
 def put(name: str, data: str | bytes) -> Callable[[Path], object]:
     """Write a file alone."""
 
@@ -185,7 +192,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "run_json_times": with_run(SEG, start="yesterday"),
     "hash_mismatch": with_run(SEG, files={"train.log": {"sha256": hashlib.sha256(b"").hexdigest()}}),
     "other_format": with_run(SEG, format="paddle.clas_static"),
-    "missing_facts": put("a.log", SEG),
+    "missing_facts": put("a.log", LOSS_AND_SUMMARY),
     "witness_arithmetic": with_run(SEG, batch_size=64),
     "witness_clock": with_run(dll([(i, 32.0) for i in range(20)], second=2.1)),
     "witness_summary": with_run(dll([(i, 32.0) for i in range(20)]) + SUMMARY),

@@ -26,7 +26,7 @@ FIGURES = Path(__file__).resolve().parent / "figures.csv"
 KEY = ("path", "session")
 COLUMNS = (
     *KEY, "format", "case", "outcome", "rule", "value", "unit", "scope", "median", "step_seconds", "time_to_train",
-    "reason", "problems", "witnesses",
+    "reason", "missing", "problems", "witnesses",
 )  # fmt: skip
 #: Figures are stored with this many significant digits: sums in another order differ in later ones.
 DIGITS = 9
@@ -102,6 +102,7 @@ def row_of(tree: Tree, run: Run) -> Row:
         "step_seconds": _number(seconds),
         "time_to_train": _number(score.value if score else None),
         "reason": headline.reason.code if headline and not isinstance(headline, Figure) else "",
+        "missing": " ".join(run.missing or ()),
         "problems": " ".join(sorted({each.code for each in run.problems})),
         "witnesses": " ".join(f"{each.kind}={each.verdict}" for each in run.witnesses),
     }

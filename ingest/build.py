@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ import msgspec
 
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import stamp
-from perfledger.schema.records import Problem
+from perfledger.schema.records import Plain, Problem
 
 if TYPE_CHECKING:
     from perfledger.ingest.published.publications import Publications
@@ -39,6 +39,7 @@ _MANY_LOGS, _MANY_BYTES = 200, 64 << 20
 class Inputs:
     """What is read: logs or folders of logs, the layout of their names, and the folders of others' figures.
 
+    `assumed` are facts that the user states of all logs, as (name, value) pairs.
     `stores` are addresses of folders in object stores, which are read beside the paths. `ledger` is the folder of the
     ledger, or the address of one; empty, it lies with the data of the pages.
     `out` is the folder of the pages, which also holds the ledger of the last build. With `jobs` 0, as many processes
@@ -53,6 +54,7 @@ class Inputs:
     on: str = ""
     stores: tuple[str, ...] = ()
     ledger: str = ""
+    assumed: tuple[tuple[str, Plain], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ def checked(inputs: Inputs) -> Layout:
     from perfledger.ingest.read.walk import refuse_missing
 
     named = layout.load(inputs.layout)
+    if inputs.stores and inputs.assumed:
+        raise UsageError("--assume: is of logs in folders; for logs in an object store, write a layout")
     if inputs.out.exists() and not inputs.out.is_dir():
         raise UsageError(f"--out {inputs.out}: is a file; give a folder")
     for path in inputs.paths:
@@ -121,19 +125,23 @@ def read(inputs: Inputs) -> State:
     from perfledger.ingest.common import processes, sources
     from perfledger.ingest.common.cache import Cache
     from perfledger.ingest.published import publications
-    from perfledger.ingest.read import accelerators, change_notes, objects, plans
+    from perfledger.ingest.read import accelerators, change_notes, layout, objects, plans, reader_facts
     from perfledger.ingest.read.walk import labels, walk
     from perfledger.ingest.record import ledger, ledger_files, remote
     from perfledger.ingest.record.slim import Slimmer
 
     processes.keep_objects()
-    named = checked(inputs)
+    checked(inputs)
     before, place = sources.state(inputs.paths, inputs.layout), ledger_files.place_of(inputs.ledger, inputs.out)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
     stores = [objects.store(each) for each in inputs.stores]
     names = labels([*inputs.paths, *(each.path for each in stores)])
     here, there = names[: len(inputs.paths)], names[len(inputs.paths) :]
-    found, stated = named.logs_of(walk(inputs.paths, here)), accelerators.found(inputs.paths)
+    walked = walk(inputs.paths, here)
+    inputs = replace(inputs, layout=layout.with_own_files(inputs.layout, walked))
+    named = layout.load(inputs.layout)
+    found = reader_facts.with_facts(named.logs_of(walked), dict(inputs.assumed))
+    stated = accelerators.found(inputs.paths)
     folders, wrong = remote.listed(stores, there, inputs.layout, others.rules_of)
     changes, planned = change_notes.found(inputs.paths), plans.found(inputs.paths)
     found = _with_problems(found, (*others.problems, *stated.problems, *changes.problems, *planned.problems, *wrong))

@@ -22,6 +22,7 @@ from perfledger.ingest.common.errors import UsageError, printable
 if TYPE_CHECKING:
     from perfledger.ingest.build import Inputs, State, Written
     from perfledger.ingest.last_build import Printed
+    from perfledger.schema.records import Problem
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
@@ -109,20 +110,40 @@ def commands() -> None:
     """Read raw training logs, compute their figures, and generate the report site."""
 
 
+def _layouts(given: tuple[str, ...]) -> str:
+    """Return the layouts of `--layout` options as one text; a layout may be of a folder alone."""
+    from perfledger.ingest.common.project import joined_layouts
+
+    whole = [each for each in given if "=" not in each]
+    pairs = [each.rpartition("=") for each in given if "=" in each]
+    for folder, _, _ in pairs:
+        if not Path(folder).is_dir():
+            raise UsageError(f"--layout {folder}=: {folder} is no folder; give FOLDER=NAME")
+    if len(whole) > 1:
+        raise UsageError(f"--layout {whole[1]}: is the second one of all logs; give FOLDER=NAME for those of a folder")
+    return joined_layouts(whole[0] if whole else "perfledger", {at: name for at, _, name in pairs})
+
+
 def reads_logs(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments of every command that reads a tree of logs, and give them to it as `inputs`."""
 
     @wraps(command)
-    def reading(paths: tuple[str, ...], layout: str, jobs: int, on: str, **others: Any) -> Any:
+    def reading(
+        paths: tuple[str, ...], layout: tuple[str, ...], assume: tuple[str, ...], jobs: int, on: str, **others: Any
+    ) -> Any:
         from perfledger.ingest.build import Inputs
+        from perfledger.ingest.read import reader_facts
         from perfledger.ingest.read.objects import is_url
 
         here, there = [Path(each) for each in paths if not is_url(each)], [each for each in paths if is_url(each)]
-        return command(inputs=Inputs(tuple(here), layout, jobs, on=on, stores=tuple(there)), **others)
+        assumed = tuple(reader_facts.parsed(assume).items())
+        inputs = Inputs(tuple(here), _layouts(layout), jobs, on=on, stores=tuple(there), assumed=assumed)
+        return command(inputs=inputs, **others)
 
     options = (
         click.argument("paths", metavar="PATH...", nargs=-1),
         _layout_option,
+        _assume_option,
         click.option(
             "--jobs", metavar="N", type=int, default=0, help="Processes that read logs [default: as many as pay off]."
         ),
@@ -141,10 +162,16 @@ def reads_logs(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _layout_option = click.option(
     "--layout",
-    metavar="NAME|FILE",
-    default="perfledger",
-    show_default=True,
-    help="How the tree names its logs: one of ingest/layouts, such as paddle-perf, or a .toml file.",
+    metavar="[FOLDER=]NAME|FILE",
+    multiple=True,
+    help="How the tree, or a folder of it, names its logs: one of ingest/layouts, such as paddle-perf, or a .toml "
+    "file. A layout.toml in a folder is used without this option [default: perfledger].",
+)
+_assume_option = click.option(
+    "--assume",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Fill in a fact that the logs do not state, such as devices=8. A facts.toml does so for some logs.",
 )
 _out_option = click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the pages and the data [default: docs]."
@@ -348,7 +375,8 @@ def unwrap(name: str, export: Path | None) -> int:
 @commands.command()
 @click.argument("log", type=click.Path(path_type=Path))
 @_layout_option
-def explain(log: Path, layout: str) -> int:
+@_assume_option
+def explain(log: Path, layout: tuple[str, ...], assume: tuple[str, ...]) -> int:
     """Print how the figures of one log are computed.
 
     Example: explain logs/train.log. It prints format, facts and their sources, records used and left out, arithmetic
@@ -356,11 +384,12 @@ def explain(log: Path, layout: str) -> int:
     """
     from perfledger.ingest import explain as explanation
     from perfledger.ingest.read import layout as layouts
+    from perfledger.ingest.read import reader_facts
 
     if not log.is_file():
         what = "is a folder" if log.is_dir() else "is no file" if os.path.lexists(log) else "no such log"
         raise UsageError(f"explain {log}: {what}; give the path of one file")
-    print(explanation.text(log, log.as_posix(), layouts.load(layout)))
+    print(explanation.text(log, log.as_posix(), layouts.load(_layouts(layout)), reader_facts.parsed(assume)))
     return UNDERSTOOD
 
 
@@ -413,6 +442,33 @@ def figures(inputs: Inputs, as_json: bool, as_csv: bool, markdown: bool, cases: 
         if state.ledger.passed_over:
             print(_passed_over(state.ledger.passed_over), file=sys.stderr)
     return _status(state)
+
+
+@commands.command()
+@reads_logs
+@click.option("--to", metavar="FILE", default="", help="Where to write it; - prints it [default: facts.toml of PATH].")
+def ask(inputs: Inputs, to: str) -> int:
+    """Write a facts.toml with blanks for what logs do not state.
+
+    Example: perfledger ask logs/, then fill in logs/facts.toml. Logs of a folder that lack the same facts have one
+    entry. A file that is there stays as it is.
+    """
+    from perfledger.ingest import ask as asking
+    from perfledger.ingest.read.walk import labels
+
+    target = asking.place(inputs.paths)
+    state = _read(inputs)
+    (folder,) = labels(inputs.paths)
+    found = asking.text(state.ledger.runs, folder)
+    if not found:
+        print("all logs state their cases: nothing is missing")
+    elif to == "-":
+        print(printable(found), end="")
+    else:
+        target = Path(to) if to else target
+        asking.write(target, found)
+        print(f"{target}: fill in what you know, then run the command again that you want")
+    return UNDERSTOOD
 
 
 def _width() -> int:
@@ -648,7 +704,7 @@ def _messages(state: State, verbose: bool = False, out: Path | None = None) -> t
     from perfledger.parsers.engine import registry
 
     file = printable(str(out / file_of(state.ledger.runs))) if out else ""
-    found = printed(state.problems, file, verbose=verbose)
+    found = printed(state.problems if verbose else _wrong(state), file, verbose=verbose)
     return (*found, *map(printable, (*unfilled(suites.paths()), *registry.added().broken)))
 
 
@@ -659,16 +715,24 @@ def _print_lines(messages: Iterable[str]) -> None:
 
 def _refused(state: State, strict: bool) -> bool:
     """Return whether `--strict` forbids to go on, and say so."""
-    if state.problems and strict:
-        count = f"{len(state.problems)} problem{'s' if len(state.problems) > 1 else ''}"
+    wrong = _wrong(state)
+    if wrong and strict:
+        count = f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}"
         print(f"ingest: {count}, and --strict was given, so nothing was written", file=sys.stderr)
-    return bool(state.problems) and strict
+    return bool(wrong) and strict
 
 
 def _status(state: State) -> int:
     from perfledger.parsers.engine import registry
 
-    return NOT_ALL if state.problems or registry.added().broken else UNDERSTOOD
+    return NOT_ALL if _wrong(state) or registry.added().broken else UNDERSTOOD
+
+
+def _wrong(state: State) -> list[Problem]:
+    """Return the problems without notes on facts that a log states for itself."""
+    from perfledger.ingest.common.problems import NOTE
+
+    return [each for each in state.problems if each.code != NOTE]
 
 
 def _table(state: State) -> str:
@@ -676,13 +740,16 @@ def _table(state: State) -> str:
     from tabulate import tabulate
 
     names = [run.format or "not recognized" for run in state.ledger.runs]
-    runs, published, records = Counter(names), Counter[str](), Counter[str]()
+    runs, published, records, unplaced = Counter(names), Counter[str](), Counter[str](), Counter[str]()
     for name, run in zip(names, state.ledger.runs, strict=True):
         published[name] += run.published
         records[name] += run.observations
-    rows = [[name, count, records[name], published[name]] for name, count in sorted(runs.items())]
+        unplaced[name] += run.unplaced
+    rows = [[name, count, records[name], published[name], unplaced[name]] for name, count in sorted(runs.items())]
     others = f"\n{_passed_over(state.ledger.passed_over)}" if state.ledger.passed_over else ""
-    return tabulate(rows, headers=["format", "runs", "records", "published"]) + others
+    ask = "\nnot placed: the log does not state all facts of the case; `ask` writes a facts.toml with blanks"
+    headers = ["format", "runs", "records", "published", "not placed"]
+    return tabulate(rows, headers=headers) + (ask if any(unplaced.values()) else "") + others
 
 
 def _summary(printed: Printed, out: Path, written: Written | None = None, read: int = 0) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from perfledger.ingest.common.errors import printable
 from perfledger.ingest.common.faults import guarded
@@ -13,16 +14,17 @@ from perfledger.ingest.compute import rules, window
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, series
+from perfledger.ingest.read import facts, reader_facts
 from perfledger.ingest.read.beside import PathFacts, path_facts
 from perfledger.ingest.read.layout import Layout
 from perfledger.ingest.read.run_json import RunJsonFile, of_log
-from perfledger.ingest.read.walk import Input
+from perfledger.ingest.read.walk import FoundFiles, Input
 from perfledger.ingest.record.reading import problem_of
 from perfledger.ingest.record.run import facts_of, of_several_runs, outcome_of
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, RunJson, Witness
+from perfledger.schema.records import Facts, Figure, MetricFigure, NoFigure, Plain, Problem, Reason, RunJson, Witness
 from perfledger.schema.redaction.redact import redacted_text
 from perfledger.schema.vocabulary import NO_FIGURE
 
@@ -60,6 +62,8 @@ def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, told
     yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}{came}"
     yield from (f"problem    {message(each)}" for each in of_several_runs(given.name, session))
     yield from (f"no result  {each}" for each in _left_out(outcome_of(session, log, stated), stated.document))
+    for each in merged.differences:
+        yield f"differs    {message(facts.difference(given.name, each))}"
     for name, fact in sorted(merged.stated.items()):
         yield f"fact       {name} = {fact.value}   ({fact.where})"
     for each in merged.contradictions:
@@ -154,9 +158,11 @@ def _metric_text(found: MetricFigure) -> str:
     return f"{shown}, {found.source}{lines}: {found.arithmetic}"
 
 
-def text(path: Path, name: str, layout: Layout) -> str:
+def text(path: Path, name: str, layout: Layout, assumed: Mapping[str, Plain] = MappingProxyType({})) -> str:
     """Return the whole explanation, safe to print, and redacted but for the folder of the log, which was asked for."""
-    told = done_apart(_explained, (path, name, layout))
+    found = FoundFiles((Input(path, name, asked=True),), ())
+    (given,) = reader_facts.with_facts(found, assumed).inputs
+    told = done_apart(_explained, (given, layout))
     if isinstance(told, Death):
         told = [f"log        {name}", f"not read   {message(problem_of(told, name))}"]
     folder = f"{name.rpartition('/')[0]}/"
@@ -164,9 +170,9 @@ def text(path: Path, name: str, layout: Layout) -> str:
     return printable("\n".join([*told[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(kept)[0])]))
 
 
-def _explained(asked: tuple[Path, str, Layout]) -> list[str]:
+def _explained(asked: tuple[Input, Layout]) -> list[str]:
     """Return the lines of an explanation, as far as it goes before a fault of ours."""
-    path, name, layout = asked
+    given, layout = asked
     lines: list[str] = []
-    found = guarded(name, path, lambda: lines.extend(explain(Input(path, name), layout)))
+    found = guarded(given.name, given.path, lambda: lines.extend(explain(given, layout)))
     return [*lines, f"fault      {message(found)}"] if isinstance(found, Problem) else lines

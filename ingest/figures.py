@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from csv import writer
 from pathlib import PurePosixPath
 
-from perfledger.ingest.common.problems import message
+from perfledger.ingest.common.problems import NOTE, message
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.contrast import median_interval
 from perfledger.parsers.engine import registry
@@ -87,7 +87,7 @@ def _cut(line: str, width: int) -> str:
 
 def _run(run: Run, interval: tuple[float, float] | None) -> RunFigure:
     stated = _shown(run)
-    reasons = [not_placed(run)] if run.unplaced else [] if stated else _reasons(run)
+    reasons = [*([] if stated else _reasons(run)), *([not_placed(run)] if run.unplaced else [])]
     return RunFigure(
         path=run.path,
         format=run.format,
@@ -99,7 +99,7 @@ def _run(run: Run, interval: tuple[float, float] | None) -> RunFigure:
         model=run.case.model,
         devices=run.case.devices,
         interval=interval if stated else None,
-        verdict=_verdict(run) if stated and run.headline else "",
+        verdict="; ".join(_verdicts(run)) if stated else "",
         session=run.session if run.sessions > 1 else None,
         scope=stated.scope if stated else "job",
         placed=not run.missing,
@@ -121,6 +121,13 @@ def _shown(run: Run) -> Figure | None:
 def not_placed(run: Run) -> str:
     """Return why the figure of a run is in no table of results."""
     return f"not placed: the log does not state {', '.join(run.missing or ())}"
+
+
+def _verdicts(run: Run) -> Iterator[str]:
+    """Yield what supports the figure of a run, and which of its facts the reader states."""
+    if run.headline:
+        yield _verdict(run)
+    yield from (f"{name} is stated in {where}" for name, where in run.by_reader.items())
 
 
 def _verdict(run: Run) -> str:
@@ -149,9 +156,9 @@ def _reasons(run: Run) -> Iterator[str]:
         yield f"it is the same run as {run.duplicate_of}"
     elif run.disturbed and run.sound:
         yield f"it was disturbed ({'; '.join(run.disturbances or ())}), and --accept-disturbed was not given"
-    elif not run.problems:
+    elif not run.problems and not run.unplaced:
         yield "no format knows its log"
-    for problem in run.problems:
+    for problem in sorted(run.problems, key=lambda each: each.code == NOTE):
         yield message(problem).partition(": ")[2]
 
 

@@ -16,6 +16,7 @@ This interface is stable: it follows semantic versioning. All else in Perfledger
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,7 @@ from perfledger.ingest.build import read as read_inputs
 from perfledger.ingest.common import project
 from perfledger.ingest.common.problems import message
 from perfledger.ingest.compute import results
-from perfledger.ingest.read import layout
+from perfledger.ingest.read import layout, reader_facts
 from perfledger.schema.records import Run, to_json
 
 if TYPE_CHECKING:
@@ -77,22 +78,29 @@ class LogsRead:
 
     def explain(self, run: Run) -> str:
         """Return how the figures of a run's log were computed: facts, records used and left out, arithmetic."""
-        return explain.text(self._state.logs[run.path][0], run.path, layout.load(self._state.inputs.layout))
+        inputs = self._state.inputs
+        return explain.text(self._state.logs[run.path][0], run.path, layout.load(inputs.layout), dict(inputs.assumed))
 
     def _repr_html_(self) -> str:
         """Return a table with a row for each log, for a notebook."""
         return figures.table(figures.of_runs(self.runs), "html")
 
 
-def read(*paths: str | os.PathLike[str], layout: str = "perfledger") -> LogsRead:
+def read(
+    *paths: str | os.PathLike[str],
+    layout: str = "perfledger",
+    assume: Mapping[str, str | int | float | bool] | None = None,
+) -> LogsRead:
     """Read logs, and write nothing.
 
     Args:
         paths: logs, and folders that are searched for logs.
         layout: how the tree names its logs: a name, or a `.toml` file.
+        assume: facts by name, such as `devices`, that fill in what a log does not state.
 
     Raises:
-        perfledger.UsageError: a path or layout does not exist, or `perfledger.toml` is wrong.
+        perfledger.UsageError: a path, a layout or an assumed fact does not exist, or `perfledger.toml` is wrong.
     """
     project.project()
-    return LogsRead(read_inputs(Inputs(tuple(map(Path, paths)), layout)))
+    assumed = reader_facts.checked(assume or {})
+    return LogsRead(read_inputs(Inputs(tuple(map(Path, paths)), layout, assumed=tuple(assumed.items()))))

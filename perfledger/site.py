@@ -150,11 +150,16 @@ def workplace(inputs: Inputs, target: Path | None = None) -> Iterator[Path]:
     try:
         (folder / "docs").mkdir()
         os.environ[PROJECT_VARIABLE] = str(project_folder() or "")  # for processes that run in this folder
-        layout = str(Path(inputs.layout).resolve()) if inputs.layout.endswith(".toml") else inputs.layout
+        own, of_folders = project.several_layouts(inputs.layout)
+        layout = project.joined_layouts(str(Path(own).resolve()) if own.endswith(".toml") else own, of_folders)
         settings = {
             "site_name": "Perfledger",
             "docs_dir": "docs",
-            "extra": {"logs": [str(each.resolve()) for each in inputs.paths], "layout": layout},
+            "extra": {
+                "logs": [str(each.resolve()) for each in inputs.paths],
+                "layout": layout,
+                "assume": [f"{name}={value}" for name, value in inputs.assumed],
+            },
         }
         (folder / "mkdocs.yml").write_text(yaml.safe_dump(settings), "utf-8")
         yield folder

@@ -138,8 +138,8 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True, gc=False):
 class FactValue(Struct, frozen=True, gc=False):
     """A fact's plain value, the source that states it, and where in it.
 
-    The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `format`, or `derived`
-    from other facts, which `where` then names.
+    The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `reader` (a
+    `facts.toml` or `--assume`), `format`, or `derived` from other facts, which `where` then names.
     """
 
     value: Any
@@ -419,6 +419,13 @@ class Telemetry(Sampled, frozen=True):
     printers: dict[str, str] = {}
 
 
+class Origin(Struct, frozen=True):
+    """Whose logs a layout describes: what they are called, and where they were published."""
+
+    title: str
+    source: str
+
+
 class RunProgress(Struct, frozen=True):
     """How far a run came by its own counters: its last epoch or step, counted from 1, of how many."""
 
@@ -472,6 +479,8 @@ class Run(Struct, frozen=True, kw_only=True):
     suite: str | None = None
     published: bool = False
     sound: bool = False
+    #: Whose log it is; absent where whoever publishes the site ran it.
+    origin: Origin | UnsetType = UNSET
     #: Needed facts that nothing states; absent if the case is complete.
     missing: tuple[str, ...] | UnsetType = UNSET
     duplicate_of: str | None = None
@@ -499,6 +508,11 @@ class Run(Struct, frozen=True, kw_only=True):
     def disturbed(self) -> bool:
         """Whether other work ran on its machine, and nobody accepted that: it is kept, and left out of results."""
         return bool(self.disturbances) and not self.accept_disturbed
+
+    @property
+    def by_reader(self) -> Mapping[str, str]:
+        """The facts that the reader of the log states, each with where."""
+        return {name: each.where for name, each in self.facts.items() if each.source == "reader"}
 
     @property
     def fits_results(self) -> bool:
@@ -583,6 +597,11 @@ class Result(Struct, frozen=True, kw_only=True):
     resolution: float | UnsetType = UNSET
     #: Whether one of its runs is of a format of which no real log was read yet.
     unproven: Literal[True] | UnsetType = UNSET
+    #: Facts that the reader of a log states, each with where; absent if there are none.
+    assumed: dict[str, str] | UnsetType = UNSET
+    #: Of a result that is not placed: the scope of its figure, and the needed facts that nothing states.
+    scope: str | UnsetType = UNSET
+    missing: tuple[str, ...] | UnsetType = UNSET
     run_ids: tuple[str, ...] = ()
     speedup: float | None = None
     speedup_reason: Reason | None = None

@@ -267,6 +267,31 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             "of it was read yet."
         ),
     ] = UNSET
+    assumed: Annotated[
+        dict[str, str] | UnsetType,
+        Meta(
+            description="Facts that the logs leave open and their reader states, each with file and line. Absent if "
+            "there are none."
+        ),
+    ] = UNSET
+    placed: Annotated[
+        Literal[False] | UnsetType,
+        Meta(
+            description="Present if the case is incomplete: the figure is of one run, is of `scope`, and is compared "
+            "with nothing."
+        ),
+    ] = UNSET
+    missing: Annotated[
+        tuple[str, ...] | UnsetType,
+        Meta(description="Facts that the log of a result that is not placed does not state."),
+    ] = UNSET
+    scope: Annotated[
+        str | UnsetType,
+        Meta(
+            description="A scope of the vocabulary, of which the value of a result that is not placed is; absent where "
+            "it has no value, and in placed results, which are of the job."
+        ),
+    ] = UNSET
     speedup: Annotated[
         Positive | None,
         Meta(

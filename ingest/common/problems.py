@@ -18,6 +18,8 @@ from perfledger.schema.records import Problem, Run
 if TYPE_CHECKING:
     from perfledger.ingest.common.words import Words
 
+#: A problem that only notes which of two values is used.
+NOTE = "fact_differs"
 #: The file of all problems, below the folder of the pages: of few logs, and of many.
 LINES, TABLE = "data/problems.jsonl", "data/problems.parquet"
 #: So many problems are printed one by one; of more, so many groups are.

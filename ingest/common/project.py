@@ -6,7 +6,8 @@ a format is a program, and runs only where the file says that the folder is a pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -63,6 +64,30 @@ def project() -> Project:
 
 def _read(path: Path) -> TomlFile[Project]:
     return read(path, Project)
+
+
+#: Between the layout of all logs and those of some folders, FOLDER=NAME each.
+_AND = ";"
+
+
+def joined_layouts(layout: str, of_folders: Mapping[str, str]) -> str:
+    """Return a layout and those of folders as one text, which `several_layouts` takes apart again."""
+    # Paths are compared as texts, so links and dots are not followed here either.
+    whole = {os.path.normpath(Path(folder).absolute()): name for folder, name in of_folders.items()}
+    return _AND.join([layout, *(f"{folder}={name}" for folder, name in whole.items())])
+
+
+def several_layouts(text: str) -> tuple[str, dict[str, str]]:
+    """Return the layout of all logs, and those of folders by their paths."""
+    layout, *others = text.split(_AND)
+    pairs = (each.rpartition("=") for each in others)
+    return layout, {folder: name for folder, _, name in pairs}
+
+
+def layout_files(text: str) -> list[Path]:
+    """Return the files of layouts that a user names by their paths."""
+    layout, of_folders = several_layouts(text)
+    return [Path(each) for each in (layout, *of_folders.values()) if each.endswith(".toml")]
 
 
 def wrong(keys: tuple[str | int, ...], what: str) -> UsageError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from perfledger import PACKAGES, TEMPLATES
 from perfledger.ingest.common.documents import read_text
 from perfledger.ingest.common.files import notes, write_if_changed
-from perfledger.ingest.common.project import parts
+from perfledger.ingest.common.project import layout_files, parts
 
 #: Folders of code and templates that pages depend on, as they do on the logs.
 CODE = (TEMPLATES, *(PACKAGES / each for each in ("ingest", "parsers", "schema")))
@@ -44,7 +44,7 @@ def looked_at(paths: Iterable[Path]) -> tuple[str, int]:
 
 def beside_logs(layout: str) -> list[Path]:
     """Return the sources of pages other than logs: our code, the user's project, and a layout's file."""
-    return [*CODE, *parts(), *([Path(layout)] if layout.endswith(".toml") else [])]
+    return [*CODE, *parts(), *layout_files(layout)]
 
 
 def own_files() -> list[Path]:

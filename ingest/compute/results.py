@@ -100,6 +100,17 @@ def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
     return [each.runs for each in _cases(_counted(runs), rule)]
 
 
+def unplaced(runs: Sequence[Run]) -> list[Result]:
+    """Return one result per run whose case is incomplete: of what the log counts, and compared with nothing."""
+    return [_unplaced(run) for run in runs if run.unplaced]
+
+
+def _unplaced(run: Run) -> Result:
+    found = run.headline
+    result = _result(_Repeats([run], [found.value if found else None]), None)
+    return replace(result, scope=found.scope if found else UNSET, missing=run.missing)
+
+
 @dataclass(frozen=True)
 class _Repeats:
     """The runs of one result, and the throughput of each; None where it has none in the unit of the result."""
@@ -336,6 +347,7 @@ def _result(repeats: _Repeats, rule: str | None) -> Result:
         witnesses=_weakest(runs, rule),
         resolution=_coarsest(runs, rule),
         unproven=any(run.unproven for run in well) or UNSET,
+        assumed={name: where for run in runs for name, where in run.by_reader.items()} or UNSET,
         run_ids=tuple(run.id for run in runs),
         outcome=_outcome(well) if over else first.outcome,
         reason=None if over else unlike or _reason(runs, reasons),

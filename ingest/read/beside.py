@@ -17,7 +17,7 @@ from perfledger.ingest.common.toml_file import did_you_mean
 from perfledger.ingest.read import run_json
 from perfledger.ingest.read.layout import BesideEntry, Layout, beside, files_beside
 from perfledger.ingest.read.walk import Input
-from perfledger.schema.records import FactValue, Plain, Problem, Stated
+from perfledger.schema.records import FactValue, Origin, Plain, Problem, Stated
 from perfledger.schema.vocabulary import FACTS, PRECISIONS
 
 #: The source of a fact that a file beside the log states.
@@ -36,21 +36,29 @@ Entries = Mapping[str, tuple[Any, int]]
 
 @dataclass(frozen=True)
 class PathFacts:
-    """What a layout says of one log: by its path, None where no template fits, and by each file beside it."""
+    """What is stated of one log besides its run.json and itself.
+
+    A layout states facts by the log's path (None if no template fits), and by each file beside it. `weak` names the
+    facts of the path that yield to the log. `reader` are the facts that the reader of the log states.
+    """
 
     layout: str
     path: Mapping[str, Plain] | None = None
+    weak: frozenset[str] = frozenset()
+    reader: Mapping[str, FactValue] = field(default_factory=dict)
     beside: tuple[Mapping[str, FactValue], ...] = ()
     environment: Mapping[str, Stated] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     power: tuple[Path, ...] = ()
+    origin: Origin | None = None
 
 
 def path_facts(log: Input, layout: Layout) -> PathFacts:
     """Return what a layout says of a log, with the problems of files beside it."""
     match = layout.match(absolute(log.path))
+    reader, origin, own = dict(log.stated), layout.origin(absolute(log.path)), layout.of(absolute(log.path)).name
     if match is None:
-        return PathFacts(layout.name)
+        return PathFacts(own, reader=reader, origin=origin)
     facts: list[Mapping[str, FactValue]] = []
     environment: dict[str, Stated] = {}
     problems: list[Problem] = []
@@ -71,7 +79,10 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
         for key, name in entry.environment.items():
             if (value := _known(found, key)) is not None:
                 environment.setdefault(name, value)
-    return PathFacts(layout.name, match.facts, tuple(facts), environment, tuple(problems), tuple(power))
+    beside_log = tuple(facts)
+    return PathFacts(
+        own, match.facts, match.weak, reader, beside_log, environment, tuple(problems), tuple(power), origin
+    )
 
 
 class _WrongEntryError(ValueError):

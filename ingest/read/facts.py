@@ -1,6 +1,7 @@
-"""Facts of a case from four sources, strongest first: `run.json`, the log, files beside it, the layout.
+"""Facts of a case from five sources, strongest first: `run.json`, the log, files beside it, the layout, the reader.
 
-Two that disagree are never chosen between: the caller gets the contradiction.
+Two of the first four that disagree are never chosen between: the caller gets the contradiction. What the layout states
+of all its logs, and what the reader states, only fills in what the others leave open.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from perfledger.ingest.common import suites
+from perfledger.ingest.read.beside import BESIDE, PathFacts
 from perfledger.parsers.engine.statements import Quoted
-from perfledger.schema.records import Case, Facts, FactValue, Plain, Problem, Stated
+from perfledger.schema.records import Case, Facts, FactValue, Problem, Stated
 from perfledger.schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
 
 #: The job's samples per step replace the batch size per device if the model is split over devices.
 _BATCH_OF_JOB = "batch_size_of_job"
-#: The source of a fact that a file beside the log states.
-_BESIDE = "beside"
+#: The source of a fact that a log's path states by its layout.
+_LAYOUT = "layout"
 #: The source of a fact that follows from others.
 DERIVED = "derived"
 #: The facts that say how many devices share samples.
@@ -44,6 +46,8 @@ class Merged:
 
     stated: Mapping[str, FactValue]
     contradictions: tuple[Contradiction, ...]
+    #: Where a source that only fills in states something else than the value that is used.
+    differences: tuple[Contradiction, ...] = ()
     #: Which of the facts are options of the case.
     options: frozenset[str] = OPTIONS
     #: Which of them follow from the records themselves, and so say nothing about these.
@@ -82,33 +86,51 @@ class Merged:
 def merge(
     run_json: Mapping[str, Stated],
     log: Mapping[str, Quoted],
-    layout: Mapping[str, Plain] | None,
-    layout_name: str,
+    told: PathFacts,
     implied: Mapping[str, str],
     format_id: str = "",
-    beside: Sequence[Mapping[str, FactValue]] = (),
 ) -> Merged:
     """Merge the sources of one run.
 
     Args:
         run_json: `case` of run.json, empty where there is none.
         log: facts that the log states.
-        layout: facts of the log's name, None where no template fits.
-        layout_name: for the words "layout NAME".
+        told: what is stated of the log by its path, by files beside it, and by its reader.
         implied: what the format itself says (framework), weaker than everything.
         format_id: the format of the log, which says what a printed name of a model means.
-        beside: facts that files beside the log state.
     """
+    of_log = {name: FactValue(each.value, "log", f"line {each.line}") for name, each in log.items()}
+    of_log, differences = _without_default(of_log, told.beside)
     sources: list[Mapping[str, FactValue]] = [
         {name: FactValue(value, "run.json", "run.json") for name, value in run_json.items()},
-        {name: FactValue(each.value, "log", f"line {each.line}") for name, each in log.items()},
-        *beside,
-        {name: FactValue(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
+        of_log,
+        *told.beside,
+        {name: FactValue(value, _LAYOUT, f"layout {told.layout}") for name, value in (told.path or {}).items()},
     ]
-    ready = [_derived(each, format_id) for each in sources]
+    merged, found = _merged(sources, format_id)
+    contradictions = [each for each in found if not (each.second.source == _LAYOUT and each.fact in told.weak)]
+    differences += [each for each in found if each not in contradictions]
+    if told.reader:
+        by_reader = _derived(told.reader, format_id)
+        filled, more = _merged([*sources, _open_facts(by_reader, merged)], format_id)
+        new = [each for each in more if each not in found]
+        differences += new or _differences(merged, by_reader)
+        merged = merged if new else filled
+    merged |= {
+        name: FactValue(value, "format", "format") for name, value in implied.items() if value and name not in merged
+    }
+    stated_options = run_json.get("options")
+    named = frozenset(stated_options) if isinstance(stated_options, dict) else frozenset()
+    return Merged(merged, tuple(contradictions), tuple(differences), OPTIONS | named)
+
+
+def _merged(
+    sources: Sequence[Mapping[str, FactValue]], format_id: str
+) -> tuple[dict[str, FactValue], list[Contradiction]]:
+    """Return the facts of sources, the strongest first, with what follows from them, and where they contradict."""
     merged: dict[str, FactValue] = {}
     contradictions = []
-    for facts in ready:
+    for facts in (_derived(each, format_id) for each in sources):
         for name, stated in facts.items():
             known = merged.setdefault(name, stated)
             if not agree(name, known, stated):
@@ -116,13 +138,32 @@ def merge(
             elif name == "model" and not suites.suite_of_name(known.value):  # A log's word, for a name of ours.
                 merged[name] = stated
     _derive_missing(merged, {name for each in sources for name in each})
-    merged |= {
-        name: FactValue(value, "format", "format") for name, value in implied.items() if value and name not in merged
-    }
-    contradictions += [*_machines(merged), *_batches(merged)]
-    stated_options = run_json.get("options")
-    named = frozenset(stated_options) if isinstance(stated_options, dict) else frozenset()
-    return Merged(merged, tuple(contradictions), OPTIONS | named)
+    return merged, [*contradictions, *_machines(merged), *_batches(merged)]
+
+
+def _open_facts(by_reader: Mapping[str, FactValue], merged: Mapping[str, FactValue]) -> dict[str, FactValue]:
+    """Return the facts of the reader that nothing else states."""
+    return {name: each for name, each in by_reader.items() if name not in merged}
+
+
+def _differences(merged: Mapping[str, FactValue], by_reader: Mapping[str, FactValue]) -> list[Contradiction]:
+    there = ((name, merged[name], each) for name, each in by_reader.items() if name in merged)
+    return [Contradiction(name, known, each) for name, known, each in there if not agree(name, known, each)]
+
+
+def _without_default(
+    of_log: dict[str, FactValue], beside: Sequence[Mapping[str, FactValue]]
+) -> tuple[dict[str, FactValue], list[Contradiction]]:
+    """Drop the one machine that a log prints by default, if the papers of the run have several.
+
+    The log of a job on two machines says 1 where the launcher does not set the number: HPE's DLRM in MLPerf v5.0.
+    """
+    stated = next((each["nodes"] for each in beside if "nodes" in each), None)
+    printed = of_log.get("nodes")
+    if not (stated and printed and printed.value == 1 < stated.value):
+        return of_log, []
+    kept = {name: each for name, each in of_log.items() if name != "nodes"}
+    return kept, [Contradiction("nodes", stated, printed)]
 
 
 def _machines(merged: Mapping[str, FactValue]) -> list[Contradiction]:
@@ -279,7 +320,7 @@ def agree(name: str, known: FactValue, other: FactValue) -> bool:
         return True
     if name == "precision":
         return _family(known.value) == _family(other.value)
-    if name == "hardware" and _BESIDE in (known.source, other.source):
+    if name == "hardware" and BESIDE in (known.source, other.source):
         # Who describes a machine by hand names its cards in full, or in other words than the driver.
         return _card(str(known.value)) == _card(str(other.value))
     return name not in {*CASE, *OPTIONS, "devices_per_node", "round", _BATCH_OF_JOB}
@@ -307,8 +348,17 @@ def _card(name: str) -> str:
 
 def contradiction(path: str, found: Contradiction, **more: str) -> Problem:
     """Return the problem that names a fact, both values and both sources."""
+    return _named("contradiction", path, found, **more)
+
+
+def difference(path: str, found: Contradiction) -> Problem:
+    """Return the note that a source which only fills in states something else; the first value is used."""
+    return _named("fact_differs", path, found)
+
+
+def _named(code: str, path: str, found: Contradiction, **more: str) -> Problem:
     line = int(found.first.where.removeprefix("line ")) if found.first.where.startswith("line ") else 0
-    return Problem("contradiction", path, line, {
+    return Problem(code, path, line, {
         "fact": found.fact, "first": str(found.first.value), "first_source": found.first.where,
         "second": str(found.second.value), "second_source": found.second.where, **more,
     })  # fmt: skip

@@ -17,10 +17,10 @@ from msgspec import Struct
 from perfledger import project_folder
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import absolute
-from perfledger.ingest.common.project import files, project, wrong
+from perfledger.ingest.common.project import files, joined_layouts, project, several_layouts, wrong
 from perfledger.ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
 from perfledger.ingest.read.walk import FoundFiles, Input
-from perfledger.schema.records import Plain
+from perfledger.schema.records import Origin, Plain
 from perfledger.schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
 
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
@@ -71,7 +71,7 @@ class PathEntry(Struct, frozen=True, forbid_unknown_fields=True):
     beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_facts(("facts",), self.facts)
+        check_facts(("facts",), self.facts)
         _check_words(self.words)
         _check_template(("template",), self.template)
 
@@ -79,12 +79,14 @@ class PathEntry(Struct, frozen=True, forbid_unknown_fields=True):
 class LayoutFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A layout's file. `words` hold for the slots of every template; what a template of `ignore` fits is no log.
 
-    A slot `rest` takes the rest of a path, with all folders in it.
+    A slot `rest` takes the rest of a path, with all folders in it. The facts of a template fill in what a log leaves
+    open; if they `must` be true, a log that states something else is not published.
     """
 
     path: tuple[PathEntry, ...]
     title: str = ""
     source: str = ""
+    must: bool = False
     words: Words = {}
     ignore: tuple[str, ...] = ()
     beside: dict[str, BesideEntry] = {}
@@ -119,13 +121,15 @@ class Template:
     words: Words
     facts: Facts
     beside: tuple[BesideEntry, ...] = ()
+    must: bool = False
 
 
 @dataclass(frozen=True)
 class Match:
-    """What a path says: its facts, and the files beside it by their path relative to its folder."""
+    """What a path says: its facts, those of them that yield to a log, and files beside it, by relative path."""
 
     facts: Mapping[str, Plain]
+    weak: frozenset[str]
     beside: Mapping[str, BesideEntry]
 
 
@@ -138,13 +142,22 @@ class Layout:
 
     name: str
     title: str
+    source: str
     templates: tuple[Template, ...]
     ignore: tuple[Template, ...] = ()
     below: Mapping[str, Layout] = field(default_factory=dict)
 
     def of(self, path: str) -> Layout:
         """Return the layout of a log's absolute path."""
-        return next((other for folder, other in self.below.items() if path.startswith(folder)), self)
+        if not self.below:
+            return self
+        plain = posixpath.normpath(path)  # a path given as `../logs` keeps its dots
+        return next((other for folder, other in self.below.items() if plain.startswith(folder)), self)
+
+    def origin(self, path: str) -> Origin | None:
+        """Return whose logs the layout of a log's absolute path describes; None if it does not say so."""
+        own = self.of(path)
+        return Origin(own.title, own.source) if own.source else None
 
     def facts(self, path: str) -> Mapping[str, Plain] | None:
         """Return the facts that a log's absolute path states, or None where no template fits."""
@@ -158,7 +171,9 @@ class Layout:
         """
         for template in self.of(path).templates:
             if (slots := _slots_in(template, path)) is not None:
-                return Match(_facts_of(template, slots), _beside_of(template, slots))
+                of_slots = _facts_of_slots(template, slots)
+                weak = frozenset() if template.must else template.facts.keys() - of_slots.keys()
+                return Match({**template.facts, **of_slots}, frozenset(weak), _beside_of(template, slots))
         return None
 
     def ignores(self, path: str) -> bool:
@@ -206,24 +221,37 @@ def path_of(name: str) -> Path:
 
 def files_of(name: str) -> list[Path]:
     """Return the files that say how a tree names its logs: that of the layout, and those of folders below it."""
-    return [path_of(each) for each in (name, *project().layouts.values())]
+    own, of_folders = several_layouts(name)
+    return [path_of(each) for each in (own, *of_folders.values(), *project().layouts.values())]
 
 
 @cache
 def load(name: str) -> Layout:
-    """Return a shipped layout by name, or a layout file by path.
+    """Return a shipped layout by name, or a layout file by path; with those of folders (`several_layouts`).
 
     Raises:
         UsageError: there is none, or the file is not a layout; the message names the file, the line and the fault.
     """
-    own, root = _read(name), project_folder() or Path()
+    named, of_folders = several_layouts(name)
+    own, root = _read(named), project_folder() or Path()
     below: dict[str, Layout] = {}
-    for each, other in sorted(project().layouts.items(), reverse=True):  # a folder comes before those around it
+    for each, other in project().layouts.items():
         try:
-            below[f"{absolute(root / each)}/"] = _read(other)
+            below[f"{posixpath.normpath(absolute(root / each))}/"] = _read(other)
         except UsageError as error:
             raise wrong(("layouts", each), str(error)) from None
-    return with_fields(own, below=below)
+    below |= {f"{folder}/": _read(other) for folder, other in of_folders.items()}
+    # A folder comes before those around it.
+    return with_fields(own, below=dict(sorted(below.items(), reverse=True)))
+
+
+def with_own_files(name: str, found: FoundFiles) -> str:
+    """Return a layout with those that folders of logs carry themselves, unless the user names one of all logs."""
+    named, of_folders = several_layouts(name)
+    if named != OWN:
+        return name
+    carried = {posixpath.normpath(absolute(each.parent)): absolute(each) for each in found.layouts}
+    return joined_layouts(named, {**carried, **of_folders}) if carried else name
 
 
 def _read(name: str) -> Layout:
@@ -237,14 +265,14 @@ def _read(name: str) -> Layout:
     file = read(path, LayoutFile).data
     ignored = (_template(PathEntry(each), file) for each in file.ignore)
     templates = (_template(each, file) for each in file.path)
-    return Layout(path.stem, file.title or path.stem, tuple(templates), tuple(ignored))
+    return Layout(path.stem, file.title or path.stem, file.source, tuple(templates), tuple(ignored))
 
 
 def _template(entry: PathEntry, file: LayoutFile) -> Template:
     common = file.words
     words = {slot: {**common.get(slot, {}), **entry.words.get(slot, {})} for slot in (*common, *entry.words)}
     beside = tuple(file.beside[each] for each in entry.beside)
-    return Template(entry.template, _pattern(entry.template, words), words, entry.facts, beside)
+    return Template(entry.template, _pattern(entry.template, words), words, entry.facts, beside, file.must)
 
 
 def _check_template(keys: Keys, written: str) -> None:
@@ -283,10 +311,10 @@ def _check_name(keys: Keys, name: str) -> None:
 def _check_words(words: Words) -> None:
     for slot, entries in words.items():
         for word, facts in entries.items():
-            _check_facts(("words", slot, word), facts)
+            check_facts(("words", slot, word), facts)
 
 
-def _check_facts(keys: Keys, facts: Facts) -> None:
+def check_facts(keys: Keys, facts: Mapping[str, Plain]) -> None:
     """Raise for values that would only fail when a log is read: those of another type than the fact has."""
     for name, value in facts.items():
         _check_name((*keys, name), name)
@@ -343,8 +371,8 @@ def _slots_in(template: Template, path: str) -> Mapping[str, str] | None:
     return {slot: each for slot, each in match.groupdict().items() if each is not None} if match else None
 
 
-def _facts_of(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
-    facts: dict[str, Plain] = dict(template.facts)
+def _facts_of_slots(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
+    facts: dict[str, Plain] = {}
     for slot, printed in slots.items():
         facts |= template.words.get(slot, {}).get(printed) or {slot: int(printed) if slot in COUNTS else printed}
     return facts

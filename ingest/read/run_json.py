@@ -23,6 +23,7 @@ from perfledger.schema.records import Plain, Problem, RunJson, Stated, StatedFil
 from perfledger.schema.vocabulary import CASE, COUNTS, FACTS
 
 NAME = "run.json"
+SCHEMA = "perfledger.run/1"
 #: Documents that people write are flat; what is nested deeper is an attack on whoever walks it.
 _DEEPEST = 8
 #: Objects whose keys are the user's own, so that a null in them is a value and not a missing one.
@@ -94,6 +95,7 @@ def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     document = read(path, at, "run_json_invalid", "run_json_wrong", _DEEPEST)
     if isinstance(document, Problem):
         return RunJsonFile(problem=document)
+    document = _completed(document)
     found = decoded(_without_nulls(document), RunJson)
     wrong = found if isinstance(found, str) else _wrong_facts(_further_facts(document))
     if wrong or isinstance(found, str):
@@ -103,6 +105,16 @@ def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
         return RunJsonFile()
     found, times = _with_times(_with_disturbances(found), at)
     return RunJsonFile(found, _further_facts(document), None, _unknown(document, at), times)
+
+
+def _completed(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document that a person wrote, `{"devices": 1}` or `{"case": {"devices": 1}}`, with what it lacks."""
+    if "schema" in document or not document:
+        return document
+    if document.keys() <= {*FACTS, "options"}:
+        document = {"case": document}
+    of_ours = isinstance(document.get("case"), dict) and document.keys() <= {*names_of(RunJson)}
+    return {"schema": SCHEMA, **document} if of_ours else document
 
 
 def _with_disturbances(found: RunJson) -> RunJson:

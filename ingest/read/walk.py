@@ -23,9 +23,11 @@ from perfledger.ingest.common.sources import DEEPEST
 from perfledger.ingest.read.plans import is_plans
 from perfledger.ingest.read.run_json import NAME as RUN_JSON
 from perfledger.parsers.engine.unpack import plain_name
-from perfledger.schema.records import Problem
+from perfledger.schema.records import FactValue, Problem
 from perfledger.schema.submission import MANIFEST
 
+#: The layout that a folder of logs carries itself.
+LAYOUT_FILE = "layout.toml"
 #: The folder of published figures, and the file that marks it; it contains no logs.
 PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
 #: Files in folders of logs that are not logs.
@@ -63,7 +65,7 @@ class Input:
     `run` is the folder of the run that a file belongs to, where it lies below that. Of a log, `parts` are the other
     files of its run: what was recorded beside it, and what its ranks and further machines left. `beside` are files
     that state something of it by the layout, whether they exist or not. `asked` is one that the user named, rather
-    than a folder that holds it.
+    than a folder that holds it. `stated` are the facts that the reader states of it, by name.
     """
 
     path: Path
@@ -72,6 +74,7 @@ class Input:
     parts: tuple[Path, ...] = ()
     asked: bool = False
     beside: tuple[Path, ...] = ()
+    stated: tuple[tuple[str, FactValue], ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -97,6 +100,8 @@ class FoundFiles:
     problems: tuple[Problem, ...]
     #: Files that are no logs, and may be telemetry of those.
     beside: tuple[Input, ...] = ()
+    #: Layouts that folders carry themselves.
+    layouts: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,7 @@ class _Walk:
     runs: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     seen: set[tuple[int, int]] = field(default_factory=set)
+    layouts: list[Path] = field(default_factory=list)
 
     def name(self, path: Path) -> str:
         """Return the name under which a path is published."""
@@ -132,7 +138,8 @@ def walk(paths: Sequence[Path], names: Sequence[str] | None = None) -> FoundFile
     """
     walks = [_walked(path, label) for path, label in zip(paths, names or labels(paths), strict=True)]
     inputs, beside = ([each for walk in walks for each in getattr(walk, of)] for of in ("logs", "beside"))
-    return FoundFiles(_unique(inputs), tuple(each for walk in walks for each in walk.problems), _unique(beside))
+    problems, layouts = (tuple(each for walk in walks for each in getattr(walk, of)) for of in ("problems", "layouts"))
+    return FoundFiles(_unique(inputs), problems, _unique(beside), layouts)
 
 
 def refuse_missing(path: Path) -> None:
@@ -201,6 +208,8 @@ def _below(walk: _Walk, folder: Path) -> None:
                 walk.links.append(path)
             else:
                 _below(walk, path)
+        elif path.name == LAYOUT_FILE:
+            walk.layouts.extend(_regular(walk, path))
         elif may_be_log(path):
             walk.logs.extend(Input(each, walk.name(each), parts=parts) for each in _regular(walk, path))
         elif may_be_telemetry(path):

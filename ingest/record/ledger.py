@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from perfledger import PACKAGES, project_folder
 from perfledger.ingest.common import sources, suites
@@ -457,7 +457,8 @@ def _shard(
     rules = {each.name: found for each in inputs if (found := extra_rules(each.name))}
     beside = {each.given.name: [each.format_id, _known_hash(each.given.path, known)] for each in files}
     parts = [[str(part), _known_hash(part, known)] for each in inputs for part in (*each.parts, *each.beside)]
-    content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
+    stated = [[each.name, name, *astuple(fact)] for each in inputs for name, fact in each.stated]
+    content = json.dumps([mine, run_jsons, paths, rules, beside, parts, stated], sort_keys=True)
     named = [*chain.from_iterable(each.files for each in inputs), *(each.given.path for each in files)]
     readable = not any(os.path.lexists(path) for path in named if not _known_hash(path, known))
     key = key_of("runs", code_of(layout), content) if readable else ""
@@ -480,7 +481,8 @@ def _code_of(layout: str, _project: Path | None) -> str:
         *top.glob("schema/redaction/*.*"),
     ]
     files += [*suites.SUITES.glob("*.toml"), *layouts.files_of(layout), *sources.own_files()]
-    digest = hashlib.sha256(layouts.load(layout).name.encode())
+    named = layouts.load(layout)
+    digest = hashlib.sha256(repr((named.name, [(at, each.name) for at, each in named.below.items()])).encode())
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

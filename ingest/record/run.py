@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -58,7 +59,7 @@ from perfledger.schema.records import (
 )
 from perfledger.schema.redaction.names import NO_NAMES, may_name
 from perfledger.schema.redaction.redact import redact_record
-from perfledger.schema.vocabulary import METRICS, UNITS
+from perfledger.schema.vocabulary import COUNTS, METRICS, UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,7 +136,7 @@ def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJso
     """Return one run with what is wrong, of the case that others state; none where nobody says that it is a log."""
     if problem.code in _NO_LOG and run_json == RunJsonFile() and not (given.asked or _may_be_meant(given.path)):
         return []
-    merged = facts.merge(run_json.case(), {}, told.path, told.layout, {}, beside=told.beside)
+    merged = facts.merge(run_json.case(), {}, told, {})
     wrong = (*run_json.problems, *told.problems, *_parts(given, run_json))
     found = replace(empty, case=merged.case(), facts=dict(merged.stated), problems=(problem, *wrong))
     return [redact_record(found, names_of(given.path, empty.sha256))]
@@ -178,7 +179,10 @@ def _run(
     lacking = isinstance(found.headline, NoFigure) and found.headline.reason.code in _LACKS
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline, timed=timed)]
     if lacking and not _is_known(beside, "latency") and not run_json.problem:
-        problems.append(Problem("missing_facts", given.name, args={"facts": ", ".join(missing)}))
+        blanks = {name: 0 if name in COUNTS else "" for name in missing}
+        problems.append(
+            Problem("missing_facts", given.name, args={"facts": ", ".join(missing), "json": json.dumps(blanks)})
+        )
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless and outcome != "trial"
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -211,6 +215,7 @@ def _run(
         published=sound and not missing and not started.disturbed,
         sound=sound,
         missing=missing or UNSET,
+        origin=told.origin or UNSET,
         fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
         **_of_series(found.given),
     )
@@ -234,7 +239,7 @@ def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.
     """Merge the facts of a session: from its run.json, its log, files beside it, and its path by the layout."""
     within = session.view.format.framework if session.view else ""
     implied, said = {"framework": session.format.framework or within}, session.format.id
-    merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
+    merged = facts.merge(run_json.case(), session.facts, told, implied, said)
     if not _NO_BATCH_OF_RECORDS & merged.stated.keys():
         merged = merged.with_facts_of_records(_with_devices(_batch_of_records(session), merged))
     return _with_tf32(merged, run_json)
@@ -317,6 +322,7 @@ _HARMLESS = frozenset(
         "unmatched_name",
         "beside_missing",
         "ended_badly",
+        "fact_differs",
         "part_changed",
         "part_missing",
         "part_unnamed",
@@ -478,6 +484,7 @@ def _problems(
     """
     outcome = outcome_of(session, log, run_json)
     problems = [facts.contradiction(name, each) for each in merged.contradictions]
+    problems += [facts.difference(name, each) for each in merged.differences]
     problems += _wrong_format(name, session, run_json)
     if log.cut_line and session is log.sessions[-1]:
         problems.append(Problem("cut_line", name, log.cut_line))

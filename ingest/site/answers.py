@@ -41,7 +41,7 @@ from perfledger.ingest.site.options import in_words, listed, name_of
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.table import Tag
 from perfledger.ingest.site.result_tables import own_marks, representative, sections, spread_marks, version_marks
-from perfledger.ingest.site.run_tables import unproven
+from perfledger.ingest.site.run_tables import reservations
 from perfledger.ingest.site.table_metrics import candidates
 from perfledger.schema.records import Run
 
@@ -424,7 +424,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
         about.append(times(row))
     about += spread_marks(row)
     about += [phrase("metric.diverged")] if row.diverged else []
-    about += unproven(row)
+    about += reservations(row)
     return tuple(each for each in about if each)
 
 

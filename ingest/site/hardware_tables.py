@@ -29,7 +29,7 @@ from perfledger.ingest.site.options import in_words, listed
 from perfledger.ingest.site.render.table import View
 from perfledger.ingest.site.render.text import digest, plain
 from perfledger.ingest.site.result_tables import representative, sections, spread_marks
-from perfledger.ingest.site.run_tables import unproven
+from perfledger.ingest.site.run_tables import reservations
 from perfledger.ingest.site.table_metrics import THROUGHPUT, measured
 
 FOLDER = "data/matrix"
@@ -349,7 +349,7 @@ def _about(site: Site, suite: Suite, row: Row) -> Iterable[Text]:
     yield max((day for run in runs if (day := date_of(run))), default=None) or phrase("stated.undated")
     yield answers.times(row)
     yield from spread_marks(row)
-    yield from unproven(row)
+    yield from reservations(row)
 
 
 def spoken(words: Words, data: Any) -> Any:

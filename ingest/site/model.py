@@ -19,7 +19,7 @@ from perfledger import TEMPLATES
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.suites import model, suite_file
 from perfledger.ingest.common.words import Bilingual, Phrase, Text, Words, coded, phrase, word_for
-from perfledger.ingest.compute.results import counts
+from perfledger.ingest.compute.results import counts, unplaced
 from perfledger.ingest.published.audit import Audited, audit
 from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.read.accelerators import Accelerators
@@ -208,8 +208,10 @@ class Site:
 
     @cached_property
     def shown(self) -> tuple[Suite, ...]:
-        """Suites with at least one run that counts, or with figures that others published."""
-        used = {self.suite_of[run.id].id: self.suite_of[run.id] for run in self.counted}
+        """Suites with a run that counts, with an unplaced one, or with figures that others published."""
+        placeless = (self.by_id[row.run_ids[0]] for row in self.unplaced)
+        counted = (*self.counted, *(run for run in placeless if run.case.model is not None))
+        used = {self.suite_of[run.id].id: self.suite_of[run.id] for run in counted}
         used |= {each.id: each for each in self.known if each.id in self.published.by_suite}
         return tuple(sorted(used.values(), key=lambda each: (each.order, each.id)))
 
@@ -279,6 +281,12 @@ class Site:
         for row in self.results(self.runs):
             found.setdefault(self.suite_of[row.run_ids[0]].id, []).append(row)
         return {name: tuple(rows) for name, rows in found.items()}
+
+    @cached_property
+    def unplaced(self) -> tuple[Row, ...]:
+        """Results whose case is incomplete, by the path of their log."""
+        found = unplaced(self.runs)
+        return tuple(sorted(found, key=lambda each: self.by_id[each.run_ids[0]].path))
 
     @cached_property
     def _shared(self) -> str:

@@ -28,7 +28,7 @@ from perfledger.ingest.site.model import (
 )
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render.table import Cell, Column, Entry, Table, Value, View, absent, cell
-from perfledger.ingest.site.run_tables import outcome, unproven
+from perfledger.ingest.site.run_tables import outcome, reservations
 from perfledger.ingest.site.table_metrics import THROUGHPUT, leaders, measured, scaling_views, views
 from perfledger.schema.records import MetricFigure, ResultMetric, Run
 from perfledger.schema.vocabulary import METRICS, NO_FIGURE
@@ -308,7 +308,7 @@ def figure_entry(site: Site, row: Row, about: Sequence[Text], *, best: bool = Fa
     marks += [phrase("metric.diverged")] if row.diverged else []
     run = representative(site, row)
     marks += [uneven] if (uneven := steadiness.mark(run)) else []
-    marks += unproven(row)
+    marks += reservations(row)
     marks += _unseen_end(site, row)
     text = written(row)
     page = site.page(run)

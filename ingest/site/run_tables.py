@@ -150,6 +150,8 @@ def tone_of(run: Run) -> str:
 
 def in_tables(run: Run) -> Phrase:
     """Return whether the tables hold a run's figure, and why not where it was disturbed."""
+    if run.unplaced:
+        return phrase("proof.unplaced", facts=listed([word_for("fact", each) for each in run.missing or ()]))
     return phrase("proof.published" if run.published else "proof.disturbed" if run.disturbed else "proof.unpublished")
 
 
@@ -166,7 +168,7 @@ def headline(run: Run) -> Figure | None:
 def headline_cell(run: Run) -> Cell:
     """Return a cell with the headline figure of a run, or why there is none."""
     if found := headline(run):
-        return figure_cell(found, *unproven(run))
+        return figure_cell(found, *reservations(run))
     return absent(why_absent(run))
 
 
@@ -175,9 +177,20 @@ def why_absent(run: Run) -> Text | None:
     return absence(run) or (coded("problem", run.problems[0]) if run.problems else None)
 
 
-def unproven(found: Run | Row) -> tuple[Text, ...]:
-    """Return the mark of a figure whose format no real log was read with yet."""
-    return (phrase("metric.unproven"),) if found.unproven else ()
+def reservations(found: Run | Row) -> tuple[Text, ...]:
+    """Return the marks of a figure: its format was not tested with a real log, or its reader states facts of it."""
+    by_reader = [phrase("run.fact_at", fact=word_for("fact", name), where=where) for name, where in _assumed(found)]
+    marks = [phrase("metric.unproven")] if found.unproven else []
+    return (*marks, *([phrase("metric.by_reader", facts=_listed(by_reader))] if by_reader else []))
+
+
+def _assumed(found: Run | Row) -> Iterable[tuple[str, str]]:
+    """Return the facts that the reader states, each with its place."""
+    return ((found.assumed or {}).items()) if isinstance(found, Row) else found.by_reader.items()
+
+
+def _listed(texts: Sequence[Text]) -> Text:
+    return reduce(lambda first, second: phrase("run.and", first=first, second=second), texts)
 
 
 def figure_cell(found: Figure, *marks: Text) -> Cell:
@@ -218,7 +231,7 @@ def fact_origins(fact: FactValue) -> Text:
     """Return the facts that a derived one follows from, each with its place."""
     parts = (_ORIGIN.fullmatch(each) for each in fact.where.split(", "))
     told: list[Text] = [_fact_at(each[1], each[2]) for each in parts if each]
-    return reduce(lambda first, second: phrase("run.and", first=first, second=second), told) if told else fact.where
+    return _listed(told) if told else fact.where
 
 
 def _fact_at(name: str, where: str) -> Text:

@@ -147,11 +147,24 @@ def _root(config: Any) -> Path:
 
 def _logs(config: Any) -> list[Path]:
     """Return the paths of the logs: `extra.logs` of mkdocs.yml, or `raw_logs`."""
-    return [_root(config) / str(each) for each in config.extra.get("logs", ["raw_logs"])]
+    return [_root(config) / str(each["path"] if isinstance(each, dict) else each) for each in _stated_logs(config)]
+
+
+def _stated_logs(config: Any) -> list[Any]:
+    return list(config.extra.get("logs", ["raw_logs"]))
 
 
 def _layout(config: Any) -> str:
-    return str(config.extra.get("layout", "perfledger"))
+    """Return the layout of all logs, `extra.layout`, and those of entries `{path, layout}` of `extra.logs`."""
+    whole, of_folders = project.several_layouts(str(config.extra.get("layout", "perfledger")))
+    stated = (each for each in _stated_logs(config) if isinstance(each, dict) and "layout" in each)
+    own = {str(_root(config) / str(each["path"])): str(each["layout"]) for each in stated}
+    return project.joined_layouts(whole, {**of_folders, **own})
+
+
+def _layout_options(config: Any) -> list[str]:
+    whole, of_folders = project.several_layouts(_layout(config))
+    return [whole, *(f"{folder}={name}" for folder, name in of_folders.items())]
 
 
 def _watched(config: Any) -> list[Path]:
@@ -180,8 +193,8 @@ def _run_ingest(config: Any) -> str:
         "-m",
         "perfledger.ingest",
         *logs,
-        "--layout",
-        _layout(config),
+        *(f"--layout={each}" for each in _layout_options(config)),
+        *(f"--assume={each}" for each in config.extra.get("assume", ())),
         "--out",
         str(config.docs_dir),
     ]

@@ -305,7 +305,6 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "nested beyond": nested(900),
     "nested without end": b"[" * 200_000,
     "another schema": run_json() | {"schema": "perfledger.run/2"},
-    "no schema": {key: value for key, value in run_json().items() if key != "schema"},
     "unknown outcome": run_json(outcome="wonderful"),
     "outcome is a list": run_json(outcome=["completed"]),
     "precision is a list": run_json(precision=["fp32"]),  # type: ignore[arg-type]

@@ -170,9 +170,9 @@ def test_json_with_out_prints_lines_only(tree: Path, ingest: Ingest, tmp_path: P
 def test_the_closing_summary(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     write_run(tree, "bad/x/y/1", b"nothing\n")
     out = ingest(tree, "--out", tmp_path / "docs").out.splitlines()
-    assert out[0].split() == ["format", "runs", "records", "published"]
-    table = {" ".join(each.split()[:-3]): each.split()[-3:] for each in out[2:-1]}
-    assert table == {"paddle.seg": ["5", "54", "5"], "not recognized": ["1", "0", "0"]}
+    assert out[0].split() == ["format", "runs", "records", "published", "not", "placed"]
+    table = {" ".join(each.split()[:-4]): each.split()[-4:] for each in out[2:-1]}
+    assert table == {"paddle.seg": ["5", "54", "5", "0"], "not recognized": ["1", "0", "0", "0"]}
     assert "6 logs read" in out[-1]
 
 

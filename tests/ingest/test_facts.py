@@ -10,6 +10,7 @@ import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, nlp_bert, oneflow_resnet50, run_json, seg
 from made_trees import Called, write_run
 
+from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.facts import Merged, hardware, merge, missing
 from perfledger.parsers.engine.session import Quoted
 from perfledger.schema.records import Run, from_json
@@ -19,7 +20,7 @@ def merged(
     run: dict[str, Any] | None = None, log: dict[str, Any] | None = None, layout: dict[str, Any] | None = None
 ) -> Merged:
     quoted = {name: Quoted(value, 7) for name, value in (log or {}).items()}
-    return merge(run or {}, quoted, layout, "made", {"framework": "of the format"})
+    return merge(run or {}, quoted, PathFacts("made", layout), {"framework": "of the format"})
 
 
 def test_the_strongest_source_takes_precedence() -> None:

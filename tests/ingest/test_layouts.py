@@ -103,7 +103,7 @@ def test_every_template_matches_a_path() -> None:
     paths = tree_paths()
     for template in named.templates:
         others = [each for each in named.templates if each is not template]
-        without = layout.Layout(named.name, named.title, tuple(others))
+        without = layout.Layout(named.name, named.title, named.source, tuple(others))
         if all(named.facts(path) == without.facts(path) for path in paths):
             idle.add(template.written)
     assert named.templates

@@ -20,6 +20,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.measurement import Measurement, measured
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.one_run import one_run
+from perfledger.ingest.read.beside import PathFacts
 from perfledger.ingest.read.facts import merge
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, MetricFigure, NoFigure, Reason
@@ -865,7 +866,7 @@ def test_paddleocr_for_documents_times_the_forward_pass_alone(tmp_path: Path) ->
                 at += dt.timedelta(seconds=seconds)
                 lines.append(f"[{at:%Y/%m/%d %H:%M:%S}] root INFO: {said}")
     session = session_of(lines, tmp_path, "frameworks.paddle_ocr")
-    facts = merge({}, session.facts, None, "", {}).for_rules()
+    facts = merge({}, session.facts, PathFacts(""), {}).for_rules()
     told = measured(session, facts | {"devices": 2}).headline
     assert isinstance(told, Figure)
     assert told.value == pytest.approx(2 * 8 / 0.4, rel=0.01)

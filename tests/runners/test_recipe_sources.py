@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from perfledger.ingest.read import facts
+from perfledger.ingest.read.beside import PathFacts
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import by_id
 from perfledger.parsers.engine.session import Quoted
@@ -232,7 +233,7 @@ def test_recipes_agree_with_the_facts_of_real_logs(name, choices, log):
     found = read(real(log))
     assert [claim.format.id for claim in found.claims] == [recipe.records.format]
     quoted = found.sessions[0].facts
-    assert facts.merge(of_run_json(recipe, case), quoted, None, "", {}, recipe.records.format).contradictions == ()
+    assert facts.merge(of_run_json(recipe, case), quoted, PathFacts(""), {}, recipe.records.format).contradictions == ()
     compared = {name: each.value for name, each in quoted.items() if name in FACTS}
     assert compared or "gpu32" in log
     for fact, value in compared.items():
@@ -286,7 +287,7 @@ def test_a_recipe_does_not_contradict_what_its_trainer_prints(name, choices, hea
         if value is not None:
             found.setdefault(fact.name, Quoted(value, 1))
     assert len(found) >= 3
-    assert facts.merge(of_run_json(recipe, case), found, None, "", {}).contradictions == ()
+    assert facts.merge(of_run_json(recipe, case), found, PathFacts(""), {}).contradictions == ()
 
 
 def arguments(recipe: LaunchRecipe, case: RecipeCase, data: str) -> list[str]:

@@ -15,7 +15,7 @@ from perfledger.ingest.site.data.measured import date_of, identity
 from perfledger.ingest.site.model import Row, Site, Suite, written
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.result_tables import own_marks, sections
-from perfledger.ingest.site.run_tables import unproven
+from perfledger.ingest.site.run_tables import reservations
 from perfledger.ingest.site.table_metrics import verdicts
 
 FOLDER = "data/badges"
@@ -77,7 +77,7 @@ def _content(row: Row, words: Words, place: Text | None) -> bytes:
 
 
 def _figure(row: Row, words: Words) -> str:
-    marks = (words.say("en", each) for each in (*own_marks(row), *unproven(row)))
+    marks = (words.say("en", each) for each in (*own_marks(row), *reservations(row)))
     return " ".join([written(row), row.unit, *marks])
 
 

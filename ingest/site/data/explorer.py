@@ -151,7 +151,7 @@ def _columns(site: Site, words: Words, runs: Sequence[Run]) -> Mapping[str, Any]
         "machines": map(_machines, runs),
         "said": map(run_tables.outcome, runs),
         "why": (None if run_tables.headline(run) else run_tables.why_absent(run) for run in runs),
-        "mark": (next(iter(run_tables.unproven(run)), None) for run in runs),
+        "mark": (next(iter(run_tables.reservations(run)), None) for run in runs),
     }
     names: Mapping[str, Iterable[str | int | None]] = {
         "id": (run.id for run in runs),

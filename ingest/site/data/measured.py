@@ -32,6 +32,7 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
     """Return a record per measured result, by id."""
     suites = {each.id: each for each in site.shown}
     found = [_record(site, words, suites[suite], row) for suite, rows in site.rows.items() for row in rows]
+    found += [_record(site, words, site.suite_of[row.run_ids[0]], row) for row in site.unplaced]
     return sorted(found, key=lambda each: each.id)
 
 
@@ -53,6 +54,7 @@ def identity(row: Row) -> str:
     # The house rule is left out, so that addresses from before there were others stay.
     told = [getattr(row, key) for key in _IDENTITY] + ([row.rule] if row.rule != HEADLINE else [])
     told += [f"submitted by {row.submitter}"] if row.submitter else []
+    told += list(row.run_ids) if row.missing else []  # each is of one run
     distinction = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
     return result_id(
         (row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), distinction
@@ -116,6 +118,10 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         **_machines(row),
         witnesses=row.witnesses,
         unproven=row.unproven,
+        assumed=row.assumed,
+        placed=False if row.missing else UNSET,
+        missing=row.missing,
+        scope=row.scope,
         speedup=row.speedup,
         efficiency=row.efficiency,
         speedup_reason=reason_text(words, row.speedup_reason),
@@ -125,7 +131,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         conditions=conditions_of(runs),
         diverged=row.diverged,
         runs=tuple(_link(site, each) for each in runs),
-        page=addresses.model_folder(suite),
+        page=addresses.model_folder(suite) if suite in site.shown else addresses.served(site.page(runs[0])) or "",
     )
 
 

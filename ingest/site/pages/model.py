@@ -26,6 +26,7 @@ from perfledger.ingest.site import (
     result_tables,
     run_tables,
     source_form,
+    unplaced,
 )
 from perfledger.ingest.site.answers import Answer
 from perfledger.ingest.site.hardware_names import product
@@ -132,6 +133,9 @@ def _model(site: Site, suite: Suite) -> Page:
             "reports": published_figures.reports_of(site, suite),
             "published": published_figures.published_tables(site, suite),
             "history": history.link(site, suite),
+            "counted": any(map(counts, site.runs_of(suite))),
+            "unplaced": unplaced.of_suite(site, suite),
+            "more_unplaced": None,
             "pages": [(named(each), addresses.scorecard_page(site, each)) for each in site.frameworks(suite)],
         },
         order=suite.order,

@@ -31,9 +31,9 @@ from perfledger.ingest.site.run_tables import (
     packages,
     place_of,
     problem_list,
+    reservations,
     source_of,
     tone_of,
-    unproven,
     used_text,
     value_text,
     window_text,
@@ -101,7 +101,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "chart_of_run": chart,
             "headline": found,
             "written": written(found) if found else "",
-            "unproven": unproven(run),
+            "scope": phrase("proof.scope", scope=word_for("scope", found.scope)) if found and run.unplaced else "",
+            "unproven": reservations(run),
             "stated": joined(stated(run)),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
@@ -122,6 +123,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "warnings": run.warnings or (),
             "disturbances": run.disturbances or (),
             "left_out": run.disturbed,
+            "placing": in_tables(run),
             "name": title,
             "repeats": [(run_names.short(each), site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
@@ -180,7 +182,7 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
         Sign(
             phrase("proof.tables"),
             in_tables(run),
-            "good" if run.published else "bad",
+            "good" if run.published else "" if run.unplaced else "bad",
             addresses.section(site.page(run), "disturbances") if run.disturbed else None,
         ),
         Sign(
@@ -295,8 +297,10 @@ def provenance(site: Site, run: Run) -> Table:
 
 
 def _origin(run: Run) -> Text:
-    """Return who ran it: somebody who submitted it, or whoever publishes this site."""
+    """Return who ran it: who submitted it, those whose logs the layout is of, or whoever publishes this site."""
     submitter = submitter_of(run.path)
+    if run.origin:
+        return phrase("run.measured_there", title=run.origin.title, source=run.origin.source)
     return phrase("run.submitted", name=submitter) if submitter else phrase("run.measured_here")
 
 

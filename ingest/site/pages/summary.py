@@ -11,7 +11,7 @@ from typing import Any
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.publications import Published
-from perfledger.ingest.site import addresses, answers, hardware_tables, heat, published_figures
+from perfledger.ingest.site import addresses, answers, hardware_tables, heat, published_figures, unplaced
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import is_accelerator, product
@@ -33,6 +33,7 @@ def pages(site: Site) -> list[Page]:
 def _context(site: Site) -> Mapping[str, Any]:
     found = ranked(site.once(heat.heats).values())
     names = {each.hardware for each in found}
+    unplaced_table, more_unplaced = unplaced.of_front(site)
     return {
         "date": max((day for run in site.runs if (day := date_of(run))), default=None),
         "runs": len(site.runs),
@@ -46,6 +47,8 @@ def _context(site: Site) -> Mapping[str, Any]:
         "hardware_compared": _hardware_compared(site),
         "matrix_page": addresses.section(addresses.HARDWARE, "matrix"),
         "changes": latest(site),
+        "unplaced": unplaced_table,
+        "more_unplaced": more_unplaced,
         "with_others": bool(site.published.rows),
         "others": (published_there := others(site)),
         "others_figures": sum(row.value is not None for row in site.published.rows),

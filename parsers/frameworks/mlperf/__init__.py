@@ -17,8 +17,9 @@ evaluation by its accuracy alone: the stretch that ends there holds it, and so d
 samples. The last epoch does not count, since it may have ended when the target was met; a burst of events after the run
 says nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not
 count. Of a program that was started again without a new head only the last run counts, and no time to train, since that
-run may go on where the one before broke off; where the stamps of a run go back, nothing counts, unless it is the end of
-Stable Diffusion, which is logged later, with the stamp of the checkpoint that met the target. Every node may log the
+run may go on where the one before broke off. Where the stamps of a run go back, nothing counts, except for the end of the
+run and for accuracies: Stable Diffusion evaluates its checkpoints after the last step, and dates its end back to the
+checkpoint that met the target. Every node may log the
 same figure, which counts once. A speed counts samples; of GPT-3, and of Llama 3.1, whose logs state the length of a
 sequence, tokens, whichever of the two is logged.
 
@@ -36,10 +37,8 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.mlperf.lines import (
     BLOCK_MEAN,
     EVENTS,
-    JUDGED,
     KEY,
     PLACE,
-    RUN,
     SPEEDS,
     STAMP,
     TOLD,
@@ -114,7 +113,7 @@ FORMAT = Format(
         _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
         Reading(lines_of(SPEEDS, {"_step": TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=reported_speed),
-        Reading(lines_of({**RUN, **JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=run_seconds),
+        Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", postprocess=run_seconds),
         Reading(
             lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
             postprocess=target_samples, facts=(*FACTS, "resumed_from"),
@@ -128,7 +127,7 @@ FORMAT = Format(
             weak=True, marker=b'train_loss"',
         ),
     ),
-    frames=(Reading(lines_of({**RUN, **JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=target),),
+    frames=(Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", postprocess=target),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
         Fact("model", _OF_2019 % b"submission_benchmark" + rb'"([^"\n]++)"', _benchmark),

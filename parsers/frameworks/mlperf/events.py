@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise
 from math import isfinite, nan
 
 import numpy as np
@@ -64,7 +64,7 @@ def of_run(events: Sequence[Event]) -> list[Event]:
     """
     begin = begin_of_run(events)
     ends = [at for at, each in enumerate(events) if each.kind in RUN_ENDS and at > begin]
-    return _until_met(events[begin : ends[-1] + 1 if ends else None])
+    return _until_end(events[begin : ends[-1] + 1 if ends else None])
 
 
 def begin_of_run(events: Sequence[Event]) -> int:
@@ -80,19 +80,19 @@ def goes_back(inside: Sequence[Event]) -> tuple[int, float] | None:
     return next(((row, seconds) for row, seconds in pairs if seconds < -_BACK), None)
 
 
-def _until_met(inside: Sequence[Event]) -> list[Event]:
-    """Return the events of a run up to the moment at which it met its target, where training went on after that.
+def _until_end(inside: Sequence[Event]) -> list[Event]:
+    """Drop the events that are dated after the end of the run.
 
-    The checkpoints of Stable Diffusion are evaluated when all steps are done, in time that is no training. What is logged
-    then, accuracies and the end, has the very stamp of the first one that reached the target.
+    Stable Diffusion evaluates its checkpoints after the last step, in time that does not count. Then it prints the end of
+    the run with the time at which the checkpoint that met the target was written. Accuracies may be dated back, too.
     """
-    if not inside:
-        return []
-    met = inside[-1].time
-    verdict = {each.kind for each in takewhile(lambda each: each.time == met, reversed(inside))}
-    if verdict == {"_met", "_judged"} and inside[0].time < met < max(each.time for each in inside) - _BACK:
-        return [each for each in inside if each.time <= met and each.kind != "_judged"]
-    return list(inside)
+    if not inside or inside[-1].kind not in RUN_ENDS or inside[-1].time <= inside[0].time:
+        return list(inside)
+    end, latest = inside[-1], list(accumulate((each.time for each in inside), max))
+    if end.time >= latest[-1] - _BACK or goes_back([each for each in inside if each.kind not in {*RUN_ENDS, "_judged"}]):
+        return list(inside)
+    dated_back = {each.row for each, now in zip(inside, latest, strict=True) if each.time < now - _BACK}
+    return [each for each in inside[:-1] if each.time <= end.time + NEXT and each.row not in dated_back] + [end]
 
 
 def with_ends(events: Sequence[Event]) -> list[Event]:

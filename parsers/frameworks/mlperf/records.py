@@ -22,6 +22,7 @@ from perfledger.parsers.frameworks.mlperf.events import (
     stated,
     with_ends,
 )
+from perfledger.parsers.frameworks.mlperf.lines import RUN
 from perfledger.parsers.frameworks.mlperf.positions import (
     AGREES,
     ENDINGS,
@@ -269,7 +270,7 @@ def target(columns: Columns) -> Postprocessed:
     inside = of_run(events)
     if not inside or inside[0].kind != "_run_start":
         return _table([])
-    before = events[: begin_of_run(events)]
+    before = [each for each in events[: begin_of_run(events)] if each.kind in RUN]
     if any(each.kind == "_run_start" for each in before) and before[-1].kind not in RUN_ENDS:
         # What was begun first has no end, and whether the last run goes on where it broke off is not told here.
         return _table([(before[-1].row, {"target_seconds": nan, "reached": nan})])

@@ -10,7 +10,7 @@ that is logged once is the program's own figure for the run.
 `block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the
 clock is held against, repeats as a line without a step. TorchTitan's blocks are one step of every ten: the samples at
 their beginnings count, and not their seconds, nor the speeds beside them, which hold the evaluations. `epoch_num` counts epochs, parts of epochs, samples, or tokens
-(GPT-3, and the accuracies of Llama 3.1 405B). `train_samples` is the size of the data set if logged before the first
+(GPT-3, and the accuracies of Llama 3.1 405B). OpenFold calls each epoch by the samples at its end. `train_samples` is the size of the data set if logged before the first
 epoch ends, and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its
 epochs. An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an
 evaluation by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts

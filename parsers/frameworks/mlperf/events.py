@@ -89,7 +89,9 @@ def _until_end(inside: Sequence[Event]) -> list[Event]:
     if not inside or inside[-1].kind not in RUN_ENDS or inside[-1].time <= inside[0].time:
         return list(inside)
     end, latest = inside[-1], list(accumulate((each.time for each in inside), max))
-    if end.time >= latest[-1] - _BACK or goes_back([each for each in inside if each.kind not in {*RUN_ENDS, "_judged"}]):
+    if end.time >= latest[-1] - _BACK or goes_back(
+        [each for each in inside if each.kind not in {*RUN_ENDS, "_judged"}]
+    ):
         return list(inside)
     dated_back = {each.row for each, now in zip(inside, latest, strict=True) if each.time < now - _BACK}
     return [each for each in inside[:-1] if each.time <= end.time + NEXT and each.row not in dated_back] + [end]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite, isnan, nan
@@ -48,7 +48,8 @@ def positions(events: Sequence[Event], data_set: float, batch: float) -> tuple[l
     if not counted and isfinite(batch) and _blocks_count_steps(events):
         return [_counted(each, batch) for each in events], True
     if in_samples:
-        return [_number_of_samples(each, batch) for each in events], True
+        begins = _begins_of_epochs(events, batch)
+        return [_number_of_samples(each, batch, begins) for each in events], True
     if any(number % 1 for number in numbers):
         first = _first(events)
         return [_part(each, first) * data_set for each in events], True
@@ -79,8 +80,27 @@ def _are_samples(numbers: Sequence[float], events: Sequence[Event], batch: float
     return sum(counts) < min(numbers) and not one_by_one
 
 
-def _number_of_samples(event: Event, batch: float) -> float:
+def _begins_of_epochs(events: Sequence[Event], batch: float) -> Mapping[float, float]:
+    """Return the samples at the beginning of each epoch, by its number, where that is the number of samples at its end.
+
+    The beginning and the end of such an epoch tell the same number, as in OpenFold. The first epoch is as long as the
+    second: if its number is larger, the run goes on from a checkpoint.
+    """
+    starts, stops = (
+        dict.fromkeys(each.number for each in events if each.kind == kind and each.number > 0)
+        for kind in ("_epoch_start", "_epoch_stop")
+    )
+    numbers = list(starts)
+    if not numbers or numbers[0] < batch or numbers[0] not in stops:
+        return {}
+    size = numbers[1] - numbers[0] if len(numbers) > 1 else numbers[0]
+    return dict(zip(numbers, [max(0.0, numbers[0] - size), *numbers[:-1]], strict=True))
+
+
+def _number_of_samples(event: Event, batch: float, begins: Mapping[float, float]) -> float:
     """Return the samples until an event whose number counts them, though that of an epoch may count epochs."""
+    if event.kind == "_epoch_start" and event.number in begins:
+        return begins[event.number]
     if event.kind.startswith("_epoch") and event.number < batch:
         return _part(event, 0.0) if event.kind == "_epoch_start" else nan
     return event.number

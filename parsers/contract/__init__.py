@@ -235,6 +235,8 @@ class Reading:
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
+        settings: private columns of lines that state settings. They are not records of training: what other ranks state
+            after them is of the same run.
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
             prints no value) to the rows that are records, and their columns. It gets the lines of one rank, where tags
             tell them apart. What it needs besides COLUMNS it captures as private columns, such as `_epoch_start`.
@@ -263,6 +265,7 @@ class Reading:
     averages: bool = False
     lingers: int = 0
     where: bytes | None = None
+    settings: tuple[str, ...] = ()
     postprocess: Callable[[Columns], Postprocessed] | None = None
     facts: tuple[str, ...] = ()
     trap: Trap | None = None
@@ -289,6 +292,12 @@ class Reading:
     def may_stand_in(self, distinct: bytes) -> bool:
         """Return whether a text may hold a record, by its distinct lines."""
         return all_in(self.words, distinct)
+
+    def of_training(self, found: list[re.Match[bytes]]) -> list[re.Match[bytes]]:
+        """Return the matches that are not lines of settings."""
+        if not self.settings:
+            return found
+        return [each for each in found if all(each[name] is None for name in self.settings)]
 
     @cached_property
     def where_regex(self) -> re.Pattern[bytes] | None:

@@ -7,9 +7,11 @@ the line by which it is recognised. These lines belong to the session that follo
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 
 from perfledger.parsers.contract import Format, compiled
+from perfledger.parsers.engine.clock import stamps
 from perfledger.parsers.engine.outcome import last_message
 
 #: What stands first in logs, whoever the printer is. Nothing here may stand in the middle of a run.
@@ -35,6 +37,41 @@ _WORDS = (
     # Of Paddle, whose programs connect their ranks before they print anything.
     rb"nccl_context\.cc:\d++\] init nccl context nranks: |tcp_utils\.cc:\d++\] The server starts to listen on IP_ANY",
 )
+
+
+#: A stamp within a line: seconds since 1970 with a fraction, or milliseconds.
+_UNIX = re.compile(rb"(?<![0-9.])1[0-9]{9}(?:\.[0-9]++|[0-9]{3})(?![0-9.])")
+#: Ranks of one run announce themselves within so many seconds of each other; no program is started again as fast.
+_TOGETHER = 1.0
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """A line with which a program announces itself: its characters without digits, and its stamp in seconds.
+
+    The stamp is NaN if the line has none.
+    """
+
+    shape: bytes
+    time: float
+
+    @classmethod
+    def at(cls, text: bytes, position: int) -> Announcement:
+        """Return the announcement on the line that begins at a position."""
+        end = text.find(b"\n", position)
+        line = text[position : end if end >= 0 else None]
+        if found := _UNIX.search(line):
+            return cls(shape(line), float(found[0]) / (1.0 if b"." in found[0] else 1000.0))
+        return cls(shape(line), float(stamps(line, [0])[0]))
+
+    def repeats(self, other: Announcement) -> bool:
+        """Return whether another rank of the same run printed this line."""
+        return self.shape == other.shape and abs(self.time - other.time) <= _TOGETHER
+
+
+def shape(line: bytes) -> bytes:
+    """Remove from a line what differs between records: digits, and the spaces that align them."""
+    return line.translate(None, b"0123456789 \t-+.")
 
 
 @cache

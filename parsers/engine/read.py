@@ -12,7 +12,7 @@ from pathlib import Path
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.contract.chunk import Chunk, newlines
 from perfledger.parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
-from perfledger.parsers.engine.openings import opening
+from perfledger.parsers.engine.openings import Announcement, opening, shape
 from perfledger.parsers.engine.registry import frames
 from perfledger.parsers.engine.scan import CHUNK, Noise, chunks
 from perfledger.parsers.engine.session import Session
@@ -107,6 +107,10 @@ class _OpenSession:
     rows: list[int]
     started: bool
     held: list[Piece] = field(default_factory=list)
+    #: The line with which the program, or the last of its ranks, announced itself.
+    announced: Announcement | None = None
+    #: Whether a record of training was found.
+    trained: bool = False
 
     def take(self, piece: Piece) -> None:
         """Take the next piece of text, and hand on what lies too far back to belong to another session."""
@@ -150,7 +154,7 @@ class _LogReader:
             return 0
         last = max(found, key=lambda each: each.start())
         line = before[before.rfind(b"\n", 0, last.start()) + 1 : last.end()]
-        return self.last_line if _shape(line).startswith(_shape(rest)) else 0
+        return self.last_line if shape(line).startswith(shape(rest)) else 0
 
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
         """Yield the sessions in order; the tables are complete only when the iterator is exhausted."""
@@ -162,16 +166,19 @@ class _LogReader:
             begin = 0
             for at in self._starts(chunk):
                 self._feed(current, chunk, begin, at, pending)
-                begin = at
+                begin, announced = at, Announcement.at(chunk.text, at)
+                if not current.trained and current.announced and announced.repeats(current.announced):
+                    current.announced = announced
+                    continue
                 if current.started or self._has_own(current, pending):
                     rows_now = self._rows(pending)
-                    own = self._own_text_of_next(current)
+                    text = self._own_text_of_next(current)
                     closed.append(self._close(current, len(closed) + 1, rows_now))
                     current = _OpenSession(
                         StatementCollector(self.format, closed[-1].stated.next_line, likely), rows_now, started=True
                     )
-                    current.take(Piece(own, newlines(own), distinct_lines(own)))
-                current.started = True
+                    current.take(Piece(text, newlines(text), distinct_lines(text)))
+                current.started, current.announced = True, announced
             self._feed(current, chunk, begin, len(chunk.text), pending)
             for table, rows in zip(self.tables, pending, strict=True):
                 table.store(chunk, rows)
@@ -258,9 +265,11 @@ class _LogReader:
                 known[reading.regex] = list(reading.regex.finditer(text, begin, end))
             found = known[reading.regex]
             rows.extend(found)
-            most = max(most, found, key=len)
-            if found and reading in self.format.readings:
-                firsts.append((reading, found[0].start() - begin))
+            trained = reading.of_training(found)
+            most = max(most, trained, key=len)
+            if trained and reading in self.format.readings:
+                current.trained = True
+                firsts.append((reading, trained[0].start() - begin))
         if begin < end:
             whole = (begin, end) == (0, len(text))
             part, lines = (text, chunk.lines) if whole else (text[begin:end], newlines(text, begin, end))
@@ -276,8 +285,3 @@ class _LogReader:
             if table.reading in self.format.readings or last > first
         )
         return Session(number, self.format, records, stated)
-
-
-def _shape(line: bytes) -> bytes:
-    """Remove from a line what differs between records: digits, and the spaces that align them."""
-    return line.translate(None, b"0123456789 \t-+.")

@@ -25,7 +25,12 @@ def record(step: int, ips: float) -> bytes:
 
 
 def run(batch: int, *speeds: float) -> bytes:
-    return BANNER + CONFIG % batch + b"".join(record(10 * i, each) for i, each in enumerate(speeds))
+    """Return the log of a run, whose minute depends on its batch size."""
+    return (
+        BANNER.replace(b"13:14:00", b"13:%02d:00" % (batch % 60))
+        + CONFIG % batch
+        + b"".join(record(10 * i, each) for i, each in enumerate(speeds))
+    )
 
 
 def written(folder: Path, data: bytes) -> Path:
@@ -80,6 +85,20 @@ def test_starts_without_records_are_sessions(tmp_path: Path) -> None:
     assert [len(each.main) for each in found] == [0, 0, 2]
     assert [each.ending.outcome for each in found] == ["oom", "unread", "truncated"]
     assert found[0].ending.line == 9
+
+
+def test_ranks_that_announce_themselves_at_once_are_one_run(tmp_path: Path) -> None:
+    """Without tags: the same line again within a second, before any record."""
+    second = BANNER.replace(b"13:14:00", b"13:14:01")
+    (session,) = read(written(tmp_path, BANNER + CONFIG % 8 + second + CONFIG % 8 + record(10, 1.0))).sessions
+    assert (session.first_line, len(session.main), session.facts["batch_size"].value) == (1, 1, 8)
+
+
+@pytest.mark.parametrize("between", [b"", record(10, 1.0)])
+def test_an_announcement_after_a_record_or_two_seconds_is_another_run(between: bytes, tmp_path: Path) -> None:
+    later = BANNER if between else BANNER.replace(b"13:14:00", b"13:14:02")
+    found = read(written(tmp_path, BANNER + CONFIG % 8 + between + later + CONFIG % 8 + record(10, 1.0))).sessions
+    assert [len(each.main) for each in found] == [len(between) // len(record(10, 1.0)), 1]
 
 
 def test_log_of_starts_alone(tmp_path: Path) -> None:

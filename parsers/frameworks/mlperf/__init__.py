@@ -39,6 +39,7 @@ from perfledger.parsers.frameworks.mlperf.lines import (
     EVENTS,
     KEY,
     PLACE,
+    SETTINGS,
     SPEEDS,
     STAMP,
     TOLD,
@@ -81,8 +82,8 @@ def _benchmark(printed: bytes) -> str:
 def _stretches(unit: str, where: bytes, counted: str = "samples") -> Reading:
     """Return the reading of how far a run came, in the unit of its benchmark."""
     return Reading(
-        lines_of(EVENTS, TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where,
-        postprocess=partial(records, unit=counted), facts=FACTS,
+        lines_of(EVENTS, TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where, settings=SETTINGS,
+        postprocess=partial(records, unit=counted), facts=(*FACTS, "devices"),
     )  # fmt: skip
 
 
@@ -113,9 +114,9 @@ FORMAT = Format(
         _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
         Reading(lines_of(SPEEDS, {"_step": TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=reported_speed),
-        Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", postprocess=run_seconds),
+        Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, postprocess=run_seconds),
         Reading(
-            lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
+            lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
             postprocess=target_samples, facts=(*FACTS, "resumed_from"),
         ),
         Reading(

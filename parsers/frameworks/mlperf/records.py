@@ -49,7 +49,7 @@ MANY, UNEVEN, MEANS = 12, 0.002, 0.2
 def records(columns: Columns, unit: str = "samples") -> Postprocessed:
     """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
     events, (batch, length) = events_of(columns), (stated(columns, each) for each in FACTS)
-    counts = _Counts(unit, batch, length)
+    counts = _Counts(unit, batch, length, stated(columns, "devices"))
     if back := goes_back(of_run(events)):
         # A record that is no training, and that is refused with its line.
         return _table([(back[0], {"samples": 1.0, "duration": back[1]})])
@@ -70,6 +70,7 @@ class _Counts:
     unit: str
     batch: float
     length: float
+    devices: float
 
     @property
     def of_event(self) -> float:
@@ -147,6 +148,9 @@ def _of_speeds(events: Sequence[Event], course: Course | None, counts: _Counts) 
         # The speed at a mark holds the evaluations since the one before, and the first one counts steps that are not done.
         return []
     if _since_the_start(known):
+        return []
+    if counts.devices > 1 and abs(counts.devices * ratio * of_speed / of_event - 1) <= AGREES:
+        # The speed of one rank.
         return []
     if ratio * of_speed / of_event < 1 - AGREES and _holds_evaluations(known, printed, of_speed / of_event):
         return []

@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perfledger.parsers.contract.literals import Alternatives, all_in, begins_with_a_word, literals, refused
+from perfledger.parsers.contract.conditions import Condition
+from perfledger.parsers.contract.literals import Alternatives, all_in, literals
+from perfledger.parsers.contract.patterns import FormatError as FormatError
+from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
@@ -145,10 +148,6 @@ def is_private(column: str) -> bool:
     return column.startswith("_")
 
 
-class FormatError(ValueError):
-    """A format module contradicts the contract; raised when formats are loaded, never while logs are read."""
-
-
 def _group(column: re.Match[bytes]) -> bytes:
     return rb"(?P<%s>%s)" % (column[1], rb"[0-9]++" if column[1] in _WHOLE else NUMBER)
 
@@ -233,8 +232,8 @@ class Reading:
             speed their mean. Records that claim fewer left some out.
         averages: the speed of the run is the mean of the speeds of its steps, in which slow ones hardly count.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
-        where: must match the head of a session, or its lines are not read. For words that count one worker or all of
-            them, depending on the configuration that is printed above them.
+        where: a condition on the session, or its lines are not read. For words that count one worker or all of them,
+            depending on the configuration that is printed elsewhere.
         settings: private columns of lines that state settings. They are not records of training: what other ranks state
             after them is of the same run.
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
@@ -264,7 +263,7 @@ class Reading:
     exact: bool = False
     averages: bool = False
     lingers: int = 0
-    where: bytes | None = None
+    where: Condition | None = None
     settings: tuple[str, ...] = ()
     postprocess: Callable[[Columns], Postprocessed] | None = None
     facts: tuple[str, ...] = ()
@@ -299,98 +298,10 @@ class Reading:
             return found
         return [each for each in found if all(each[name] is None for name in self.settings)]
 
-    @cached_property
-    def where_regex(self) -> re.Pattern[bytes] | None:
-        """Compile the condition, if there is one, in multi-line mode: `^` is the start of a line."""
-        return compiled(self.where, re.MULTILINE) if self.where else None
-
-    @cached_property
-    def _held_by_where(self) -> tuple[Alternatives, ...]:
-        return literals(self.where_regex) if self.where_regex else ()
-
-    @cached_property
-    def _refused_by_where(self) -> tuple[tuple[Alternatives, ...], ...] | None:
-        return refused(self.where_regex) if self.where_regex else None
-
-    def holds(self, head: bytes, distinct: bytes) -> bool:
-        """Return whether the head of a session meets the condition; its distinct lines most often tell."""
-        if self.where_regex is None or not all_in(self._held_by_where, distinct):
-            return self.where_regex is None
-        if self._refused_by_where and not any(all_in(each, distinct) for each in self._refused_by_where):
-            return True
-        return self.where_regex.search(head) is not None
-
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the names of the captured columns in the order of the groups."""
         return tuple(sorted(self.regex.groupindex, key=self.regex.groupindex.__getitem__))
-
-
-#: `^` in a pattern, but for one that is escaped or stands in a class.
-_LINE_START = re.compile(rb"\\.|\[\^?+\]?+(?:\\.|[^\]\\])*+\]|(\^)", re.DOTALL)
-
-
-def _at_line_starts(pattern: bytes) -> bytes:
-    """Let `^` stand for the start of a line as it is seen: behind a carriage return, which draws a line anew, too."""
-    return _LINE_START.sub(lambda found: rb"(?<![^\r\n])" if found[1] else found[0], pattern)
-
-
-#: What looks behind at the beginning of a pattern, and the characters that follow it.
-_BEHIND = re.compile(
-    rb"((?:\(\?[a-zA-Z]++\))?)(?:\(\?<([!=])(\[\^?+\]?+(?:\\.|[^\]\\])*+\]|\\[a-zA-Z])\)|\\(b))"
-    rb"((?:[^\\.^$*+?{}\[\]|()]|\\[^a-zA-Z0-9])++)(?![*+?{])",
-    re.DOTALL,
-)
-
-
-def _word_first(pattern: bytes) -> bytes:
-    """Let a pattern that looks behind begin with the word that follows: `re` finds a word thirty times as fast."""
-    found = _BEHIND.match(pattern)
-    if not found:
-        return pattern
-    flags, sign, behind, _, word = found.groups(b"")
-    looks = rb"(?<%s%s%s)" % (sign or b"=", behind or rb"\b", word)
-    return flags + word + looks + pattern[found.end() :]
-
-
-def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
-    """Compile a pattern; raise FormatError with the pattern where it is none.
-
-    In multi-line mode `^` is the start of a line, also of one that is drawn anew.
-    """
-    lines = flags & re.MULTILINE or b"(?m)" in pattern
-    try:
-        return re.compile(_word_first(_at_line_starts(pattern) if lines else pattern), flags)
-    except re.error as error:
-        raise FormatError(f"{pattern!r} is no pattern: {error}") from None
-
-
-#: The start of a line, blanks, and a word. Only blanks: what is looked for backwards passes over all that it may hold, and
-#: must not pass over a carriage return, behind which a line begins.
-_INDENTED = re.compile(rb"\^((?: |\[ \\t\])[*+]\+)(?=(?:[\w\"]|\\[^\w]){3})")
-
-
-def searched(pattern: bytes) -> re.Pattern[bytes]:
-    """Compile a pattern that is searched in whole logs, in multi-line mode: `^` is the start of a line.
-
-    A `$` that ends the pattern is the end of a line but for blanks, which editors and terminals leave or take away.
-
-    The module `regex` passes over what cannot match up to ten times as fast as `re`, but for a pattern that begins with
-    a word: such a word `re` finds as fast, and what follows it faster. A word behind an indent is looked for first, and
-    the indent, which is then no part of the match, behind it: that takes a fiftieth of the time.
-    """
-    import regex
-
-    if pattern.endswith(b"$") and not pattern.endswith((b"\\$", b"[ \\t\\r]*+$")):
-        pattern = pattern[:-1] + rb"[ \t\r]*+$"
-    if begins_with_a_word(plain := compiled(pattern, re.MULTILINE)):
-        return plain
-    if indented := _INDENTED.match(pattern):
-        pattern = rb"(?<=^%s)" % indented[1] + pattern[indented.end() :]
-    try:
-        return cast(re.Pattern[bytes], regex.compile(_at_line_starts(pattern), regex.MULTILINE))
-    except regex.error as error:
-        raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
 
 def text(printed: bytes) -> str:
@@ -445,6 +356,7 @@ class Fact:
         words: our words for the printed ones, such as `{b"True": "amp", b"False": "fp32"}`, instead of `read`. A word
             that is not among them states nothing.
         first: the first value counts, since later lines of this form state something else, such as validation data.
+        where: a condition on the session, or it does not state the fact.
     """
 
     name: str
@@ -452,6 +364,7 @@ class Fact:
     read: Callable[[bytes], int | str] = text
     words: Mapping[bytes, str] | None = None
     first: bool = False
+    where: Condition | None = None
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:

@@ -33,16 +33,6 @@ def literals(regex: re.Pattern[bytes], *more: bytes) -> tuple[Alternatives, ...]
     return _longest((*((each,) for each in more), *found))
 
 
-def refused(regex: re.Pattern[bytes]) -> tuple[tuple[Alternatives, ...], ...] | None:
-    r"""Return the words of each thing that a pattern refuses: `\A(?!...)(?!...)`; None for one that looks for more."""
-    parsed = [(str(kind), argument) for kind, argument in _parsed(regex)]
-    begin, rest = parsed[:1], parsed[1:]
-    is_start = [str(argument) for kind, argument in begin if kind == "AT"] == ["AT_BEGINNING_STRING"]
-    if not is_start or regex.flags & re.IGNORECASE or not all(kind == "ASSERT_NOT" for kind, _ in rest):
-        return None
-    return tuple(_longest(_held(inner)) for _, (_, inner) in rest)
-
-
 def _longest(words: Iterable[Alternatives]) -> tuple[Alternatives, ...]:
     likely = {bare for each in words if (bare := _bare(each))}
     ordered = sorted(likely, key=lambda each: (-_strength(each), each))

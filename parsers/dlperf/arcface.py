@@ -6,6 +6,7 @@ splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
 from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from perfledger.parsers.contract.conditions import lacks, says
 
 _ARGUMENTS = rb"Called with argument: Namespace\("
 
@@ -26,8 +27,8 @@ FORMAT = Format(
     marker=b"Speed: ",
     start=_ARGUMENTS,
     readings=(
-        Reading(_EPOCH, unit="images/s", alone=True, repeated=True, pauses=VERIFICATION, where=rb"\A(?![\s\S]*?" + _MANY_WORKERS + rb")"),
-        Reading(_EPOCH, unit="images/s", repeated=True, pauses=VERIFICATION, where=rb"\A(?=[\s\S]*?" + _MANY_WORKERS + rb")", scope="node"),
+        Reading(_EPOCH, unit="images/s", alone=True, repeated=True, pauses=VERIFICATION, where=lacks(_MANY_WORKERS)),
+        Reading(_EPOCH, unit="images/s", repeated=True, pauses=VERIFICATION, where=says(_MANY_WORKERS), scope="node"),
         Reading(_ITER, unit="images/s", repeated=True, pauses=VERIFICATION),
     ),
     facts=(

@@ -32,6 +32,7 @@ from perfledger.parsers.contract import (
     listed,
     up_to,
 )
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.dlperf import argument
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
@@ -43,7 +44,9 @@ _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++
 _CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
 _GIB = {"memory": 1024.0}
 #: DeepSpeed-Chat's third step trains two networks in turn and generates in between: the timer is of a phase of one.
-_NOT_RLHF = rb"\A(?![\s\S]*?(?:--actor_model_name_or_path|--critic_model_name_or_path|Initializing Actor Model|End-to-End => |\|E2E latency=))"
+_NOT_RLHF = lacks(
+    rb"--actor_model_name_or_path|--critic_model_name_or_path|Initializing Actor Model|End-to-End => |\|E2E latency="
+)
 
 
 def _first_epoch(columns: Columns) -> Postprocessed:

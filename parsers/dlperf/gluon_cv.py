@@ -9,6 +9,7 @@ decimals and validation.
 """
 
 from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, Scope, Window
+from perfledger.parsers.contract.conditions import Condition, lacks, says
 
 _FIELDS = (
     rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
@@ -19,15 +20,7 @@ _VIDEO = rb"\bnum_segments="
 _MANY_WORKERS = rb"\bkvstore='dist"
 
 
-def _where(*, video: bool, many_workers: bool) -> bytes:
-    """Return the condition that the arguments name, or do not name, what tells the unit and the scope."""
-    return rb"\A" + b"".join(
-        rb"(?%s[\s\S]*?%s)" % (b"=" if named else b"!", word)
-        for word, named in ((_VIDEO, video), (_MANY_WORKERS, many_workers))
-    )
-
-
-def _readings(unit: str, scope: Scope, where: bytes) -> tuple[Reading, ...]:
+def _readings(unit: str, scope: Scope, where: Condition) -> tuple[Reading, ...]:
     """Return both dialects of a speed and that of an epoch, in the unit and scope that the arguments tell."""
     speed = rb"[\t ]++Speed: <throughput> samples/sec" + _FIELDS
     return (
@@ -53,10 +46,10 @@ FORMAT = Format(
     marker=b" samples/sec",
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
-        *_readings("images/s", "job", _where(video=False, many_workers=False)),
-        *_readings("clips/s", "job", _where(video=True, many_workers=False)),
-        *_readings("images/s", "node", _where(video=False, many_workers=True)),
-        *_readings("clips/s", "node", _where(video=True, many_workers=True)),
+        *_readings("images/s", "job", lacks(_VIDEO, _MANY_WORKERS)),
+        *_readings("clips/s", "job", says(_VIDEO) & lacks(_MANY_WORKERS)),
+        *_readings("images/s", "node", lacks(_VIDEO) & says(_MANY_WORKERS)),
+        *_readings("clips/s", "node", says(_VIDEO, _MANY_WORKERS)),
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from perfledger.parsers.contract import Format, compiled
+from perfledger.parsers.contract import Format
+from perfledger.parsers.contract.patterns import compiled
 from perfledger.parsers.engine.clock import stamps
 from perfledger.parsers.engine.outcome import last_message
 

@@ -1,7 +1,7 @@
 """What the text of a session states besides its records: facts, the printer's end, and the message of a crash.
 
 The text is read once, as it passes. Its first MiB is searched as a whole, since a configuration may stand in two
-chunks; what comes later, chunk by chunk.
+chunks; what comes later, chunk by chunk. Conditions of readings are decided when all of it was read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from perfledger.parsers.contract import Fact, Format, Reading
+from perfledger.parsers.contract.conditions import Condition, Phrase
 from perfledger.parsers.engine.outcome import Message, may_say, message
 from perfledger.schema.distinct_lines import distinct_lines
 
@@ -50,7 +51,7 @@ class Statements:
         last_line: number of its last line, which may lack a newline.
         next_line: number of the line that the text after it begins on.
         facts: by name; of several patterns for one fact, the first that matches counts.
-        unmet: readings whose condition its head does not meet.
+        unmet: readings whose condition it does not meet.
         end_line: where the printer first says that it is done, 0 where it does not.
         restated: a fact of another run, if there is one.
         message: of a crash or a signal, in its last lines.
@@ -117,9 +118,11 @@ class StatementCollector:
         self.format = format
         self._likely = likely
         self._line = self._next = first_line
-        self._facts: dict[str, tuple[Fact, Quoted]] = {}
+        self._facts: dict[tuple[str, Condition | None], tuple[Fact, Quoted]] = {}
         self._restated: Restated | None = None
-        self._unmet: tuple[Reading, ...] = ()
+        conditions = {each.where for each in format.readings} | {each.where for each in format.facts}
+        self._unsaid = {phrase for each in conditions if each for phrase in each.phrases()}
+        self._said = set[Phrase]()
         self._end_line = 0
         self._head: list[Piece] | None = []
         self._tail = b""
@@ -129,6 +132,9 @@ class StatementCollector:
     def add(self, piece: Piece) -> None:
         """Take the next piece of text."""
         text, line = piece.text, self._next
+        if self._head is None and self._unsaid:
+            # A phrase may begin in the lines before.
+            self._listen(self._tail + text, distinct_lines(self._tail) + b"\n" + piece.distinct)
         self._next += piece.lines
         self._says = self._likely.says(piece.distinct) or (self._says and len(text) < TAIL)
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
@@ -150,8 +156,8 @@ class StatementCollector:
             self._line,
             self._next - self._tail.endswith(b"\n"),
             self._next,
-            {name: quoted for name, (_, quoted) in self._facts.items()},
-            self._unmet,
+            self._stated(),
+            self._unmet(),
             self._end_line,
             self._restated,
             message(self._tail, self._next) if self._says else None,
@@ -159,19 +165,35 @@ class StatementCollector:
 
     def _search_head(self) -> None:
         head, self._head = joined(self._head or []), None
-        # Readings of one format share their conditions.
-        holds = {each.where: each for each in self.format.readings}
-        met = {where: each.holds(head.text, head.distinct) for where, each in holds.items()}
-        self._unmet = tuple(each for each in self.format.readings if not met[each.where])
+        self._listen(head.text, head.distinct)
         trained, self._trained = self._trained, False
         self._search(head.text, range(self._line, self._next + 1), head.distinct, self._trained_from(head))
         self._trained = trained
+
+    def _stated(self) -> dict[str, Quoted]:
+        """Return the facts whose condition is met; of several for one name the one that was found first."""
+        found = dict[str, Quoted]()
+        for (name, where), (_, quoted) in self._facts.items():
+            if where is None or where.is_met(self._said):
+                found.setdefault(name, quoted)
+        return found
+
+    def _listen(self, text: bytes, distinct: bytes) -> None:
+        """Note which phrases of conditions stand in a text."""
+        found = {each for each in self._unsaid if each.may_stand_in(distinct) and each.regex.search(text)}
+        self._unsaid -= found
+        self._said |= found
+
+    def _unmet(self) -> tuple[Reading, ...]:
+        """Return the readings whose condition the text up to here does not meet."""
+        return tuple(each for each in self.format.readings if each.where and not each.where.is_met(self._said))
 
     def _trained_from(self, piece: Piece) -> int | None:
         """Return where in a piece the first record of training begins, its length if it is of none; None before any."""
         if self._trained or not piece.records:
             return 0 if self._trained else None
-        found = [at for each, at in piece.firsts if each.span != "run" and each not in self._unmet]
+        unmet = self._unmet()
+        found = [at for each, at in piece.firsts if each.span != "run" and each not in unmet]
         return min(found, default=len(piece.text))
 
     def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
@@ -182,21 +204,22 @@ class StatementCollector:
         """
         later: bytes | None = None
         for fact in self._likely.facts(distinct):
-            known = self._facts.get(fact.name)
+            key = (fact.name, fact.where)
+            known = self._facts.get(key)
             may_change = known is not None and known[0] is fact and after != 0 and not fact.first
             if (known is None or may_change) and (found := _quoted(fact, text, numbers, after)):
-                known = self._facts[fact.name] = (fact, found)
-            if after is None or not known or known[0] is not fact or self._restated:
+                known = self._facts[key] = (fact, found)
+            if after is None or not known or known[0] is not fact or fact.where or self._restated:
                 continue
             later = (distinct_lines(text[after:]) if after else distinct) if later is None else later
             if fact.may_stand_in(later):
-                self._restate(fact, text, numbers, after)
+                self._restate(known, text, numbers, after)
         likely = not self._end_line and self._likely.ends(distinct) and self.format.end_regex
         if likely and (end := likely.search(text)):
             self._end_line = numbers[text.count(b"\n", 0, end.start())]
 
-    def _restate(self, fact: Fact, text: bytes, numbers: Sequence[int], after: int) -> None:
-        known = self._facts[fact.name][1]
+    def _restate(self, stated: tuple[Fact, Quoted], text: bytes, numbers: Sequence[int], after: int) -> None:
+        fact, known = stated
         # Some lines state a fact with each record, in the same words.
         values = {printed: fact.value(printed) for printed in {match[1] for match in fact.regex.finditer(text, after)}}
         others = {printed: value for printed, value in values.items() if value not in (None, known.value)}

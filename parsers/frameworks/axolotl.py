@@ -8,6 +8,7 @@ What a log states besides is that of the Trainer.
 """
 
 from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from perfledger.parsers.frameworks.trl import paired, told
@@ -30,7 +31,7 @@ FORMAT = Format(
             unit="tokens/s",
             counts="update",
             pauses=TRAINER.main.pauses,
-            where=rb"\A(?![\s\S]*?" + _SHARED + rb")",
+            where=lacks(_SHARED),
             facts=("saved_every", "total_epochs"),
             postprocess=paired,
         ),

@@ -26,6 +26,7 @@ from perfledger.parsers.contract import (
     Rows,
     Sample,
 )
+from perfledger.parsers.contract.conditions import says
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
@@ -73,7 +74,7 @@ _BAR = Reading(
     rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%(?:\|[^|\r\n]{0,400}+\|)?+ <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<[0-9:]++, ++"
     rb"(?:(?P<_seconds>[0-9.]++)s/it|(?P<_rate>[0-9.]++)it/s)|Will skip the first (?P<_skipped>[0-9]++) (?:steps|batches) in the (?:first|current) epoch",
     unit="samples/s",
-    where=_JOB,
+    where=says(_JOB),
     pauses=(
         Pause("evaluation", rb"\*\*\*\*\* Running [Ee]valuation", b"11/20/2020 10:00:00 - INFO - __main__ -   ***** Running evaluation  *****"),
         Pause(

@@ -43,6 +43,7 @@ from perfledger.parsers.contract import (
     Sample,
     grouped,
 )
+from perfledger.parsers.contract.conditions import lacks, says
 from perfledger.parsers.contract.statistics import medians
 from perfledger.parsers.frameworks import ACCELERATE, PYTORCH_JOB, SEVERAL
 
@@ -581,12 +582,12 @@ _SUMMARY = Reading(
     postprocess=_of_last_bar,
 )
 #: What TRL prints where a model answers prompts: a batch counts answers, several to a prompt, examples and epochs count prompts.
-_GENERATED = rb"[\s\S]*?'completion"
+_GENERATED = rb"'completion"
 
 
-def _of_examples(pattern: bytes) -> bytes:
-    """Return the pattern of a fact that counts examples, for logs where a batch counts the same."""
-    return rb"\A(?!" + _GENERATED + rb")[\s\S]*?" + pattern
+def _of_examples(name: str, pattern: bytes) -> Fact:
+    """Return a fact that counts examples, for logs where a batch counts the same."""
+    return Fact(name, pattern, grouped, first=True, where=lacks(_GENERATED))
 
 
 FORMAT = Format(
@@ -599,8 +600,8 @@ FORMAT = Format(
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",
     readings=(
         _BAR,
-        replace(_SUMMARY, where=rb"\A(?!" + _GENERATED + rb")"),
-        replace(_SUMMARY, where=rb"\A" + _GENERATED, facts=("batch_size_of_job",), postprocess=_of_completions),
+        replace(_SUMMARY, where=lacks(_GENERATED)),
+        replace(_SUMMARY, where=says(_GENERATED), facts=("batch_size_of_job",), postprocess=_of_completions),
         Reading(
             rb"TrainOutput\(global_step=<step>, (?:(?!metrics=)[^{}])*+metrics=\{'train_runtime': " + _SPEED
             + rb"(?P<_planned>[0-9.]++)," + _MEAN_LOSS + _LAST_EPOCH,
@@ -625,7 +626,7 @@ FORMAT = Format(
             rb"'num_input_tokens_seen': <consumed>, 'train_runtime': (?P<elapsed>[0-9.]++), 'train_tokens_per_second': ",
             unit="tokens/s", counts="update", pauses=_PAUSES, postprocess=_since_the_start,
             facts=("saved_every", "total_epochs", "total_steps"),
-            where=rb"\A(?![\s\S]*?" + _SHARED + rb")",
+            where=lacks(_SHARED),
         ),
         # LLaMA-Factory's mean since the start, with everything in it.
         Reading(
@@ -655,9 +656,9 @@ FORMAT = Format(
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         # Those of an evaluation stand before its batch size.
-        Fact("data_set_size", _of_examples(rb"\bNum examples = ([0-9,]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )"), grouped),
-        Fact("data_set_size", _of_examples(rb"\bNum examples = ([0-9,]++) \| Num Epochs = "), grouped),
-        Fact("total_epochs", _of_examples(rb"\bNum Epochs = ([0-9,]++)(?= \| Total steps = | *+$)"), grouped),
+        _of_examples("data_set_size", rb"\bNum examples = ([0-9,]++)$(?!\r?\n[^\n]{0,200}?\bBatch size = )"),
+        _of_examples("data_set_size", rb"\bNum examples = ([0-9,]++) \| Num Epochs = "),
+        _of_examples("total_epochs", rb"\bNum Epochs = ([0-9,]++)(?= \| Total steps = | *+$)"),
         Fact("total_steps", rb"(?:\bTotal optimization|\| Total) steps = ([0-9,]++) *+$", grouped),
         Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("saved_every", rb"\bsave_steps[\"']?+(?:=|: ?+| )([1-9][0-9]*+)(?=[,\s])", int),

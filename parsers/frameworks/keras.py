@@ -31,6 +31,7 @@ from perfledger.parsers.contract import (
     Sample,
     Scope,
 )
+from perfledger.parsers.contract.conditions import Condition, lacks, says
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
@@ -194,7 +195,7 @@ OTHER_LOSSES = (
 def reading(
     unit: bytes,
     postprocess: Callable[[Columns], Postprocessed],
-    where: bytes | None = None,
+    where: Condition | None = None,
     shown: bytes = LOSS,
     scope: Scope = "job",
 ) -> Reading:
@@ -231,7 +232,7 @@ _BACKEND = rb"^Using (?:TensorFlow|Theano|CNTK|PlaidML|MXNet) backend"
 #: What several processes print, as with Horovod: their first devices are several, or they begin one after the other.
 _FIRST_DEVICE = rb"(?i:gpu):0(?: with |\) ?+->)"
 _SEVERAL = (
-    rb"[\s\S]*?(?:\A(?:(?!" + _FIRST_DEVICE + rb")[\s\S])*+" + _FIRST_DEVICE + rb"[^\n]*?\b(?P<_one>device: [0-9][^\n]*+)\n"
+    rb"(?:\A(?:(?!" + _FIRST_DEVICE + rb")[\s\S])*+" + _FIRST_DEVICE + rb"[^\n]*?\b(?P<_one>device: [0-9][^\n]*+)\n"
     rb"[\s\S]*?" + _FIRST_DEVICE + rb"[^\n]*?\b(?!(?P=_one)\n)device: [0-9]"
     rb"|^Train on (?P<_count>[0-9]++) samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}?Train on (?P=_count) samples"
     rb"|^Epoch 1/(?P<_total>[0-9]++)[ \t\r]*+\nEpoch 1/(?P=_total)\s)"
@@ -254,12 +255,11 @@ DEVICES = (
 )
 
 
-def _of_processes(where: bytes, scope: Scope) -> tuple[Reading, ...]:
+def _of_processes(where: Condition, scope: Scope) -> tuple[Reading, ...]:
     """Return the readings of the bars of one process or of several, as their condition says."""
-    by_itself = rb"[\s\S]*?" + _BACKEND + rb")"
     return (
-        reading(PER_STEP, epochs_in_steps, where + rb"(?!" + by_itself, scope=scope),
-        reading(PER_STEP, _epochs_in_either, where + rb"(?=" + by_itself, scope=scope),
+        reading(PER_STEP, epochs_in_steps, where & lacks(_BACKEND), scope=scope),
+        reading(PER_STEP, _epochs_in_either, where & says(_BACKEND), scope=scope),
         reading(_per(rb"sample"), _epochs_in_samples, where, scope=scope),
     )
 
@@ -274,9 +274,9 @@ FORMAT = Format(
     + rb"|" + _STAGE + rb"|" + _GOES_ON,
     before_start=rb'^Model: "|^Configurations:[ \t]*+$|' + _BACKEND + rb'|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(
-        *_of_processes(rb"\A(?!" + _SEVERAL + rb")", "job"),
+        *_of_processes(lacks(_SEVERAL), "job"),
         # Each of several processes counts its own samples.
-        *_of_processes(rb"\A(?=" + _SEVERAL + rb")", "device"),
+        *_of_processes(says(_SEVERAL), "device"),
         Reading(
             rb"(?m)^Epoch <epoch>/<total_epochs>(?=[ \t\r]*+\n(?:(?!Epoch )[^\n]*+\n){0,30}? ?+" + _SECONDS + rb")"
             rb"|^Train on (?P<_dataset>[0-9]++) samples|^ ?+(?:- )?+(?P<duration>[0-9]++)s - loss: <loss>(?=\s)",

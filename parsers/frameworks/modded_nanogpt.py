@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.conditions import lacks, says
 
 
 def _since_reset(columns: Columns) -> Postprocessed:
@@ -46,7 +47,7 @@ FORMAT = Format(
             _STEP + rb"(?:train_loss:<loss> (?=" + _TIMES + rb"(?:[ \t]*+[\r\n]| (?!tok_s:)[^\s:]++:))|(?!train_loss:))" + _TIME + _MEAN,
             unit="tokens/s",
             factors={"elapsed": 1e-3},
-            where=rb"\A(?![\s\S]*?^mlx_version:)",
+            where=lacks(rb"^mlx_version:"),
             postprocess=_since_reset,
         ),
         # Copies that print seconds.
@@ -61,14 +62,14 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"elapsed": 1e-3},
-            where=rb"\A(?![\s\S]*?^world_size:)",
+            where=lacks(rb"^world_size:"),
         ),
         # Copies that print such a speed on other devices take it over the last step, or over all steps.
         Reading(
             _STEP + rb"train_loss:<loss> " + _TIME + _MEAN + rb" tok_s:[0-9.]++(?=\s)",
             unit="tokens/s",
             factors={"elapsed": 1e-3},
-            where=rb"^world_size:",
+            where=says(rb"^world_size:"),
             postprocess=_since_reset,
         ),
     ),

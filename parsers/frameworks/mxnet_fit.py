@@ -10,6 +10,7 @@ form; so does Gluon's example of image classification, of the last batch alone a
 """
 
 from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, listed, text, up_to
+from perfledger.parsers.contract.conditions import lacks, says
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 
@@ -38,14 +39,14 @@ FORMAT = Format(
     start=rb"INFO:root:start with arguments (Namespace\([^\n]++)(?:\nINFO:root:start with arguments \1(?=\n))++"
     rb"|start with arguments Namespace",
     readings=(
-        Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='horovod')"),
-        Reading(_WORKER, unit="samples/s", repeated=True, where=rb"\bkv_?store='horovod'"),
+        Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=lacks(rb"\bkv_?store='horovod'")),
+        Reading(_WORKER, unit="samples/s", repeated=True, where=says(rb"\bkv_?store='horovod'")),
         Reading(
             _PLAIN,
             unit="samples/s",
             alone=True,
             repeated=True,
-            where=rb"\A(?![\s\S]*?\bkv_?store='dist)",
+            where=lacks(rb"\bkv_?store='dist"),
             pauses=(
                 Pause(
                     "checkpoint",
@@ -55,7 +56,7 @@ FORMAT = Format(
             ),
         ),
         Reading(_NAMED_FIRST, unit="samples/s", scope="node", repeated=True),
-        Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=rb"\bkv_?store='dist"),
+        Reading(_PLAIN, unit="samples/s", scope="node", repeated=True, where=says(rb"\bkv_?store='dist")),
         Reading(rb"Epoch\[<epoch>\] Time cost=(?=[0-9]++\.)<duration>(?=\s)", span="epoch", weak=True, exact=True, marker=b"Time cost="),
     ),
     facts=(

@@ -20,6 +20,7 @@ from functools import partial
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.conditions import says
 
 _NUMBER = rb"[0-9][0-9.]*+(?:e[-+][0-9]++)?+"
 _ROW = rb"(?m)^ *+%s ++[0-9]++ ++%s ++[a-z]++ ++-1 ++"
@@ -85,7 +86,7 @@ def _reading(row: bytes, head: bytes, marker: bytes, *, several: bool) -> Readin
         scope="device",
         span="interval" if several else "run",
         marker=marker,
-        where=rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw ",
+        where=says(rb"^# ++size ++count ++type ++redop ++" + head + rb"time ++algbw ++busbw "),
         postprocess=partial(_of_tables, several=several),
         facts=("batch_size",),
     )

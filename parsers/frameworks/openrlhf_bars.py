@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 
@@ -33,7 +34,7 @@ FORMAT = Format(
         Reading(
             rb"Train step of epoch <epoch>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<elapsed>[0-9:]++)<(?=(?:[^\r\n\]]{0,200}?, (?:gpt_|preference_)?+loss=(?P<loss>[0-9.e+-]++)[,\]])?+)",
             unit="samples/s",
-            where=rb"\A(?![\s\S]*?(?:ring_attn_size|(?:ds_)?tensor_parallel_size)[ =]" + SEVERAL + rb"\b)",
+            where=lacks(rb"(?:ring_attn_size|(?:ds_)?tensor_parallel_size)[ =]" + SEVERAL + rb"\b"),
             pauses=(
                 Pause("evaluation", rb"Eval stage of ", b"Eval stage of steps 100:  50%|#####     | 5/10 [00:02<00:02,  2.50it/s]"),
                 Pause("checkpoint", rb"Checkpoint global_step", b"[2026-11-20 10:00:00,000] [INFO] [torch_checkpoint_engine.py:21:save] [Torch] Checkpoint global_step100 is about to be saved!"),

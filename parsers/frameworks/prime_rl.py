@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
@@ -69,7 +70,7 @@ _LINE = Reading(
     pauses=(Pause("checkpoint", rb"Saving checkpoint at step ", b"10:00:00 [   INFO] Saving checkpoint at step 50"),),
     lingers=9,
     factors={"memory": 1024},
-    where=rb"\A(?![\s\S]*?(?:--model\.cp[= ]|^cp = )" + SEVERAL + rb")",
+    where=lacks(rb"(?:--model\.cp[= ]|^cp = )" + SEVERAL),
     postprocess=_of_last_steps,
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the
 """
 
 from perfledger.parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
+from perfledger.parsers.contract.conditions import Condition, says
 from perfledger.parsers.frameworks import TENSORFLOW_GPU, resnet_v1
 
 #: Behind the stamp of Kubeflow's launcher, or glog's.
@@ -16,7 +17,7 @@ _LINE = rb"(?m)^(?:INFO\|[0-9T:-]{19}\|[^|\n]++\|[0-9]++\| )?+(?:[IW][0-9]{4} [0
 _MODES = {b"forward-only": "inference", b"forward only": "inference", b"evaluation": "evaluation"}
 
 
-def _steps(scope: Scope, where: bytes) -> Reading:
+def _steps(scope: Scope, where: Condition) -> Reading:
     """Return the reading whose scope the head of the log states."""
     return Reading(
         _LINE + rb"<step>[\t ]++(?:images|examples)/sec: <throughput> \+/- " + NUMBER
@@ -39,9 +40,9 @@ FORMAT = Format(
     before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
     end=_LINE + rb"total (?:images|examples)/sec: ",
     readings=(
-        _steps("job", _LINE + rb"Devices: (?![^\n]*?/job:)[^\n]*+\n(?:(?!Variables:)[^\n]*+\n){0,20}?[^\n]*?Variables: ++(?!horovod)"),
-        _steps("device", _LINE + rb"Variables: ++horovod"),
-        _steps("node", _LINE + rb"Devices: [^\n]*?/job:"),
+        _steps("job", says(_LINE + rb"Devices: (?![^\n]*?/job:)[^\n]*+\n(?:(?!Variables:)[^\n]*+\n){0,20}?[^\n]*?Variables: ++(?!horovod)")),
+        _steps("device", says(_LINE + rb"Variables: ++horovod")),
+        _steps("node", says(_LINE + rb"Devices: [^\n]*?/job:")),
         Reading(
             _LINE + rb"total (?:images|examples)/sec: <throughput>" + ENDED,
             unit="images/s",

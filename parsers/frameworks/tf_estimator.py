@@ -31,6 +31,7 @@ from perfledger.parsers.contract import (
     Scope,
     up_to,
 )
+from perfledger.parsers.contract.conditions import lacks, says
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.frameworks import NVIDIA_BERT, TENSORFLOW_GPU, replicas
 
@@ -106,7 +107,7 @@ def _speeds(logger: bytes, scope: Scope = "job") -> Reading:
         logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED,
         unit="samples/s",
         scope=scope,
-        where=rb"\A(?![\s\S]*?(?:" + _SEVERAL + rb"))" if scope == "job" else _SEVERAL,
+        where=lacks(_SEVERAL) if scope == "job" else says(_SEVERAL),
         weak=True,
         marker=b"examples/sec: ",
         pauses=_PAUSES,

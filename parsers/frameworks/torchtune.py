@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB, SEVERAL
 
 #: Whole seconds tell of so many within some three percent.
@@ -79,7 +80,7 @@ FORMAT = Format(
             span="step",
             marker=b"tokens_per_second_per_gpu:",
             # Devices that share samples count them each.
-            where=rb"\A(?![\s\S]*?^(?:tensor|context)_parallel_dim: " + SEVERAL + rb")",
+            where=lacks(rb"^(?:tensor|context)_parallel_dim: " + SEVERAL),
             pauses=(Pause("evaluation", rb"val_loss:", b"Step 100 | val_loss:1.2500 "),),
         ),
     ),

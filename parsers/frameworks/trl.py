@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import SEVERAL
 from perfledger.parsers.frameworks.hf_trainer import FORMAT as TRAINER
 from perfledger.parsers.frameworks.hf_trainer import holds_checkpoint, saved_every
@@ -62,7 +63,7 @@ FORMAT = Format(
             counts="update",
             pauses=TRAINER.main.pauses,
             # Until the autumn of 2026 each device that shares the layers of a model counts the same tokens.
-            where=rb"\A(?![\s\S]*?\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL + rb")",
+            where=lacks(rb"\btp_size[\"']?+(?:=|: ?+| )" + SEVERAL),
             facts=("saved_every", "total_epochs"),
             postprocess=paired,
         ),

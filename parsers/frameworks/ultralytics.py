@@ -28,6 +28,7 @@ from perfledger.parsers.contract import (
     up_to_argument,
 )
 from perfledger.parsers.contract.coarse import whole_seconds
+from perfledger.parsers.contract.conditions import Condition, lacks, says
 from perfledger.parsers.frameworks import SEVERAL
 
 #: The last of the states of a bar that was not completed; they may stand in lines of their own, and something else follows.
@@ -75,13 +76,13 @@ def epochs(columns: Columns) -> Postprocessed:
 _IN_GIB = rb"^Ultralytics (?:8\.3\.(?:7[6-9]|[89][0-9]|[0-9]{3})|8\.(?:[4-9]|[0-9]{2})\.|(?:9|[0-9]{2})\.)"
 
 
-def _bar(state: bytes, memory: float, where: bytes | None = None) -> Reading:
+def _bar(state: bytes, memory: float, where: Condition | None = None) -> Reading:
     """Return the reading of a complete bar.
 
     Args:
         state: a pattern for what stands behind its steps.
         memory: MiB of what it calls a `G`.
-        where: must match the head of the log.
+        where: a condition on the log.
     """
     return Reading(
         rb"(?<![^\r\n]) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]{2,5}+: (?:100%"
@@ -157,8 +158,8 @@ FORMAT = Format(
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
         _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])", 1024),
-        _bar(_OF_TQDM, 1e9 / 2**20, rb"\A(?![\s\S]*?" + _IN_GIB + rb")"),
-        _bar(_OF_TQDM, 1024, _IN_GIB),
+        _bar(_OF_TQDM, 1e9 / 2**20, lacks(_IN_GIB)),
+        _bar(_OF_TQDM, 1024, says(_IN_GIB)),
         Reading(
             rb"(?<![^\r\n])[0-9]++ epochs completed in <seconds> hours",
             unit="images/s",

@@ -10,6 +10,7 @@ out the wait for data.
 import re
 
 from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import TORCHRUN
 
 _COPIES = rb"Normalize batch size by dp "
@@ -51,7 +52,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"'partial_pretrain': '([^'\s]++)'"),
         Fact("batch_size_of_job", _COPIES + rb"([0-9]++\s(?:(?!Normalize batch)[\s\S]){1,60000}?'train_batch_size': [0-9]++)", _product),
-        Fact("batch_size_of_job", rb"\A(?![\s\S]*?" + _COPIES + rb")[\s\S]*?'train_batch_size': ([0-9]++)", int),
+        Fact("batch_size_of_job", rb"'train_batch_size': ([0-9]++)", int, first=True, where=lacks(_COPIES)),
         Fact("devices", _COPIES + rb"([0-9]++\r?\n(?:[^\n]{0,400}\n){0,3}?Using sequence parallel size: [0-9]++)", _product),
         Fact("devices", rb"/model_world_size_([0-9]++)_rank_", int),
         *TORCHRUN,

@@ -6,6 +6,7 @@ not read. The bar states no memory, so that it is known by its heading. The batc
 """
 
 from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to_argument
+from perfledger.parsers.contract.conditions import says
 from perfledger.parsers.frameworks.ultralytics import RATE, epochs
 
 
@@ -28,7 +29,7 @@ FORMAT = Format(
             unit="images/s",
             span="epoch",
             weak=True,
-            where=rb"^ *+Epoch ++(?:lr ++)?+iou_loss ++(?:dfl|l1)_loss ",
+            where=says(rb"^ *+Epoch ++(?:lr ++)?+iou_loss ++(?:dfl|l1)_loss "),
             postprocess=epochs,
             facts=("data_set_size", "batch_size_of_job"),
         ),

@@ -1,6 +1,7 @@
 """Printers of NVIDIA's NGC DeepLearningExamples."""
 
-from perfledger.parsers.contract import Fact, up_to
+from perfledger.parsers.contract import Fact
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
 #: PyTorch's launchers start one node where they are told of no other.
@@ -39,8 +40,7 @@ BERT_SQUAD = (
     ),
 )
 #: Of several batches per update the printed steps count none but the last: true of a head that states one, or nothing.
-_SEVERAL = rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)"
-ONE_BATCH_PER_UPDATE = rb"\A(?!" + up_to(_SEVERAL, _SEVERAL, rb"[\s\S]") + rb")"
+ONE_BATCH_PER_UPDATE = lacks(rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)")
 
 
 #: What Apex says that its levels of optimisation do.

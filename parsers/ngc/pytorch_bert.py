@@ -9,6 +9,7 @@ the sequences per second of one device since the line before; a checkpoint lies 
 """
 
 from perfledger.parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import ONE_NODE, TF32
 
@@ -59,7 +60,7 @@ FORMAT = Format(
         *TF32,
         Fact("batch_size", rb"PARAMETER batch_size_per_gpu : (\d++)", int),
         # Of sequences that are packed several together no batch size is printed.
-        Fact("batch_size", rb"\A(?![\s\S]*?AVG_SEQ_PER_SAMPLE: )[\s\S]*?PARAMETER batch_size_per_pu : (\d++)", int),
+        Fact("batch_size", rb"PARAMETER batch_size_per_pu : (\d++)", int, first=True, where=lacks(b"AVG_SEQ_PER_SAMPLE: ")),
         Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
         Fact("accumulation", rb"(?:--|[( ])gradient_accumulation_steps=(\d++)", int),
         *PYTORCH_JOB,

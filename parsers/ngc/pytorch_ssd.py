@@ -5,7 +5,8 @@ all ranks, the figure of the job. Since DLLogger (2022) each rank has counted th
 number of ranks: where DLLogger has printed, the line is not read.
 """
 
-from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.ngc import APEX, DRAWN, ONE_NODE, TF32, until_ssd_ends
 
@@ -26,7 +27,7 @@ FORMAT = Format(
             unit="images/s",
             span="run",
             weak=True,
-            where=rb"\A(?!" + up_to(_DLLOGGER, _DLLOGGER, rb"[\s\S]") + rb")",
+            where=lacks(_DLLOGGER),
         ),
     ),
     facts=(

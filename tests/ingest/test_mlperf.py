@@ -251,6 +251,21 @@ def test_facts_may_stand_before_the_benchmark_is_named(tmp_path: Path) -> None:
     assert value(session) == pytest.approx(64.0 * 8192)
 
 
+def test_the_benchmark_may_be_named_after_two_million_bytes(tmp_path: Path) -> None:
+    """As where thousands of ranks print the beginning of their initialisation."""
+    early = [mllog(-100, "init_start")] * 15_000
+    for benchmark, unit, length in (
+        ("gpt3", "tokens/s", 1),
+        ("llama31_8b", "tokens/s", 8192),
+        ("made_up", "samples/s", 1),
+    ):
+        facts = [mllog(-80, "max_sequence_length", 8192)]
+        session = session_of([*early, *head(benchmark), *facts, *whole(list(amd()), 90)], tmp_path)
+        found = figure(session)
+        assert isinstance(found, Figure)
+        assert (found.value, found.unit) == (pytest.approx(64.0 * length), unit)
+
+
 @pytest.mark.parametrize(
     ("dialect", "key", "used"),
     [

@@ -19,12 +19,12 @@ from perfledger.parsers.contract import (
     Pause,
     Postprocessed,
     Reading,
-    compiled,
-    searched,
     up_to,
 )
 from perfledger.parsers.contract.chunk import Chunk
-from perfledger.parsers.contract.literals import literals, refused
+from perfledger.parsers.contract.conditions import Condition, lacks, says
+from perfledger.parsers.contract.literals import literals
+from perfledger.parsers.contract.patterns import compiled, searched
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine import registry
 from perfledger.parsers.engine.table import LogSource, ReadingTable, SessionRecords
@@ -72,38 +72,23 @@ def test_the_words_of_a_pattern_stand_in_all_of_its_matches(
 
 
 @pytest.mark.parametrize(
-    ("pattern", "words"),
+    ("where", "text", "met"),
     [
-        (rb"\A(?![\s\S]*?--actor_model )", (((b"--actor_model ",),),)),
-        (
-            rb"\A(?![\s\S]*?gpt3?\")(?!(?=[\s\S]*?llama3)(?=[\s\S]*?length: [0-9]))",
-            (((b'gpt"',),), ((b"length: ",), (b"llama",))),
-        ),
-        (rb"\A(?![\s\S]*?[ab]x)", ((),)),
-        (rb"\A(?=[\s\S]*?horovod)", None),
-        (rb"horovod(?!=no)", None),
+        (lacks(rb"lanes=[2-9]"), b"lanes=1\nrun", True),
+        (lacks(rb"lanes=[2-9]"), b"run\nlanes=2", False),
+        (says(rb"lanes=[2-9]"), b"run\nlanes=4", True),
+        (says(rb"lanes=[2-9]"), b"lanes=1", False),
+        (says(b"video") & lacks(b"workers"), b"video", True),
+        (says(b"video") & lacks(b"workers"), b"workers\nvideo", False),
+        (says(b"^video", b"^workers"), b"a video\nworkers", False),
+        (lacks(b"tokens", says(b"llama", b"length")), b"llama", True),
+        (lacks(b"tokens", says(b"llama", b"length")), b"length\nllama", False),
+        (lacks(b"tokens", says(b"llama", b"length")), b"tokens", False),
     ],
 )
-def test_the_words_of_what_a_pattern_refuses(pattern: bytes, words: object) -> None:
-    assert refused(re.compile(pattern)) == words
-
-
-@pytest.mark.parametrize(
-    ("where", "head", "met"),
-    [
-        (rb"\A(?![\s\S]*?lanes=[2-9])", b"lanes=1\nrun", True),
-        (rb"\A(?![\s\S]*?lanes=[2-9])", b"run\nlanes=2", False),
-        (rb"\A(?![\s\S]*?lanes=[2-9])", b"run", True),
-        (rb"lanes=[2-9]", b"run\nlanes=4", True),
-        (rb"lanes=[2-9]", b"lanes=1", False),
-        (rb"lanes=[2-9]", b"run", False),
-        (None, b"run", True),
-    ],
-)
-def test_a_condition_is_met_by_the_head_whatever_its_distinct_lines_leave_open(
-    where: bytes | None, head: bytes, met: bool
-) -> None:
-    assert Reading(rb"<step> of", where=where).holds(head, distinct_lines(head)) is met
+def test_a_condition_is_decided_by_what_a_text_says(where: Condition, text: bytes, met: bool) -> None:
+    said = {each for each in where.phrases() if each.may_stand_in(distinct_lines(text)) and each.regex.search(text)}
+    assert where.is_met(said) is met
 
 
 def test_no_record_of_a_sample_is_ruled_out_by_a_word() -> None:

@@ -262,3 +262,27 @@ def test_facts_are_looked_for_between_many_records(tmp_path: Path) -> None:
     assert restated is not None
     assert (restated.second.value, restated.second.line) == (16, 40_011)
     assert len(session.main) == 40_001
+
+
+LONG = b"x" * 10_000 + b"\n"
+
+
+@pytest.mark.parametrize("lines", [0, 90, 300])
+@pytest.mark.parametrize(("store", "scope"), [(b"local", "job"), (b"dist_sync", "node")])
+def test_a_condition_is_decided_by_the_whole_session(lines: int, store: bytes, scope: str, tmp_path: Path) -> None:
+    """MXNet's speeds are of a worker if its store is distributed, wherever the log says so."""
+    speed = b"INFO:root:Epoch[0] Batch [%d]\tSpeed: 640.00 samples/sec\taccuracy=0.5\n"
+    log = speed % 20 + speed % 40 + LONG * lines + b"kv_store='%s'\n" % store + speed % 60
+    (session,) = read(written(tmp_path, log)).sessions
+    assert [(each.reading.scope, len(each)) for each in session.records if len(each)] == [(scope, 3)]
+
+
+@pytest.mark.parametrize("lines", [0, 300])
+def test_a_condition_may_be_met_by_lines_of_several_chunks(
+    lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "__defaults__", (1,))
+    head = b"Devices:     ['/gpu:0']\nLayout optimizer: False\nVariables:   parameter_server\n"
+    log = LONG * lines + head + b"10\timages/sec: 640.5 +/- 0.0 (jitter = 0.0)\t7.5\n"
+    (session,) = read(written(tmp_path, log)).sessions
+    assert [(each.reading.scope, len(each)) for each in session.records if len(each)] == [("job", 1)]

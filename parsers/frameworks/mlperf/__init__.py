@@ -33,6 +33,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from perfledger.parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, text, up_to
+from perfledger.parsers.contract.conditions import Condition, lacks, says
 from perfledger.parsers.frameworks import PYTORCH_JOB
 from perfledger.parsers.frameworks.mlperf.lines import (
     BLOCK_MEAN,
@@ -60,12 +61,10 @@ from perfledger.parsers.frameworks.mlperf.records import (
 _SYSTEM = rb":::SYSJSON \{"
 _BENCHMARK = rb'"submission_benchmark' + VALUE + rb'"'
 #: Submitters of GPT-3 count in tokens, those of everything else in samples.
-_IN_TOKENS = _BENCHMARK + rb'gpt3?"'
+_IN_TOKENS = says(_BENCHMARK + rb'gpt3?"')
 #: Networks that see whole sequences of tokens, and a log that states their length.
-_IN_SEQUENCES = (
-    rb"(?=[\s\S]*?" + _BENCHMARK + rb"(?:llama3|deepseek|gpt_oss|mixtral))(?=[\s\S]*?" + rb'"max_sequence_length' + VALUE + rb"[0-9])"
-)  # fmt: skip
-_IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
+_IN_SEQUENCES = says(_BENCHMARK + rb"(?:llama3|deepseek|gpt_oss|mixtral)", rb'"max_sequence_length' + VALUE + rb"[0-9]")
+_IN_SAMPLES = lacks(_IN_TOKENS, _IN_SEQUENCES)
 _OF_2019 = rb":::MLL [0-9.]++ %s: \{" + PLACE + rb'"value": '
 #: What every run states since the round v6.1, and some before.
 _PRECISIONS: Mapping[bytes, str] = {
@@ -79,7 +78,7 @@ def _benchmark(printed: bytes) -> str:
     return {b"bert": "BERT-large"}.get(printed) or text(printed)
 
 
-def _stretches(unit: str, where: bytes, counted: str = "samples") -> Reading:
+def _stretches(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of how far a run came, in the unit of its benchmark."""
     return Reading(
         lines_of(EVENTS, TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where, settings=SETTINGS,
@@ -87,7 +86,7 @@ def _stretches(unit: str, where: bytes, counted: str = "samples") -> Reading:
     )  # fmt: skip
 
 
-def _means(unit: str, where: bytes, counted: str = "samples") -> Reading:
+def _means(unit: str, where: Condition, counted: str = "samples") -> Reading:
     """Return the reading of the means over blocks, which the clock between the events is held against."""
     return Reading(
         STAMP + rb"[0-9]++" + KEY + BLOCK_MEAN, unit=unit, span="epoch", exact=True, weak=True, marker=b"train_step_time",
@@ -109,14 +108,14 @@ FORMAT = Format(
     readings=(
         _stretches("samples/s", _IN_SAMPLES),
         _stretches("tokens/s", _IN_TOKENS, "tokens"),
-        _stretches("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
+        _stretches("tokens/s", _IN_SEQUENCES, "sequences"),
         _means("samples/s", _IN_SAMPLES),
-        _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
+        _means("tokens/s", _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
         Reading(lines_of(SPEEDS, {"_step": TOLD["_step"]}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=reported_speed),
         Reading(lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, postprocess=run_seconds),
         Reading(
-            lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
+            lines_of(EVENTS, TOLD), span="run", weak=True, marker=b":::ML", settings=SETTINGS, where=lacks(_IN_TOKENS),
             postprocess=target_samples, facts=(*FACTS, "resumed_from"),
         ),
         Reading(

@@ -1,0 +1,72 @@
+"""Conditions on the text of a session, for words that count one worker or all, by what else its log states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+
+from perfledger.parsers.contract.literals import Alternatives, all_in, literals
+from perfledger.parsers.contract.patterns import compiled
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A pattern that stands in a text, or does not; in multi-line mode, `^` is the start of a line."""
+
+    pattern: bytes
+
+    @cached_property
+    def regex(self) -> re.Pattern[bytes]:
+        """Compile the pattern."""
+        return compiled(self.pattern, re.MULTILINE)
+
+    @cached_property
+    def _words(self) -> tuple[Alternatives, ...]:
+        return literals(self.regex)
+
+    def may_stand_in(self, distinct: bytes) -> bool:
+        """Return whether the pattern may stand in a text, by its distinct lines."""
+        return all_in(self._words, distinct)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a session says, and what it lacks.
+
+    A session may name its benchmark after a million lines, so that a condition is decided at its end.
+
+    Attributes:
+        says: phrases that all stand in its text.
+        lacks: phrases that do not stand in its text, and conditions that it does not meet.
+    """
+
+    says: tuple[Phrase, ...] = ()
+    lacks: tuple[Phrase | Condition, ...] = ()
+
+    def phrases(self) -> Iterator[Phrase]:
+        """Yield all phrases that decide the condition."""
+        yield from self.says
+        for each in self.lacks:
+            yield from each.phrases() if isinstance(each, Condition) else (each,)
+
+    def is_met(self, said: AbstractSet[Phrase]) -> bool:
+        """Return whether a session meets the condition that says these phrases, and no others."""
+        refused = (each.is_met(said) if isinstance(each, Condition) else each in said for each in self.lacks)
+        return all(each in said for each in self.says) and not any(refused)
+
+    def __and__(self, other: Condition) -> Condition:
+        """Return the condition that both are met."""
+        return Condition(self.says + other.says, self.lacks + other.lacks)
+
+
+def says(*patterns: bytes) -> Condition:
+    """Return the condition that each of these patterns stands somewhere in a session."""
+    return Condition(says=tuple(map(Phrase, patterns)))
+
+
+def lacks(*parts: bytes | Condition) -> Condition:
+    """Return the condition that none of these patterns stands in a session, and that it meets none of these conditions."""
+    return Condition(lacks=tuple(each if isinstance(each, Condition) else Phrase(each) for each in parts))

@@ -277,3 +277,14 @@ def test_folders_of_lambda(path: str, facts: dict[str, object]) -> None:
 @pytest.mark.parametrize("path", ["9xZ9000/PyTorch_ncf_FP32/a.txt", "8xA100/TensorFlow_ncf_FP32/a.txt"])
 def test_folders_that_are_not_lambdas(path: str) -> None:
     assert layout.load(LAMBDA).facts(path) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "repeat"),
+    [("result_0.txt", 0), ("result_10.txt", 10), ("result_3.txt_again", 3), ("result_12_again.txt", 12)],
+)
+@pytest.mark.parametrize("folder", ["A/results/s1/bert", "mlperf-v5.1/A/results/s1/bert", "A/results/s1/strong/bert"])
+def test_results_of_mlperf_are_read_whatever_follows_their_number(folder: str, name: str, repeat: int) -> None:
+    found = layout.load("mlperf").facts(f"/any/where/{folder}/{name}")
+    assert found is not None
+    assert (found["submitter"], found["system"], found["benchmark"], found["repeat"]) == ("A", "s1", "bert", repeat)

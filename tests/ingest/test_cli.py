@@ -255,7 +255,7 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
         CLAS_BANNER,
         *clas_dygraph([(1, 10, 4.0), *((1, 10 * i, 8.0) for i in range(2, 7))], batch=4),
         CLAS_BANNER,
-        CLAS_BANNER,
+        CLAS_BANNER.replace("13:14:00", "13:15:00"),
         *clas_dygraph([(1, 10, 4.0), *((1, 10 * i, 16.0) for i in range(2, 7))], batch=4),
     ]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json())

@@ -13,7 +13,7 @@ from perfledger.parsers.contract.patterns import compiled
 
 
 @dataclass(frozen=True)
-class Phrase:
+class Clue:
     """A pattern that stands in a text, or does not; in multi-line mode, `^` is the start of a line."""
 
     pattern: bytes
@@ -39,21 +39,21 @@ class Condition:
     A session may name its benchmark after a million lines, so that a condition is decided at its end.
 
     Attributes:
-        says: phrases that all stand in its text.
-        lacks: phrases that do not stand in its text, and conditions that it does not meet.
+        says: clues that all stand in its text.
+        lacks: clues that do not stand in its text, and conditions that it does not meet.
     """
 
-    says: tuple[Phrase, ...] = ()
-    lacks: tuple[Phrase | Condition, ...] = ()
+    says: tuple[Clue, ...] = ()
+    lacks: tuple[Clue | Condition, ...] = ()
 
-    def phrases(self) -> Iterator[Phrase]:
-        """Yield all phrases that decide the condition."""
+    def clues(self) -> Iterator[Clue]:
+        """Yield all clues that decide the condition."""
         yield from self.says
         for each in self.lacks:
-            yield from each.phrases() if isinstance(each, Condition) else (each,)
+            yield from each.clues() if isinstance(each, Condition) else (each,)
 
-    def is_met(self, said: AbstractSet[Phrase]) -> bool:
-        """Return whether a session meets the condition that says these phrases, and no others."""
+    def is_met(self, said: AbstractSet[Clue]) -> bool:
+        """Return whether a session meets the condition that says these clues, and no others."""
         refused = (each.is_met(said) if isinstance(each, Condition) else each in said for each in self.lacks)
         return all(each in said for each in self.says) and not any(refused)
 
@@ -64,9 +64,9 @@ class Condition:
 
 def says(*patterns: bytes) -> Condition:
     """Return the condition that each of these patterns stands somewhere in a session."""
-    return Condition(says=tuple(map(Phrase, patterns)))
+    return Condition(says=tuple(map(Clue, patterns)))
 
 
 def lacks(*parts: bytes | Condition) -> Condition:
     """Return the condition that none of these patterns stands in a session, and that it meets none of these conditions."""
-    return Condition(lacks=tuple(each if isinstance(each, Condition) else Phrase(each) for each in parts))
+    return Condition(lacks=tuple(each if isinstance(each, Condition) else Clue(each) for each in parts))

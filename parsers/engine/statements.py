@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from perfledger.parsers.contract import Fact, Format, Reading
-from perfledger.parsers.contract.conditions import Condition, Phrase
+from perfledger.parsers.contract.conditions import Clue, Condition
 from perfledger.parsers.engine.outcome import Message, may_say, message
 from perfledger.schema.distinct_lines import distinct_lines
 
@@ -121,8 +121,8 @@ class StatementCollector:
         self._facts: dict[tuple[str, Condition | None], tuple[Fact, Quoted]] = {}
         self._restated: Restated | None = None
         conditions = {each.where for each in format.readings} | {each.where for each in format.facts}
-        self._unsaid = {phrase for each in conditions if each for phrase in each.phrases()}
-        self._said = set[Phrase]()
+        self._unsaid = {clue for each in conditions if each for clue in each.clues()}
+        self._said = set[Clue]()
         self._end_line = 0
         self._head: list[Piece] | None = []
         self._tail = b""
@@ -133,7 +133,7 @@ class StatementCollector:
         """Take the next piece of text."""
         text, line = piece.text, self._next
         if self._head is None and self._unsaid:
-            # A phrase may begin in the lines before.
+            # A clue may begin in the lines before.
             self._listen(self._tail + text, distinct_lines(self._tail) + b"\n" + piece.distinct)
         self._next += piece.lines
         self._says = self._likely.says(piece.distinct) or (self._says and len(text) < TAIL)
@@ -179,7 +179,7 @@ class StatementCollector:
         return found
 
     def _listen(self, text: bytes, distinct: bytes) -> None:
-        """Note which phrases of conditions stand in a text."""
+        """Note which clues of conditions stand in a text."""
         found = {each for each in self._unsaid if each.may_stand_in(distinct) and each.regex.search(text)}
         self._unsaid -= found
         self._said |= found

@@ -87,7 +87,7 @@ def test_the_words_of_a_pattern_stand_in_all_of_its_matches(
     ],
 )
 def test_a_condition_is_decided_by_what_a_text_says(where: Condition, text: bytes, met: bool) -> None:
-    said = {each for each in where.phrases() if each.may_stand_in(distinct_lines(text)) and each.regex.search(text)}
+    said = {each for each in where.clues() if each.may_stand_in(distinct_lines(text)) and each.regex.search(text)}
     assert where.is_met(said) is met
 
 

@@ -67,7 +67,7 @@ def greedy(tree: Any) -> Iterator[str]:
 def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
     patterns = [one.regex.pattern for one in (*each.readings, *each.facts)]
     patterns += [one for one in (each.start, each.end) if one]
-    patterns += [one.pattern for reading in each.readings if reading.where for one in reading.where.phrases()]
+    patterns += [one.pattern for reading in each.readings if reading.where for one in reading.where.clues()]
     for pattern in patterns:
         found = list(greedy(_parser.parse(pattern)))
         remedy = r"write ++ or *+ for + or *, and exclude what follows, such as [^\s)]++ for \S+"

@@ -56,7 +56,7 @@ def of_format(each: Format) -> Iterator[Used]:
             each.start_regex,
             each.before_start_regex,
             each.end_regex,
-            *(phrase.regex for one in each.readings if one.where for phrase in one.where.phrases()),
+            *(clue.regex for one in each.readings if one.where for clue in one.where.clues()),
         )
         if one
     ]

@@ -6,7 +6,7 @@ taken from `consumed samples` if printed; so may the sequences, whose length the
 loss is missing if all iterations were skipped; `1460.8/1450.4` is the interval's figure and the mean so far, as Primus'
 `(avg 510.1)` is; validation lines print a loss as well. Newer releases of Megatron Core print the first iteration
 alone, and hold it in the next line again: the first line is then no record. Forks for Ascend spell `gloabl batch size`.
-Old releases print no global batch size: then it must be stated beside the log. Memory is the peak allocated to tensors,
+Old releases print no global batch size: then it is that of DeepSpeed's configuration, or must be stated beside the log. Memory is the peak allocated to tensors,
 not what the allocator reserved.
 """
 
@@ -60,6 +60,11 @@ def _elapsed(unit: bytes) -> bytes:
 _AS_SLOW = 1.2
 #: Arguments that stand between two others.
 _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
+#: The batch size in the configuration that DeepSpeed prints. With accumulation an iteration may be a micro batch.
+_OF_DEEPSPEED = (
+    rb"\[config\.py:[0-9]++:print\] ++gradient_accumulation_steps \.++ 1 *+\n"
+    rb"(?:(?![^\n]*? train_batch_size \.)[^\n]*+\n){0,90}+[^\n]*? train_batch_size \.++ ([0-9]++)(?=\s)"
+)
 _EXTRAS = (
     _maybe(rb" (?:(?:throughput|compute) per GPU \(TFLOP/s/GPU\)|TFLOPs|approx flops per GPU): ++", b"flops")
     + _maybe(rb" energy per GPU \(J/iter/GPU\): ++", b"energy")
@@ -191,6 +196,7 @@ FORMAT = Format(
         *PYTORCH_JOB,
         argument("batch_size_of_job", "global_batch_size"),
         argument("batch_size_of_job", "train_batch_size"),
+        Fact("batch_size_of_job", _OF_DEEPSPEED, int),
         argument("micro_batch", "micro_batch_size"),
         argument("micro_batch", "train_micro_batch_size_per_gpu"),
         # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.

@@ -9,7 +9,8 @@ iteration since 2023; for older versions the speed is unknown without the comman
 evaluation. nanochat's fine-tuning, and the pretraining of `autoresearch`, print no number of steps to take. Those who
 write `build-nanogpt` again name and order its fields as they like: seconds that grow from line to line are since the
 start, and so may a speed on the same line be. A speed that does not give a whole number of tokens per step, such as
-one per millisecond, is dropped.
+one per millisecond, is dropped. So is that of nanochat before October 2025, which counts one micro batch in the seconds of
+all of an update.
 """
 
 from __future__ import annotations
@@ -53,6 +54,17 @@ def _as_timed(columns: Columns) -> Postprocessed:
     else:
         is_read = True
     return np.arange(len(tokens)), {name: columns[name] for name in (*kept, *(["throughput"] if is_read else ()))}
+
+
+def _of_updates(columns: Columns) -> Postprocessed:
+    """Drop the speeds of nanochat if they count one of the micro batches that an update accumulates."""
+    steps, tokens = columns["_accumulation"], columns["_tokens_per_step"] / columns["_accumulation"]
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
+    with np.errstate(all="ignore"):  # Numbers may be garbled.
+        counted = median(columns["throughput"] * columns["step_seconds"] / tokens)
+    if (steps > 1).all() and abs(counted - 1) <= _ALIKE:
+        del kept["throughput"]
+    return np.arange(len(columns["step"])), kept
 
 
 #: Iterations of so many times the usual seconds hold an evaluation if so many lie at one distance, and of all iterations there,
@@ -279,6 +291,8 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            postprocess=_of_updates,
+            facts=("tokens_per_step", "accumulation"),
         ),
     ),
     facts=(
@@ -301,6 +315,7 @@ FORMAT = Format(
         Fact("devices", rb"^running on device (cuda|cpu|mps)\b", lambda _: 1),
         Fact("devices", rb"^\{'work_dir': [^\n]{0,999}?'device': '(cuda|cpu|mps)\b", lambda _: 1),
         Fact("accumulation", _BREAKS_DOWN % b"grad accum steps", int),
+        Fact("accumulation", rb"Total batch size [0-9,]++ => gradient accumulation steps: ([0-9]++)", int),
         Fact("devices", _BREAKS_DOWN % b"processes", int),
         Fact("batch_size", _BREAKS_DOWN % b"batch size", int),
         Fact("sequence_length", _BREAKS_DOWN % b"max seq len", int),

@@ -82,7 +82,9 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
     found = _of_line(frame, told, middle, samples, sum(digits.values()))
     if found.verdict == "disagrees":
-        return replace(found, reason=Reason("count_likelier")) if states(frame, "samples", "batch") else found
+        if states(frame, "samples", "batch"):
+            return replace(found, reason=Reason("count_likelier"))
+        return replace(found, reason=Reason("of_micro_batch")) if _counts_micro_batch(found, session) else found
     odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE["arithmetic"] + rounds) / 100))
     if not _decide(odd, given):
         return found
@@ -93,6 +95,14 @@ def _line_arithmetic(session: Session, case: Facts, given: ThroughputSeries) -> 
     worst = int(wrong[np.argmax(np.abs(np.log(ratios[wrong])))])
     found = _of_line(frame, told, worst, samples, float(rounds[worst]))
     return replace(found, reason=Reason("unlike_others"))
+
+
+def _counts_micro_batch(found: Witness, session: Session) -> bool:
+    """Return whether a line counts one of the micro batches that an update accumulates, as the log states it."""
+    if not found.value or not found.against or "accumulation" not in session.facts:
+        return False
+    steps = int(session.facts["accumulation"].value)
+    return steps > 1 and abs(found.value / found.against / steps - 1) <= TOLERANCE["arithmetic"] / 100
 
 
 def _of_line(frame: StepRows, told: str, row: int, samples: Column, rounds: float) -> Witness:

@@ -38,13 +38,13 @@ def _maybe(metric: bytes, group: bytes) -> bytes:
 _UPDATES = _maybe(rb"throughput/batches_per_sec", b"steps_per_second")
 
 
-def _with_tokens(columns: Columns) -> Postprocessed:
-    """Return the blocks with the tokens of a batch, by what is counted of both since the start."""
+def _with_batch(columns: Columns) -> Postprocessed:
+    """Return the blocks with the tokens or samples of a batch, by what is counted of both since the start."""
     rows = np.arange(len(columns["step"]))
-    batches, tokens = columns["_batches"], columns["_tokens"]
-    known = np.flatnonzero(np.isfinite(batches) & np.isfinite(tokens))
+    batches, counted = columns["_batches"], columns["_counted"]
+    known = np.flatnonzero(np.isfinite(batches) & np.isfinite(counted))
     done = float(np.ptp(batches[known])) if len(known) else 0.0
-    each = float(np.ptp(tokens[known])) / done if done > 0 else np.nan
+    each = float(np.ptp(counted[known])) / done if done > 0 else np.nan
     return rows, {name: column for name, column in columns.items() if not is_private(name)} | {
         "batch": np.full(len(rows), each)
     }
@@ -57,12 +57,14 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/token", b"_tokens") + _UPDATES
+            _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/token", b"_counted") + _UPDATES
             + _up_to(rb"throughput/tokens_per_sec") + rb"<throughput>(?=\s)",
-            unit="tokens/s", counts="update", postprocess=_with_tokens,
+            unit="tokens/s", counts="update", postprocess=_with_batch,
         ),
         Reading(
-            _HEAD + _UPDATES + _up_to(rb"throughput/samples_per_sec") + rb"<throughput>(?=\s)", unit="samples/s", counts="update",
+            _HEAD + _maybe(rb"time/batch", b"_batches") + _maybe(rb"time/sample", b"_counted") + _UPDATES
+            + _up_to(rb"throughput/samples_per_sec") + rb"<throughput>(?=\s)",
+            unit="samples/s", counts="update", postprocess=_with_batch,
         ),
     ),
     facts=(

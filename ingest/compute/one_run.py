@@ -6,6 +6,7 @@ cannot print. If one finds it, the session has a problem that names the line, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -146,10 +147,13 @@ def pace_is_one(session: Session) -> Iterator[Contradiction]:
         with np.errstate(all="ignore"):  # Numbers may be garbled.
             paces = _paces(frame)
         known = np.flatnonzero((frame.pauses == 0) & np.isfinite(paces) & (paces > 0))
-        apart = np.diff(np.cumsum(_begins_again(frame))[known]) > 0
-        for at in np.flatnonzero(apart).tolist():
+        parts = np.cumsum(_begins_again(frame))[known]
+        for at in np.flatnonzero(np.diff(parts) > 0).tolist():
             before, after = known[max(0, at + 1 - _BESIDE_GAP) : at + 1], known[at + 1 : at + 1 + _BESIDE_GAP]
-            if _differ(paces[before], paces[after]):
+            if not _differ(paces[before], paces[after]):
+                continue
+            whole = [paces[known[parts == parts[row]]] for row in (at, at + 1)]
+            if _is_other_pace(*whole):  # After a stall a run goes on as before.
                 yield records.lines([int(frame.rows[after[0]])])[0], Reason("pace_of_another")
 
 
@@ -181,11 +185,12 @@ def _begins_again(frame: StepRows) -> NDArray[np.bool_]:
 
 def _differ(before: Column, after: Column) -> bool:
     """Return whether all steps after a gap take longer than all before it, or all less long, by the medians."""
-    import numpy as np
-
     apart = after.min() > before.max() or after.max() < before.min()
-    ratio = abs(float(np.log(median(after) / median(before))))
-    return min(len(before), len(after)) >= _FEWEST_BESIDE and bool(apart) and ratio > float(np.log(_OTHER_PACE))
+    return min(len(before), len(after)) >= _FEWEST_BESIDE and bool(apart) and _is_other_pace(before, after)
+
+
+def _is_other_pace(before: Column, after: Column) -> bool:
+    return abs(math.log(median(after) / median(before))) > math.log(_OTHER_PACE)
 
 
 CHECKS = (steps_increase, totals_and_facts_agree, clock_advances, pace_is_one)

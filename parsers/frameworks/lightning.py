@@ -5,13 +5,13 @@ not samples, so the batch size must be known. The rate is a mean over the epoch,
 if a step takes longer than a second; others print it with two decimals even then, and the time of the epoch tells more.
 Where a run was resumed within an epoch, its bar begins there, and its rate counts steps that an earlier run did: they
 are taken off. In older releases, which print `loss=..., v_num=`, the bar includes the batches of a validation if there
-is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a separate bar.
-In later ones it includes those that interrupt the epoch, and is drawn again behind the last; where a terminal kept this
-state alone, the first epoch tells it by a metric of the validation. Where the loader has no length (`500/?`), the last
-state of an epoch counts, as it does of a run that ended within its first one. The bar of `rich` (`Epoch 0/9 ━━━
-500/500`) prints the rate of the last half minute, so that the time of the epoch tells more, unless it is too short for
-the steps. Bars of other programs that begin with `Epoch 0:` look alike and mean the same. NeMo's bars with
-`train_step_timing` have their own format.
+is one, which the bar alone does not tell, as the option `validation` says; `Validation DataLoader 0` is a separate bar,
+so that the state before it counts training alone. In later ones it includes those that interrupt the epoch, and is
+drawn again behind the last; where a terminal kept this state alone, the first epoch tells it by a metric of the
+validation. Where the loader has no length (`500/?`), the last state of an epoch counts, as it does of a run that ended
+within its first one. The bar of `rich` (`Epoch 0/9 ━━━ 500/500`) prints the rate of the last half minute, so that the
+time of the epoch tells more, unless it is too short for the steps. Bars of other programs that begin with `Epoch 0:`
+look alike and mean the same. NeMo's bars with `train_step_timing` have their own format.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step.
 
     Where none is complete, since the run ended within its first epoch or no bar knows how long an epoch is, it is the last state.
+    If validations begin within the bar, it is the last state before the first one of an epoch. Where the log does not
+    show that state, the epochs contain a validation.
     """
     steps = columns["steps"]
     complete = np.flatnonzero(np.isfinite(steps))
@@ -41,7 +43,13 @@ def _epochs(columns: Columns) -> Postprocessed:
         steps = columns["_open"]
         states = np.flatnonzero(np.isfinite(steps))
         rows = states[np.diff(columns["epoch"][states], append=np.nan) != 0]
+    evaluated = "_within" in columns and bool(np.isfinite(columns["_within"]).any())
+    if "_trained" in columns and np.isfinite(columns["_trained"]).any():
+        steps, evaluated = columns["_trained"], False
+        states = np.flatnonzero(np.isfinite(steps))
+        rows = states[np.diff(columns["epoch"][states], prepend=np.nan) != 0]
     found = {name: columns[name][rows] for name in ("epoch", "loss")} | {"steps": steps[rows]}
+    found["evaluated"] = np.full(len(rows), float(evaluated))
     rate = columns["steps_per_second"][rows]
     seconds = columns["step_seconds"][rows] if "step_seconds" in columns else np.full(len(rows), np.nan)
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
@@ -54,7 +62,8 @@ def _of_bar(columns: Columns) -> Postprocessed:
     printed = columns["step_seconds"][rows]
     coarse = _ROUNDS / np.where(np.isnan(printed), columns["steps_per_second"][rows], printed)
     # The rate of a state that is not complete may be smoothed.
-    smoothed = np.isnan(columns["steps"][rows])
+    apart = np.abs(steps * found["step_seconds"] - lasted)
+    smoothed = np.isnan(columns["steps"][rows]) & ~(apart <= _CUT + coarse * lasted)
     seconds = steps * np.where(smoothed | (_CUT / lasted < coarse), lasted / steps, found["step_seconds"])
     before = np.array([_before(columns, row) for row in rows.tolist()])
     done = steps - np.where(before * seconds > _FIRST_SECOND * steps, before, 0.0)
@@ -87,6 +96,10 @@ _BEGUN = (
     rb"  0%(?:\|[^|\r\n]*+\|)?+ 0/[0-9]++ \[00:00<\?, \?it/s[^\r\n]{0,1000}+[\r\n]++(?:(?!Epoch [0-9])[^\r\n]{0,1000}+[\r\n]++){0,8}+"
     rb"Epoch [0-9]++: ++[0-9]{1,2}%(?:\|[^|\r\n]++\|)?+ (?P<_begun>[0-9]{2,9})/[0-9]++ \[00:00<"
 )
+#: A bar up to its steps; and what follows them up to the bar of a validation, or up to that of one that begins.
+_PART = rb" *+(?:[0-9]{1,2}%)?+(?:\|[^|\r\n]++\|)?+ "
+_TO_VALIDATION = rb"/(?:[0-9]++|\?)(?= \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+Validati"
+_TO_FIRST_BATCH = _TO_VALIDATION + rb"[\w ]{0,60}+: ++0(?:it|%)"
 #: The bar of an epoch that is not over, and behind it that of a validation.
 _WITHIN = rb"Epoch [0-9]++: ++(?:[0-9]{1,2}%)?+(?:\|[^|\r\n]++\|)?+ [0-9]++/(?:[0-9]++|\?) \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"
 _ROW_WITHIN = rb"(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf]|[ -])++([0-9]++)/(?!\1 )[0-9]++ "
@@ -120,8 +133,9 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"Epoch <epoch>: (?:(?:100%(?:\|[^|\r\n]++\|)?+ (?P<steps>[0-9]++)/(?P=steps)|"
+            + _PART + rb"(?:(?P<_trained>[1-9][0-9]*+)" + _TO_FIRST_BATCH + rb")|(?P<_within>[1-9][0-9]*+)" + _TO_VALIDATION + rb"))|"
             # Of a bar that is not complete the last state of its line, behind which somebody else prints.
-            rb" *+(?:[0-9]{1,2}%)?+\|[^|\r\n]++\| (?P<_open>[1-9][0-9]*+)/(?:\?|[0-9]++(?=(?:(?!global_step=)[^\r\n])*+\n))) "
+            + rb" *+(?:[0-9]{1,2}%)?+\|[^|\r\n]++\| (?P<_open>[1-9][0-9]*+)/(?:\?|[0-9]++(?=(?:(?!global_step=)[^\r\n])*+\n))) "
             rb"\[(?P<duration>[0-9:]++)<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)(?=[,\]])"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
@@ -153,6 +167,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", _RWKV + rb"[^\n]{0,40}?, bsz [0-9x]++=([0-9]++),", int),
         Fact("precision", rb"^# RWKV-\S++ (BF16|FP16|FP32|TF32) on ", words={b"BF16": "bf16", b"FP16": "fp16", b"FP32": "fp32", b"TF32": "tf32"}),
         Fact("sequence_length", rb"^# Model = [0-9]++ n_layer, [0-9]++ n_embd, ([0-9]++) ctx_len$", int),
+        Fact("validation", rb"Epoch [0-9]++:" + _PART + rb"[1-9][0-9]*+" + _TO_FIRST_BATCH + rb")( )", lambda _: "False"),
         # Whether or not the lines of the validation are there: they are drawn over, and filtered out.
         # So may be a bar whose end the width of a terminal took.
         Fact("validation", _FIRST + rb"(?:[^\]\r\nv]++|(?<![ ,])v|v(?!al(?:id(?:ation)?+)?+[_/]))*+(val(?=[_/i])|\]|(?=[\r\n]))",

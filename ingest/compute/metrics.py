@@ -116,7 +116,7 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
             refuse_impossible(per_step, records, frame.rows)
             steps = frame.covered * _updates_per_record(records.reading, case)
             seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
-            kept = training(confirmed(frame, seconds, steps))
+            kept = training(confirmed(frame, seconds, steps), seconds / steps)
             return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])
     return None
 
@@ -132,7 +132,7 @@ def _from_series(session: Session, case: Facts) -> MetricFigure | None:
     if not given.timed or given.records.reading.span == "epoch":
         return None
     steps = given.covered * _updates_per_record(given.records.reading, case)
-    kept = training(given.pauses)
+    kept = training(given.pauses, given.paces)
     return _per_step(given.records, given.rows[kept], given.seconds[kept], steps[kept])
 
 

@@ -1,6 +1,7 @@
 """Rules: named ways from observations to one figure. Data with names; one table never mixes two.
 
-The house window drops the first fifth of the records, `max(1, n // 5)`, none where there is only one.
+The house window drops the first fifth of the records, `max(1, n // 5)`, none where there is only one
+(`ingest.compute.window`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from perfledger.ingest.compute.series import (
     scoped,
     series,
 )
-from perfledger.ingest.compute.window import training, warm_up
+from perfledger.ingest.compute.window import begin, training, warm_up
 from perfledger.parsers.contract import Window
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.session import Session
@@ -178,9 +179,9 @@ def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
 
 def _training(given: ThroughputSeries) -> Rows:
     """Return the training records of the house window; windows of others count whatever they hold."""
-    used = training(given.pauses)
+    used = training(given.pauses, given.paces)
     if len(given) and not len(used):
-        raise no_figure("only_pauses", records=len(given) - warm_up(len(given)))
+        raise no_figure("only_pauses", records=len(given) - begin(given.pauses, given.paces))
     return _at_least(1, used, len(given), 1)
 
 

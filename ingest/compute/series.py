@@ -98,6 +98,14 @@ class ThroughputSeries:
         return len(self.values)
 
     @property
+    def paces(self) -> Column:
+        """Return the seconds of each record per sample; NaN or infinite if it covers none."""
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return self.seconds / self.samples
+
+    @property
     def records(self) -> SessionRecords:
         """Return the records that it is of."""
         return self.frame.records

@@ -1,8 +1,8 @@
 """The house window: which records a figure rests on, and what else it holds.
 
-The window drops the first fifth of the records as warm-up. Records whose interval holds an evaluation, a checkpoint or
-the end of an epoch are no training steps and are left out of it, and so is the first of a program that was started
-again where it is slow; a stall without such a reason stays in.
+The window drops the first fifth of the records as warm-up, unless it is faster than the rest. Records whose interval
+holds an evaluation, a checkpoint or the end of an epoch are no training steps and are left out of it, and so is the
+first of a program that was started again where it is slow; a stall without such a reason stays in.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from perfledger.ingest.compute.frame import PauseFlags
 
+    Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
 #: Codes of the reasons why the records are too few to stand on.
@@ -29,6 +30,8 @@ TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses"})
 ENOUGH_RECORDS, ENOUGH_SECONDS = 5, 30.0
 #: A record below this share of the median speed is a stall.
 SLOW = 0.8
+#: Share of the records of the first fifth that must be faster than the rest, since the others start the program.
+_MOST = 0.75
 
 
 def warm_up(count: int) -> int:
@@ -36,11 +39,31 @@ def warm_up(count: int) -> int:
     return max(1, count // 5) if count > 1 else 0
 
 
-def training(pauses: PauseFlags) -> Rows:
+def begin(pauses: PauseFlags, paces: Column) -> int:
+    """Return the first record of the house window: the one after the warm-up.
+
+    A warm-up is slow. If the first fifth is faster than the rest, the pace of the run changes by a schedule, and the
+    window contains the fifth, except the slow records at its start.
+
+    Args:
+        pauses: what else took time in each of n records.
+        paces: the seconds of each per step or sample.
+    """
+    import numpy as np
+
+    fifth = warm_up(len(pauses))
+    known = (pauses == 0) & np.isfinite(paces)
+    early, late = np.sort(paces[:fifth][known[:fifth]]), paces[fifth:][known[fifth:]]
+    if len(early) < ENOUGH_RECORDS or not len(late) or early[int(_MOST * (len(early) - 1))] > SLOW * median(late):
+        return fifth
+    return max(1, int(np.argmax(known & (paces <= median(early) / SLOW))))
+
+
+def training(pauses: PauseFlags, paces: Column) -> Rows:
     """Return the indices of the training records after the warm-up, by what else took time in each record."""
     import numpy as np
 
-    first = warm_up(len(pauses))
+    first = begin(pauses, paces)
     return first + np.flatnonzero(pauses[first:] == 0)
 
 
@@ -52,7 +75,7 @@ def too_few(given: ThroughputSeries) -> Reason | None:
     """
     import numpy as np
 
-    used = training(given.pauses)
+    used = training(given.pauses, given.paces)
     new = (np.diff(given.steps, prepend=np.nan) != 0) | (np.diff(given.epochs, prepend=np.nan) != 0)
     done = used[new[used]]
     seconds = float(given.lasted[done].sum()) if given.lasted is not None else math.nan
@@ -71,7 +94,7 @@ def pauses(given: ThroughputSeries) -> Pauses | None:
     """
     import numpy as np
 
-    window, used = np.arange(warm_up(len(given)), len(given)), training(given.pauses)
+    window, used = np.arange(begin(given.pauses, given.paces), len(given)), training(given.pauses, given.paces)
     paused = window[given.pauses[window] != 0]
     if not len(paused):
         return None
@@ -94,7 +117,7 @@ def _known(value: float) -> float | None:
 
 def evenness(given: ThroughputSeries) -> Evenness | None:
     """Return how even the printed speeds of the training records in the window are; None for fewer than two."""
-    first = warm_up(len(given))
+    first = begin(given.pauses, given.paces)
     values = given.values[first:][given.pauses[first:] == 0]
     if len(values) < 2:
         return None

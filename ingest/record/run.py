@@ -617,13 +617,13 @@ def _of_series(series: Callable[[], ThroughputSeries]) -> dict[str, Any]:
 
 def _trace(given: ThroughputSeries) -> Trace:
     """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
-    shown = _bins(given)
+    shown, begin = _bins(given), window.begin(given.pauses, given.paces)
     steps, values = (column[shown].tolist() for column in (given.steps, given.values))
     return Trace(
         step=tuple(map(shortened, steps)),
         value=tuple(shortened(each, 6) for each in values),
         unit=given.unit,
-        skipped=sum(each < window.warm_up(len(given)) for each in shown),
+        skipped=sum(each < begin for each in shown),
     )
 
 

@@ -3,8 +3,8 @@
 `train_time` is the time spent training since the start, in whole milliseconds; the clock stops during validation. Each
 record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
 steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
-same fields. Only some versions print the tokens of a step; the others print their own source code at the head of the
-log, from which no figure is taken. That for MLX counts validations as well, most of which it does not print: there
+same fields; the last one tells the mean of the run. Only some versions print the tokens of a step; the others print
+their own source code at the head of the log, from which no figure is taken. That for MLX counts validations as well, most of which it does not print: there
 `tok_s` counts, which is of the last step alone; other copies may take it over all steps, so that their time counts.
 """
 
@@ -15,6 +15,9 @@ import numpy as np
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.conditions import lacks, says
 
+#: A mean differs by less than this share from the time over the steps, of which the first ten may not count.
+_OTHER_MEAN = 0.05
+
 
 def _since_reset(columns: Columns) -> Postprocessed:
     """Return the rows since the clock last began again, where that was within the warm-up."""
@@ -22,6 +25,12 @@ def _since_reset(columns: Columns) -> Postprocessed:
     resets = np.flatnonzero((np.diff(clock) < 0) & (np.diff(steps) > 0) & (steps[1:] <= 20)) + 1
     rows = np.arange(resets[-1] if len(resets) else 0, len(clock))
     return rows, {name: each[rows] for name, each in columns.items()}
+
+
+def _of_run(columns: Columns) -> Postprocessed:
+    """Return the mean of the whole run that its last line prints, as steps per second; in copies it is another mean."""
+    rows = np.flatnonzero(np.abs(columns["_mean"] * columns["_last"] / columns["_time"] - 1) < _OTHER_MEAN)
+    return rows, {"steps_per_second": 1e3 / columns["_mean"][rows]}
 
 
 def _sequences(printed: bytes) -> int:
@@ -55,6 +64,13 @@ FORMAT = Format(
             _STEP + rb"train_time:(?P<elapsed>[0-9]++\.[0-9]++)s " + _MEAN + rb"(?=\s)",
             unit="tokens/s",
             postprocess=_since_reset,
+        ),
+        Reading(
+            rb"step:(?<![\w.]step:)(?P<_last>[0-9]++)/(?P=_last) (?:(?:train|val)_\w++:[0-9.]++ ){0,4}+"
+            rb"train_time:(?P<_time>[1-9][0-9]*+)ms step_avg:(?P<_mean>[0-9.]++)ms(?=\s)",
+            unit="tokens/s",
+            span="run",
+            postprocess=_of_run,
         ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
         Reading(

@@ -302,3 +302,18 @@ def test_change_compares_the_halves_of_the_window(tmp_path: Path) -> None:
     """After two records of warm-up, the median of both halves is 100 / s; of the outer thirds it is 200 and 50 / s."""
     given, _ = of(steps(9.0, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0), tmp_path)
     assert window.evenness(given) == Evenness(10, 2, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "begin"),
+    [
+        ([9.0, 4.0, *[4.0] * 9, *[6.0] * 40], 1),  # grows by a schedule after one slow record
+        ([9.0, 9.0, 4.0, *[4.0] * 9, *[6.0] * 40], 2),
+        ([4.0] * 11 + [4.8] * 40, 10),  # a device that gets warm
+        ([9.0] * 11 + [4.0] * 40, 10),  # a warm-up
+        ([4.0] * 4 + [6.0] * 16, 4),  # too few to tell
+    ],
+)
+def test_a_fast_first_fifth_is_not_a_warm_up(seconds: list[float], begin: int, tmp_path: Path) -> None:
+    given, _ = of(steps(*seconds), tmp_path)
+    assert window.begin(given.pauses, given.paces) == begin

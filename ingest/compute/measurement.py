@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, computed_series
-from perfledger.ingest.compute.window import too_few
+from perfledger.ingest.compute.window import not_settled, too_few
 from perfledger.ingest.compute.witnesses.arithmetic import arithmetic_witness, summary_arithmetic
 from perfledger.ingest.compute.witnesses.clock import clock_witness
 from perfledger.ingest.compute.witnesses.counters import counters_witness, summary_counters
@@ -85,7 +85,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     given = computed_series(session, case)
     found = rules.figures(session, case, given)
     headline = found[rules.HEADLINE]
-    if isinstance(headline, Figure) and (reason := too_few(given())):
+    if isinstance(headline, Figure) and (reason := too_few(given()) or not_settled(given())):
         headline = found[rules.HEADLINE] = NoFigure(reason)
     stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):

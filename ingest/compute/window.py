@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
 
 #: Codes of the reasons why the records are too few to stand on.
-TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses"})
+TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses", "not_settled"})
 #: A figure needs so many records of training after the warm-up, or so many seconds.
 ENOUGH_RECORDS, ENOUGH_SECONDS = 5, 30.0
 #: A record below this share of the median speed is a stall.
 SLOW = 0.8
+#: Ratio of the speeds of both halves of the window from which on a run has not settled. The noise of shared machines
+#: reaches 1.5, as in raw_logs/resnet50/pytorch/cpu-n1d1-bs8-bf16/2.
+_RISES = 2.0
 #: Share of the records of the first fifth that must be faster than the rest, since the others start the program.
 _MOST = 0.75
 
@@ -85,6 +88,15 @@ def too_few(given: ThroughputSeries) -> Reason | None:
     if math.isnan(seconds):
         return Reason("too_few_training_records", needed)
     return Reason("too_short", {**needed, "seconds": float(f"{seconds:.3g}")})
+
+
+def not_settled(given: ThroughputSeries) -> Reason | None:
+    """Return the reason if the speed still rises so much within the window that its mean is not the pace of the run."""
+    used = training(given.pauses, given.paces)
+    half = len(used) // 2
+    early, late = (given.paces[each] for each in (used[:half], used[len(used) - half :]))
+    ratio = median(early) / median(late) if half else 1.0
+    return Reason("not_settled", {"records": len(used), "ratio": f"{ratio:.3g}"}) if ratio > _RISES else None
 
 
 def pauses(given: ThroughputSeries) -> Pauses | None:

@@ -2,8 +2,9 @@
 
 The speeds are means over a window of batches (100 unless changed), and absent until it is full; a slow batch shows in
 as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update, counted over the run or
-within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step. The
-metrics are indented by a tab, of which a terminal or an editor may have made blanks.
+within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step. Speeds of
+one device stand in the same block, and must agree with those of the job. The metrics are indented by a tab, of which a
+terminal or an editor may have made blanks.
 """
 
 from __future__ import annotations
@@ -66,6 +67,14 @@ FORMAT = Format(
             + _up_to(rb"throughput/samples_per_sec") + rb"<throughput>(?=\s)",
             unit="samples/s", counts="update", postprocess=_with_batch,
         ),
+        # Of one device, in the same block: times the devices it is that of the job.
+        *(
+            Reading(
+                _HEAD + _up_to(rb"throughput/device/" + counted + rb"_per_sec") + rb"<throughput>(?=\s)",
+                unit=unit, scope="device", counts="update", weak=True, marker=b"throughput/device/" + counted,
+            )
+            for counted, unit in ((b"tokens", "tokens/s"), (b"samples", "samples/s"))
+        ),
     ),
     facts=(
         *PYTORCH_JOB,
@@ -102,8 +111,8 @@ FORMAT = Format(
         ),
         NearMiss(b"[batch=1/4800]:\n\t Train time/batch: 0\n\t Train loss/train/total: 11.7500\n", "no speed: the window is not full"),
         NearMiss(b"[Eval batch=10/80] Eval on eval data:\n\t Eval throughput/samples_per_sec: 64.0000\n", "an evaluation"),
-        NearMiss(b"[batch=10/4800]:\n\t Train throughput/device/tokens_per_sec: 16384.0000\n", "of one device"),
-        NearMiss(b"[batch=10/4800]:\n         Train throughput/device/tokens_per_sec: 16384.0000\n", "of one device"),
+        Sample(b"[batch=10/4800]:\n\t Train throughput/device/tokens_per_sec: 16384.0000\n", step=10, throughput=16384),
+        Sample(b"[batch=10/4800]:\n         Train throughput/device/samples_per_sec: 8.0000\n", step=10, throughput=8),
         NearMiss(b"[batch=10/4800]:\n\t Train throughput/tokens_per_sec: 131072.0", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -330,18 +331,34 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
 def framework_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     """Compare what the training program prints between the lines of a format that stands over its own.
 
-    Its lines may count more time than training, but not less.
+    Its lines may count more time than training, but not less. Without such a program, compare the speeds that the
+    format's other lines print, as of one device where the figure is of lines of the job.
     """
     if session.view is None:
-        raise no_figure("no_other_lines")
-    told = {name: each.value for name, each in session.view.facts.items()} | dict(case)
-    found = rules.figure(rules.HEADLINE, session.view, told)
-    alike = (
-        {UNITS[found.unit].counts, UNITS[headline.unit].counts} == {"sample"} if isinstance(found, Figure) else False
-    )
-    if isinstance(found, NoFigure) or found.scope != headline.scope or not (alike or found.unit == headline.unit):
+        found = _of_other_lines(session, case, given, headline)
+    else:
+        told = {name: each.value for name, each in session.view.facts.items()} | dict(case)
+        found = rules.figure(rules.HEADLINE, session.view, told)
+    if isinstance(found, NoFigure) or found.scope != headline.scope or not _is_same_unit(found.unit, headline.unit):
         raise no_figure("other_scope")
     if HOLDS_MORE <= (holds := found.value / headline.value) < least_alike("framework"):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
     lines = found.first_line, found.last_line
     return judged("framework", found.value, headline.value, headline.unit, found.arithmetic, lines)
+
+
+def _is_same_unit(one: str, other: str) -> bool:
+    return one == other or {UNITS[one].counts, UNITS[other].counts} == {"sample"}
+
+
+def _of_other_lines(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Figure | NoFigure:
+    """Return the figure of lines that print a speed of the same unit and are not those of the headline."""
+    others = [
+        each
+        for each in session.records
+        if each.table is not given.records.table and "throughput" in each and each.reading.span in ("step", "interval")
+    ]
+    alike = next((each for each in others if len(each) and each.reading.unit == headline.unit), None)
+    if alike is None:
+        raise no_figure("no_other_lines")
+    return rules.figure(rules.HEADLINE, dataclasses.replace(session, records=(alike,)), case)

@@ -49,7 +49,8 @@ def _epochs(columns: Columns) -> Postprocessed:
         states = np.flatnonzero(np.isfinite(steps))
         rows = states[np.diff(columns["epoch"][states], prepend=np.nan) != 0]
     found = {name: columns[name][rows] for name in ("epoch", "loss")} | {"steps": steps[rows]}
-    found["evaluated"] = np.full(len(rows), float(evaluated))
+    if evaluated:
+        found["evaluated"] = np.ones(len(rows))
     rate = columns["steps_per_second"][rows]
     seconds = columns["step_seconds"][rows] if "step_seconds" in columns else np.full(len(rows), np.nan)
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
@@ -98,7 +99,7 @@ _BEGUN = (
 )
 #: A bar up to its steps; and what follows them up to the bar of a validation, or up to that of one that begins.
 _PART = rb" *+(?:[0-9]{1,2}%)?+(?:\|[^|\r\n]++\|)?+ "
-_TO_VALIDATION = rb"/(?:[0-9]++|\?)(?= \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+Validati"
+_TO_VALIDATION = rb"/(?:[0-9]++|\?)(?= \[(?:(?!global_step=)[^\]\r\n]){0,1000}+\][ \r\n]{0,1000}+Validati"
 _TO_FIRST_BATCH = _TO_VALIDATION + rb"[\w ]{0,60}+: ++0(?:it|%)"
 #: The bar of an epoch that is not over, and behind it that of a validation.
 _WITHIN = rb"Epoch [0-9]++: ++(?:[0-9]{1,2}%)?+(?:\|[^|\r\n]++\|)?+ [0-9]++/(?:[0-9]++|\?) \[[^\]\r\n]{0,1000}+\][ \r\n]{0,1000}+(Validati)"

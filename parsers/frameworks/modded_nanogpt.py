@@ -107,7 +107,8 @@ FORMAT = Format(
         Sample(b"step:12/1770 train_time:1250ms step_avg:104.17ms", step=12, loss=float("nan"), clock=1.25),
         Sample(b"step:12/1770 train_time:1.250s step_avg:104.17ms\n", step=12, clock=1.25),
         NearMiss(b"step:12/1770 val_loss:3.5 train_time:1.250s step_avg:104.17ms\n", "validation"),
-        Sample(b"step:9/9 val_loss:2.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
+        Sample(b"step:1770/1770 val_loss:3.2500 train_time:177000ms step_avg:100.00ms\n", _last=1770, _time=177000, _mean=100),
+        Sample(b"step:9/10 val_loss:2.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
         Sample(
             b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154453\n",
             step=30, loss=4.5, clock=3.125, throughput=154453,

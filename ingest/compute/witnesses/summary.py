@@ -331,11 +331,11 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
 def framework_witness(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     """Compare what the training program prints between the lines of a format that stands over its own.
 
-    Its lines may count more time than training, but not less. Without such a program, compare the speeds that the
-    format's other lines print, as of one device where the figure is of lines of the job.
+    Its lines may count more time than training, but not less. Without such a program, compare the speeds of one device
+    with those of the job, if the lines of the format print both.
     """
     if session.view is None:
-        found = _of_other_lines(session, case, given, headline)
+        found = _of_other_lines(session, case, given)
     else:
         told = {name: each.value for name, each in session.view.facts.items()} | dict(case)
         found = rules.figure(rules.HEADLINE, session.view, told)
@@ -351,14 +351,11 @@ def _is_same_unit(one: str, other: str) -> bool:
     return one == other or {UNITS[one].counts, UNITS[other].counts} == {"sample"}
 
 
-def _of_other_lines(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Figure | NoFigure:
-    """Return the figure of lines that print a speed of the same unit and are not those of the headline."""
-    others = [
-        each
-        for each in session.records
-        if each.table is not given.records.table and "throughput" in each and each.reading.span in ("step", "interval")
-    ]
-    alike = next((each for each in others if len(each) and each.reading.unit == headline.unit), None)
-    if alike is None:
+def _of_other_lines(session: Session, case: Facts, given: ThroughputSeries) -> Figure | NoFigure:
+    """Return the figure of the lines of one device if the headline is of those of the job, or the reverse."""
+    own = given.records.reading
+    others = (each for each in session.records if len(each) and each.reading.scope != own.scope)
+    alike = next((each for each in others if "throughput" in each and each.reading.unit == own.unit), None)
+    if alike is None or "run" in (alike.reading.span, own.span):
         raise no_figure("no_other_lines")
     return rules.figure(rules.HEADLINE, dataclasses.replace(session, records=(alike,)), case)

@@ -96,7 +96,7 @@ FORMAT = Format(
     start=TRAINER.start,
     before_start=rb"^python[\d.]*+ |Process rank: -?+[0-9]|Training/evaluation parameters ",
     end=rb"- __main__ - ++global_step = [0-9]++, average loss = |Training completed\. Do not forget to share",
-    over=("frameworks.hf_trainer",),
+    over=("frameworks.hf_trainer", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps"),
     readings=(_BAR, replace(_BAR, span="epoch", pauses=(), postprocess=_of_complete_bars)),
     facts=(
         Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),

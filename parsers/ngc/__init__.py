@@ -1,6 +1,8 @@
 """Printers of NVIDIA's NGC DeepLearningExamples."""
 
-from perfledger.parsers.contract import Fact
+import numpy as np
+
+from perfledger.parsers.contract import Columns, Fact, Postprocessed, Reading
 from perfledger.parsers.contract.conditions import lacks
 from perfledger.parsers.frameworks import PYTORCH_JOB
 
@@ -41,6 +43,38 @@ BERT_SQUAD = (
 )
 #: Of several batches per update the printed steps count none but the last: true of a head that states one, or nothing.
 ONE_BATCH_PER_UPDATE = lacks(rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)")
+
+
+def _whole_batches(columns: Columns) -> Postprocessed:
+    """Return the states of `run_squad.py`'s bars with the epoch of each; the last batch of an epoch may be a smaller one.
+
+    Of ranks that draw their bars in turn, one may begin an epoch before another has ended the one before.
+    """
+    step, total = columns["step"], columns["total_steps"]
+    done = np.unwrap(step, period=float(total[0]))
+    rows = np.flatnonzero(step < total)
+    return rows, {"epoch": np.floor(done / total)[rows], "step": step[rows], "clock": columns["clock"][rows]}
+
+
+def squad_bar(marker: bytes) -> Reading:
+    """Return the reading of the bar `Iteration:` that `run_squad.py` draws anew in each epoch.
+
+    Its seconds are whole ones since the epoch began; its speed is smoothed.
+
+    Args:
+        marker: stands in the lines between the bars, which tell them from those of other programs.
+    """
+    return Reading(
+        rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<total_steps>[1-9][0-9]*+) "
+        rb"\[(?P<elapsed>[0-9:]++)<[0-9:]++, ++[0-9.]++(?:it/s|s/it)",
+        unit="sequences/s",
+        repeated=True,
+        weak=True,
+        marker=marker,
+        epoch_timer=True,
+        where=ONE_BATCH_PER_UPDATE,
+        postprocess=_whole_batches,
+    )
 
 
 #: What Apex says that its levels of optimisation do.

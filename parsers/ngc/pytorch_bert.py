@@ -25,7 +25,9 @@ _SAVED = (
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
     framework="NGC PyTorch",
-    over=("frameworks.dllogger_text", "frameworks.hf_iteration"),
+    over=(
+        "frameworks.dllogger_text", "frameworks.hf_iteration", "ngc.pytorch_bert_squad", "ngc.pytorch_bert_squad_steps",
+    ),
     marker=b"raining",
     start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
     before_start=rb"^python3? ",

@@ -1,25 +1,32 @@
-"""NGC DeepLearningExamples, PyTorch BERT fine-tuning on SQuAD (`run_squad.py`, since 2020): a DLLogger line per 50 steps.
+"""NGC DeepLearningExamples, PyTorch BERT fine-tuning on SQuAD (`run_squad.py`, since 2020): bars, and a line per 50 steps.
 
-The lines print losses only; their clocks give a throughput. Steps go on from epoch to epoch, but lines are counted from
-the beginning of each, so that their distance varies. `training_sequences_per_second` is `max_steps` times the batch of
-the job over the time, even if the epochs end before `max_steps`: on many devices it is up to several times too high. It
-holds the warm-up as well. `train_batch_size` is that of a device. `amp` means O2 of Apex, as does `fp16`.
+A bar prints the whole seconds since the epoch began, after each step or several. Without bars the clocks of
+the DLLogger lines, which print losses only, give a throughput. Their steps go on from epoch to epoch, but lines are
+counted from the beginning of each, so that their distance varies. `training_sequences_per_second` is `max_steps` times the batch of
+the job over the time, even if the epochs end before `max_steps`: on many devices it is up to several times too high,
+and the seconds of the steps are right. It holds the warm-up as well. `train_batch_size` is that of a device. `amp` means O2 of Apex, as does `fp16`.
 """
 
-from perfledger.parsers.contract import DLLOGGER_CLOCK, Format, NearMiss, Reading, Sample, up_to
-from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
+import numpy as np
+
+from perfledger.parsers.contract import DLLOGGER_CLOCK, Format, NearMiss, Reading, Sample, Trap, up_to
+from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
 
 _CONFIG = rb" - PARAMETER Config : "
+_LINE = (
+    b"DLL 2026-11-20 08:25:20.500000 - Training Epoch: 0 Training Iteration: 51  step_loss : 5.75  learning_rate : 0.0 "
+)
 
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD",
     framework="NGC PyTorch",
-    over=("frameworks.dllogger_text", "frameworks.hf_iteration"),
+    over=("frameworks.dllogger_text", "frameworks.hf_iteration", "ngc.pytorch_bert_squad_steps"),
     marker=b"raining",
     start=_CONFIG + up_to(rb"doc_stride=", _CONFIG),
     before_start=rb"^(?:python3?|torchrun) |^device: \S++ n_gpu: |key:store_based_barrier_key:1 ",
     end=rb"training_sequences_per_second : ",
     readings=(
+        squad_bar(b"step_loss : "),
         Reading(
             DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++step_loss : <loss>(?=\s)",
             unit="sequences/s",
@@ -31,12 +38,13 @@ FORMAT = Format(
             rb"(?: sequences/s)? ++final_loss : \S++(?: None)?+[\t \r]*+(?=\n|\Z)",
             unit="sequences/s",
             span="run",
+            trap=Trap("clock", "planned_steps", most=np.inf),
         ),
     ),
     facts=BERT_SQUAD,
     samples=(
         Sample(
-            b"DLL 2026-11-20 08:25:20.500000 - Training Epoch: 0 Training Iteration: 51  step_loss : 5.75  learning_rate : 0.0 ",
+            _LINE,
             clock=1795163120.5, epoch=0, step=51, loss=5.75,
         ),
         Sample(
@@ -52,6 +60,8 @@ FORMAT = Format(
             b"DLL 2026-11-20 08:26:15.500000 -  e2e_inference_time : 57.5  inference_sequences_per_second : 556.25 ",
             "inference",
         ),
-        NearMiss(b"Iteration:  36%|###6      | 101/278 [00:57<01:35,  1.85it/s]", "a smoothed speed of one rank's bar"),
+        Sample(b"Iteration:  36%|###6      | 101/278 [00:57<01:35,  1.85it/s]\n" + _LINE, step=101, total_steps=278, clock=57),
+        NearMiss(b"Iteration:   0%|          | 0/278 [00:00<?, ?it/s]\n", "nothing done yet"),
+        NearMiss(b"Evaluating:  36%|###6      | 101/278 [00:57<01:35,  1.85it/s]\n", "an evaluation"),
     ),
 )  # fmt: skip

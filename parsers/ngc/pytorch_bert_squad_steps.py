@@ -1,31 +1,44 @@
 """NGC DeepLearningExamples, PyTorch BERT fine-tuning on SQuAD before DLLogger (`run_squad.py`, until 2020).
 
-Every rank prints a `Step` line per 50 steps of an epoch, with a loss only; their clocks of whole seconds give a throughput.
-`training throughput` is added by the wrapper of the benchmark, from a progress bar of which the last rate or count may be
-meant: where the clocks contradict it, they are right.
+Every rank draws a bar with the whole seconds since the epoch began, and prints a `Step` line per 50
+steps of an epoch, with a loss only: without bars, the clocks of these lines give a throughput. `training throughput` is
+added by the wrapper of the benchmark, from the last rate of a bar or from its count: where the seconds of the steps
+contradict it, they are right.
 """
 
-from perfledger.parsers.contract import Format, NearMiss, Reading, Sample
-from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
+import numpy as np
+
+from perfledger.parsers.contract import Format, NearMiss, Reading, Sample, Trap
+from perfledger.parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE, squad_bar
+
+_LINE = b"11/20/2026 10:36:08 - INFO - __main__ -   Step 51: Loss 5.75, LR 0.0 "
 
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD (steps)",
     framework="NGC PyTorch",
+    over=("frameworks.hf_iteration", "ngc.pytorch_bert_squad"),
     marker=b": Loss ",
     start=rb"(?m)^(?:python|torchrun) ++(?:-m torch\.distributed\.launch )?+(?:--nproc_per_node=\d++ )?+run_squad\.py ",
     end=rb"(?m)^ ?+training throughput: ",
     readings=(
+        squad_bar(b": Loss "),
         Reading(
             rb"\d\d/\d\d/\d{4} (?P<clock>\d\d:\d\d:\d\d) - INFO - __main__ - {2,}+Step <step>: Loss <loss>, LR ",
             unit="sequences/s",
             repeated=True,
             where=ONE_BATCH_PER_UPDATE,
         ),
-        Reading(rb"(?m)^ ?+training throughput: <throughput>(?=\s)", unit="sequences/s", span="run", weak=True, marker=b"raining throughput: "),
+        Reading(
+            rb"(?m)^ ?+training throughput: <throughput>(?=\s)", unit="sequences/s", span="run", weak=True,
+            marker=b"raining throughput: ", trap=Trap("clock", "speed_of_bar", most=np.inf),
+        ),
     ),
     facts=BERT_SQUAD,
     samples=(
-        Sample(b"11/20/2026 10:36:08 - INFO - __main__ -   Step 51: Loss 5.75, LR 0.0 ", step=51, loss=5.75),
+        Sample(_LINE, step=51, loss=5.75),
+        Sample(b"Iteration:  20%|##        | 51/259 [00:24<01:40,  2.09it/s]\n" + _LINE, step=51, total_steps=259, clock=24),
+        NearMiss(b"Iteration:   0%|          | 0/259 [00:00<?, ?it/s]\n", "nothing done yet"),
+        NearMiss(b"Epoch:  50%|#####     | 1/2 [02:04<02:04, 124.93s/it]\n", "of the epochs"),
         Sample(b" training throughput: 74.25\n", throughput=74.25),
         NearMiss(b"11/20/2026 10:36:08 - INFO - __main__ -     Num steps = 21899", "the plan"),
         NearMiss(b" training throughput: 74.2", "cut inside the number, perhaps"),

@@ -38,6 +38,8 @@ SLICE = re.compile(r"\bMIG\b", re.IGNORECASE)
 PEAKS = Path(__file__).resolve().parent / "peaks.toml"
 #: Above this multiple of the first loss, training counts as diverged; smaller rises are noise.
 _DIVERGED = 2.0
+#: Steps by which a sum of whole steps may be off, in floating point.
+_COUNT_ROUNDING = 1e-6
 
 
 def metrics(
@@ -104,6 +106,8 @@ def _latency(session: Session, case: Facts, headline: Figure | NoFigure, untimed
 
 def _stepped(session: Session, case: Facts) -> MetricFigure | None:
     """Return the same from printed seconds or clocks, which need no batch size."""
+    import numpy as np
+
     for records in _steps(session):
         frame = one_row_per_step(records)
         per_step = None if _tells_more(frame) else frame.step_seconds
@@ -114,7 +118,8 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
         counted = records.reading.span != "epoch" or "steps" in frame
         if per_step is not None and counted and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
-            steps = frame.covered * _updates_per_record(records.reading, case)
+            # The last step of an epoch may hold fewer samples and count as a part of one.
+            steps = np.ceil(frame.covered - _COUNT_ROUNDING) * _updates_per_record(records.reading, case)
             seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
             kept = training(confirmed(frame, seconds, steps), seconds / steps)
             return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])

@@ -3,9 +3,11 @@
 `train_time` is the time spent training since the start, in whole milliseconds; the clock stops during validation. Each
 record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
 steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
-same fields; the last one tells the mean of the run. Only some versions print the tokens of a step; the others print
-their own source code at the head of the log, from which no figure is taken. That for MLX counts validations as well, most of which it does not print: there
-`tok_s` counts, which is of the last step alone; other copies may take it over all steps, so that their time counts.
+same fields; the last one tells the mean of the run. Some programs print validation lines alone (track 3, in seconds; a
+process may run several times in turn). Only some versions print the tokens of a step; the others print their own source
+code at the head of the log, from which no figure is taken. That for MLX counts validations as well, most of which it
+does not print: there `tok_s` counts, which is of the last step alone; other copies may take it over all steps, so that
+their time counts.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ _TIMES = rb"train_time:[0-9]++ms step_avg:[0-9.]++ms"
 FORMAT = Format(
     title="modded-nanogpt",
     framework="PyTorch",
-    marker=b" step_avg:",
-    start=rb"(?m)^logs/[0-9a-f-]{36}\.txt[ \t\r]*+$",
+    marker=b" train_time:",
+    start=rb"(?m)^logs/[0-9a-f-]{36}\.txt[ \t\r]*+$|^step:([0-9]++)/\1 val_loss:[^\n]*+\n(?P<start>step:0/)",
     end=rb"peak memory (?:consumption|allocated): ",
     readings=(
         Reading(
@@ -88,6 +90,17 @@ FORMAT = Format(
             where=says(rb"^world_size:"),
             postprocess=_since_reset,
         ),
+        # Programs that print validations alone.
+        *(
+            Reading(
+                _STEP + rb"val_loss:[0-9.]++ train_time:(?P<elapsed>%s)(?=m?+s[ \r\n])" % time,
+                unit="tokens/s",
+                factors={"elapsed": factor},
+                where=lacks(rb"^mlx_version:"),
+                postprocess=_since_reset,
+            )
+            for time, factor in ((rb"[0-9]++(?=m)", 1e-3), (rb"[0-9]++\.[0-9]++", 1.0))
+        ),
     ),
     facts=(
         Fact("framework", rb"^(mlx_version):", words={b"mlx_version": "MLX"}),
@@ -106,9 +119,10 @@ FORMAT = Format(
         ),
         Sample(b"step:12/1770 train_time:1250ms step_avg:104.17ms", step=12, loss=float("nan"), clock=1.25),
         Sample(b"step:12/1770 train_time:1.250s step_avg:104.17ms\n", step=12, clock=1.25),
-        NearMiss(b"step:12/1770 val_loss:3.5 train_time:1.250s step_avg:104.17ms\n", "validation"),
         Sample(b"step:1770/1770 val_loss:3.2500 train_time:177000ms step_avg:100.00ms\n", _last=1770, _time=177000, _mean=100),
-        Sample(b"step:9/10 val_loss:2.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
+        Sample(b"step:125/1770 val_loss:3.5 train_time:13.250s step_avg:104.17ms\n", step=125, clock=13.25),
+        Sample(b"step:125/1770 val_loss:3.5 train_time:13250ms\n", step=125, clock=13.25),
+        Sample(b"val_bpb:1.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
         Sample(
             b"step:30/600 train_loss:4.5 train_time:3125ms step_avg:104.17ms tok_s:154453\n",
             step=30, loss=4.5, clock=3.125, throughput=154453,

@@ -2,7 +2,7 @@
 
 A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
 Which markers of all formats stand in a chunk is found in one pass, so that a further format costs next to nothing where
-its marker is absent.
+its marker is absent. A JSON document that quotes lines of a log in its strings is not that log.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from perfledger.parsers.contract import Format
 from perfledger.parsers.contract.chunk import Chunk
@@ -30,6 +32,8 @@ PROBES = 16
 PROBE_BYTES = CHUNK // 4
 #: Bytes in which markers are looked for at once, and the least of those that are.
 _PIECE, _LONG = 1 << 16, 4
+#: A string of JSON.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(?P<key>(?=\s*+:))?+')
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     is enough: printers of one family announce themselves alike, and without records nothing could be read differently.
     """
     known = formats()
-    seen = [_Searched(each, _markers().present(each)) for each in chunks]
+    seen = [_Searched(each, _markers().present(each)) for each in _without_sentences(list(chunks))]
     present = frozenset[bytes]().union(*(each.markers for each in seen))
     marked = [each for each in known if each.marker in present]
     for weak in (False, True):
@@ -126,6 +130,22 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     begins = {each.id: each.start for each in known}
     likely = sorted(known, key=lambda each: bool(each.start) and each.start in map(begins.get, each.over))
     return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
+
+
+def _without_sentences(chunks: list[Chunk]) -> list[Chunk]:
+    """Return chunks of one JSON document without the words of its values, which may quote a log; others as they are."""
+    if not chunks or not chunks[0].text.lstrip().startswith((b"[", b"{")):
+        return chunks
+    try:
+        msgspec.json.decode(b"".join(each.text for each in chunks), type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return chunks
+    return [replace(each, text=_STRING.sub(_without_words, each.text)) for each in chunks]
+
+
+def _without_words(string: re.Match[bytes]) -> bytes:
+    """Return a string of the same length; keys and single words stay as they are."""
+    return string[0] if string["key"] is not None or b" " not in string[0] else b'"%s"' % (b"_" * (len(string[0]) - 2))
 
 
 def probes(path: Path) -> Iterator[Chunk]:

@@ -74,7 +74,7 @@ FORMAT = Format(
             span="run",
             postprocess=_of_run,
         ),
-        Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
+        Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True, marker=b" step_avg:"),
         Reading(
             _STEP + rb"train_loss:<loss> " + _TIME + rb"step_avg:[0-9.]++ms tok_s:<throughput>(?=\s)",
             unit="tokens/s",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -49,10 +50,17 @@ def test_only_its_own_format_reads_a_made_log(path: Path) -> None:
     """Each format by itself, without the order in which claims are settled."""
     text = b"".join(chunk.text for chunk in chunks(path, Noise()))
     marked = [each for each in formats() if each.marker in text]
-    readers = [each for each in marked if any(one.regex.search(text) for one in each.readings)]
+    readers = [each for each in marked if any(one.marker in text and one.regex.search(text) for one in each.readings)]
     # Of those that stand over others, one may stand over another.
     above = [each.id for each in readers if each.over and not any(each.id in other.over for other in readers)]
     assert (above or [each.id for each in readers]) == [path.parent.name]
+
+
+def test_a_document_that_quotes_a_log_is_not_that_log(tmp_path: Path) -> None:
+    lines = ["Training throughput: 40000.50 tok/s", '"train_epoch_items/sec": [ is a key of DLLogger']
+    path = tmp_path / "notes.json"
+    path.write_text(json.dumps([{"value": 40000.5, "traps": lines}], indent=1))
+    assert ids(path) == []
 
 
 @pytest.mark.parametrize(("first", "second"), list(pairwise([*MADE, MADE[0]])), ids=lambda path: path.parent.name)

@@ -5,14 +5,26 @@ continues the count of iterations, so its mean begins at its first record. It le
 iterations, such as checkpoints and evaluations. `IMS_PER_BATCH` is the batch size of the job, and counts only below
 `Running with full config:`: the file of the configuration is printed above it as it is, before the command line changes
 it. `Auto-scaling the config` below changes it again for another number of devices. If a hook of the user computes
-validation losses, the same line ends with them. `Overall training speed` is printed after a crash as well.
+validation losses, the same line ends with them. `plain_train_net.py` has no hook that takes the time (source:
+detectron2's `tools/` and `utils/events.py`): there the clocks of the lines count, in whole seconds. `Overall training speed` is printed after a crash as well.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from perfledger.parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, up_to
+from perfledger.parsers.contract import (
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Sample,
+    up_to,
+)
 
 
 def since_start(columns: Columns) -> Postprocessed:
@@ -43,6 +55,15 @@ FORMAT = Format(
             cumulative_since=2,
             postprocess=since_start,
         ),
+        Reading(
+            rb"(?P<clock>[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\]? (?:d2|detectron2)\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\nei]++)?+iter: <step> ++"
+            rb"total_loss: <loss> (?:[^\r\n tl]++| (?!(?:last_)?+time: |lr: )|[tl])*+ lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+(?=\s)",
+            unit="images/s",
+            pauses=(
+                Pause("evaluation", rb"Start inference on ", b"[11/20 09:10:00 d2.evaluation.evaluator]: Start inference on 50 batches"),
+                Pause("checkpoint", rb"Saving checkpoint to ", b"[11/20 09:10:00 fvcore.common.checkpoint]: Saving checkpoint to out/model_final.pth"),
+            ),
+        ),
     ),
     facts=(
         Fact("devices", rb"Rank of current process: \d++\. World size: (\d++)", int),
@@ -71,6 +92,10 @@ FORMAT = Format(
             b"[11/20 09:00:00 fastreid.utils.events]:  eta: 1:02:03  epoch/iter: 2/599  total_loss: 4.125  loss_cls: 1.25  loss_triplet: 0.125  "
             b"time: 0.2500  data_time: 0.0100  lr: 3.50e-04  max_mem: 3000M\n",
             step=599, loss=4.125, step_seconds=0.25, reader_seconds=0.01, memory=3000,
+        ),
+        Sample(
+            b"[11/20 09:00:00 d2.utils.events]:  eta: 1:02:03  iter: 39  total_loss: 4.125  loss_cls: 1.25  loss_box_reg: 0.125    lr: 0.00039  max_mem: 3000M\n",
+            step=39, loss=4.125, memory=3000,
         ),
         NearMiss(
             b"[11/20 09:10:00 d2.engine.hooks]: Overall training speed: 997 iterations in 0:04:09 (0.2500 s / it)",

@@ -3,7 +3,8 @@
 Both stand on the last step before them, or on the mean of a sink of several. `per_step_time` is cut to whole
 milliseconds; `samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own. The first versions
 print one line with the milliseconds of the last step, `time:1250.125 ms`, and no samples. Of logs that were searched
-for `Epoch:`, as the manual does, the first lines are left.
+for `Epoch:`, as the manual does, the first lines are left. In dynamic graphs (source: the loss callback and the guide
+of `pynative`, 2025) a line has the milliseconds of one step and the TFLOP/s of a device, and no epoch.
 """
 
 from perfledger.parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
@@ -23,7 +24,7 @@ _DRAWN = rb"(?:[^\r\n]*+\r(?!\n))*+"
 FORMAT = Format(
     title="MindFormers",
     framework="MindSpore",
-    marker=b"Epoch:[",
+    marker=b"step:[",
     unproven=True,
     readings=(
         Reading(
@@ -46,6 +47,14 @@ FORMAT = Format(
             unit="samples/s",
             span="step",
             marker=b"overflow cond: ",
+            factors={"step_seconds": 1e-3},
+        ),
+        Reading(
+            rb"\{ step:\[ *+<step>/ *+<total_steps>\], loss: ++<loss>, per_step_time: ++<step_seconds>ms, "
+            rb"(?:[^\r\n{}t]++|t(?!hroughput: ))*+(?:throughput: ++(?P<flops>[0-9.]++)T )?+\}",
+            unit="samples/s",
+            span="step",
+            marker=b" per_step_time: ",
             factors={"step_seconds": 1e-3},
         ),
     ),
@@ -76,6 +85,12 @@ FORMAT = Format(
             b"- INFO - { Epoch:[  1/  2], step:[   13/  500], loss: 8.800, per_step_time: 1250ms, lr: 1e-05, overflow cond: False\n",
             epoch=1, total_epochs=2, step=12, total_steps=500, loss=8.8, step_seconds=1.25,
         ),
+        Sample(
+            b"2026-11-20 10:15:08,123 - mindformers./output/log[loss_callback.py:290] - INFO - { step:[   12/  500], loss:   8.812500, per_step_time:   1250ms, "
+            b"load_balancing_loss:   1.093750, lr: 1.000000e-05, grad_norm:  13.500000, throughput:  25.50T }\n",
+            step=12, total_steps=500, loss=8.8125, step_seconds=1.25, flops=25.5,
+        ),
+        NearMiss(b"- INFO - { step:[   12/  500], loss: N/A (non-last PP stage, refer to last stage for real loss), per_step_time:   1250ms, grad_norm: NaN }\n", "of a stage"),
         NearMiss("- INFO -    2.4% |█         | 3.20000 samples/s/p  0:10:20 }\n".encode(), "of which step?"),
         NearMiss(b"Epoch:[  0/ 10], step:[  312/ 1875], loss:[0.002/0.012], time:2.345 ms, lr:0.01\n", "another program of MindSpore"),
         NearMiss(

@@ -33,7 +33,8 @@ SILENT = {
     "frameworks.olmo_core", "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds",
     "frameworks.sam2", "frameworks.voiceprint", "frameworks.wenet", "frameworks.xtuner",
     "ngc.mxnet_resnet50_speed", "ngc.tensorflow2_bert", "ngc.tensorflow_bert", "ngc.tensorflow_transformer_xl",
-    "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_glue", "paddle.nlp_uie", "paddle.paddle3d", "paddle.paddlex",
+    "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_examples", "paddle.nlp_glue", "paddle.nlp_uie", "paddle.paddle3d",
+    "paddle.paddlex",
     "paddle.reproduction", "paddle.science", "paddle.seg", "paddle.speech", "paddle.video",
 }  # fmt: skip
 #: Formats with a figure whose arithmetic nobody has written into `hand` yet. Do not add to them.

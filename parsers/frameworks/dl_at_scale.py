@@ -1,0 +1,43 @@
+"""NERSC's tutorials "Deep Learning at Scale" (`train.py`, since 2021) and programs made of them: a line per epoch.
+
+Source: `train.py` of these tutorials. The speed is that of the job: the global batch times the steps, divided by the
+seconds of the epoch, without validations and with the wait for data. The first epoch includes the start.
+"""
+
+from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+
+FORMAT = Format(
+    title="Deep Learning at Scale (NERSC)",
+    framework="PyTorch",
+    marker=b"Time taken for epoch ",
+    unproven=True,
+    start=rb"- root - INFO - -{18} Configuration -{18}",
+    end=rb"- root - INFO - DONE ---- rank 0",
+    readings=(
+        Reading(
+            rb"\bTime taken for epoch <epoch> is <duration> sec, avg <throughput> samples/sec(?=\s)",
+            unit="samples/s",
+            span="epoch",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"  Total validation time: ",
+                    b"2026-11-20 10:00:50,125 - root - INFO -   Total validation time: 12.5 sec",
+                    inside="none",
+                ),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"\bglobal_batch_size:? ([0-9]++)$", int),
+        Fact("devices", rb"\bworld_size:? ([0-9]++)$", int),
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 10:00:38,125 - root - INFO - Time taken for epoch 2 is 640.5 sec, avg 96.25 samples/sec\n",
+            epoch=2, duration=640.5, throughput=96.25,
+        ),
+        NearMiss(b"2026-11-20 10:00:38,125 - root - INFO - Time taken for epoch 2 is 640.5 sec\n", "no speed: another program"),
+        NearMiss(b"Time taken for epoch 2 is 640.5 sec, avg 96.2", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,37 @@
+"""PaddleNLP's examples until 2022 (text classification, matching) and their copies: steps per second since the last line.
+
+Source: `train.py` of PaddleNLP's `examples/text_classification` and `examples/text_matching`. A step is a batch of each
+device, whose size no line states; rank 0 prints. An evaluation lies in the record that follows it. Two decimals are all
+that is printed. Copies in PyTorch that print a learning rate behind the speed take a mean since the start, and are not
+read.
+"""
+
+from __future__ import annotations
+
+from perfledger.parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from perfledger.parsers.paddle import IN_PADDLE, LAUNCHER, of_two_decimals
+
+FORMAT = Format(
+    title="PaddleNLP examples",
+    marker=b" step/s",
+    unproven=True,
+    readings=(
+        Reading(
+            rb"\bglobal step <step>, epoch: <epoch>, batch: [0-9]++, loss: <loss>, (?:acc(?:u(?:racy)?+)?+: [0-9.]++, )?+"
+            rb"speed: <steps_per_second> step/s(?=[ \t\r]*+\n)",
+            unit="samples/s",
+            postprocess=of_two_decimals,
+            pauses=(Pause("evaluation", rb"eval (?:dev )?+loss: ", b"eval loss: 0.50000, accuracy: 0.75000"),),
+        ),
+    ),
+    facts=(IN_PADDLE, *LAUNCHER),
+    samples=(
+        Sample(
+            b"global step 20, epoch: 1, batch: 20, loss: 0.62500, accu: 0.75000, speed: 2.75 step/s\n",
+            step=20, epoch=1, loss=0.625, steps_per_second=2.75,
+        ),
+        Sample(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, speed: 12.50 step/s\n", step=100, steps_per_second=12.5),
+        NearMiss(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, speed: 12.50 step/s, lr: 0.0000100000\n", "a mean since the start"),
+        NearMiss(b"global step 100, epoch: 1, batch: 99, loss: 0.62500, speed: 12.5", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -25,7 +25,7 @@ SILENT = {
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50",
     "frameworks.bigdl", "frameworks.chainer", "frameworks.habitat",
     "frameworks.composer", "frameworks.detectron2_json", "frameworks.dinov2_json", "frameworks.dllogger",
-    "frameworks.dllogger_text",
+    "frameworks.dllogger_text", "frameworks.gluon_cv_torch",
     "frameworks.fairseq2", "frameworks.hf_results", "frameworks.horovod_imagenet", "frameworks.hrnet_seg",
     "frameworks.kaggle_loop", "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory",
     "frameworks.mindformers", "frameworks.mindspeed", "frameworks.ms_swift", "frameworks.nanotron",

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.series import NoFigureError, ThroughputSeries, computed_series
-from perfledger.ingest.compute.window import not_settled, too_few
+from perfledger.ingest.compute.window import TOO_FEW, not_settled, too_few
 from perfledger.ingest.compute.witnesses.arithmetic import arithmetic_witness, summary_arithmetic
 from perfledger.ingest.compute.witnesses.clock import clock_witness
 from perfledger.ingest.compute.witnesses.counters import counters_witness, summary_counters
@@ -25,6 +25,7 @@ from perfledger.ingest.compute.witnesses.physics import physics_witness, within_
 from perfledger.ingest.compute.witnesses.summary import (
     counts_more,
     framework_witness,
+    of_few_records,
     summary_witness,
 )
 from perfledger.parsers.engine.session import Session
@@ -115,9 +116,11 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
 def _of_summary(
     found: dict[str, Figure | NoFigure], session: Session, case: Facts, given: Callable[[], ThroughputSeries]
 ) -> Measurement:
-    """Take the trainer's own figure for the run as headline where its printer gives no other, or why there is none."""
+    """Take the trainer's own figure for the run as headline if its records give none, or why there is none."""
     missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
+    few = isinstance(missing, NoFigure) and missing.reason.code in TOO_FEW
     alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
+    alone |= few and isinstance(summary, Figure) and session.ending.outcome == "completed"
     if not isinstance(summary, Figure):
         alone &= summary.reason.code != "no_reported_figure"
     rule = rules.SUMMARY if alone else rules.HEADLINE
@@ -127,7 +130,8 @@ def _of_summary(
         found[rules.SUMMARY] = NoFigure(Reason(why.code, {**why.args, "line": summary.first_line}))
     if why or not alone:
         return Measurement(found, (), given, rule)
-    spoken = (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items())
+    spoken = [_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items()]
+    spoken += [_spoken("summary", partial(of_few_records, given, summary))] if few else []
     return _held(found, rules.SUMMARY, spoken, given)
 
 

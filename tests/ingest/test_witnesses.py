@@ -626,3 +626,36 @@ def test_the_last_planned_step_is_a_counter_and_an_early_end_says_nothing(tmp_pa
 def test_clock_may_differ_by_six_percent(printed: float, verdict: str) -> None:
     """The clock gives 100 images/s; 94.3 is 1 / 1.0604 of that."""
     assert judged("clock", 100.0, printed, "images/s", "").verdict == verdict
+
+
+def ncf(*epochs: tuple[float, float], best: float) -> list[str]:
+    """Return lines of NVIDIA's NCF: samples/s and seconds of each epoch, and the summary."""
+    return [
+        *(
+            f"DLL 2026-11-20 23:23:1{number}.500000 - ({number},) train_throughput : {speed:.4g} samples/s "
+            f"hr@10 : 0.8225 None train_epoch_time : {seconds:.3f} s validation_epoch_time : 0.125 s"
+            for number, (speed, seconds) in enumerate(epochs)
+        ),
+        (
+            f"DLL 2026-11-20 23:23:19.500000 - () best_train_throughput : {best:.1f} samples/s best_eval_throughput : 1.5 "
+            "samples/s mean_train_throughput : 5.0 samples/s"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("epochs", "value", "withheld_by"),
+    [
+        (((3.2e7, 3.0), (4.8e7, 2.0)), 4.8e7, ""),
+        # The last epoch of a log on eight devices took 3 ms: 170 times as fast as the run.
+        (((8.5e7, 1.168), (2.9e10, 0.003)), None, "summary"),
+    ],
+)
+def test_a_summary_stands_in_for_records_that_are_too_few(
+    tmp_path: Path, epochs: tuple[tuple[float, float], ...], value: float | None, withheld_by: str
+) -> None:
+    found = measure(ncf(*epochs, best=epochs[-1][0]), tmp_path)
+    told = found.headline
+    assert (found.rule, told.value) == ("reported", value)
+    if isinstance(told, NoFigure):
+        assert told.reason.args["witness"] == withheld_by

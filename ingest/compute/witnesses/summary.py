@@ -21,6 +21,8 @@ from perfledger.schema.records import Facts, Figure, NoFigure, Reason, Witness
 from perfledger.schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -37,6 +39,8 @@ _HOLDS_LITTLE = 0.75
 _HUNDREDTH = 0.01
 #: A run was resumed if so many of its intervals lie before the first line.
 _LATE = 1.5
+#: Ratio from which on a summary and all records of a run that has few of them contradict each other.
+_MANY_TIMES = 4.0
 #: Records that make up less than this share of the run's seconds did not take place during them.
 _LEAST_SHARE = 0.05
 
@@ -114,6 +118,22 @@ def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headli
     within = min(speeds) <= reported.value <= max(speeds)
     found = replace(found, verdict="agrees") if within else found
     return replace(parts, kind="summary") if found.verdict == "agrees" and parts and not counted else found
+
+
+def of_few_records(given: Callable[[], ThroughputSeries], summary: Figure) -> Witness:
+    """Hold the trainer's own figure against all records of a run that are too few for one.
+
+    They include the start of the program, so they can only contradict it: an epoch of 3 ms in a log of NCF makes its
+    summary 170 times as fast as the run.
+    """
+    records = given()
+    if (records.unit, records.scope) != (summary.unit, summary.scope):
+        raise no_figure("other_scope")
+    whole = float(records.samples.sum() / records.seconds.sum())
+    lines = summary.first_line, summary.last_line
+    if whole * _MANY_TIMES >= summary.value >= whole / _MANY_TIMES:
+        raise no_figure("few_records")
+    return judged("summary", summary.value, whole, summary.unit, summary.arithmetic, lines)
 
 
 def _over_the_run(session: Session, given: ThroughputSeries) -> float:

@@ -637,8 +637,8 @@ def ncf(*epochs: tuple[float, float], best: float) -> list[str]:
             for number, (speed, seconds) in enumerate(epochs)
         ),
         (
-            f"DLL 2026-11-20 23:23:19.500000 - () best_train_throughput : {best:.1f} samples/s best_eval_throughput : 1.5 "
-            "samples/s mean_train_throughput : 5.0 samples/s"
+            f"DLL 2026-11-20 23:23:19.500000 - () best_train_throughput : {best:.1f} samples/s "
+            "best_eval_throughput : 1.5 samples/s mean_train_throughput : 5.0 samples/s"
         ),
     ]
 

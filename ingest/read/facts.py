@@ -265,8 +265,9 @@ def _derived(facts: Mapping[str, FactValue], format_id: str) -> dict[str, FactVa
     found |= {name: _with(each, _switch(each.value)) for name, each in found.items() if name in OPTIONS}
     if "model" in found:
         found["model"] = _with(found["model"], _model(found["model"], format_id))
-    if named := found.get("hardware") or facts.get("gpu"):
-        found["hardware"] = _with(named, hardware(str(named.value)))
+    names = [each for each in (found.pop("hardware", None), facts.get("gpu")) if each and hardware(str(each.value))]
+    if names:
+        found["hardware"] = _with(names[0], hardware(str(names[0].value)))
     _devices(found)
     return found
 
@@ -364,9 +365,20 @@ def _named(code: str, path: str, found: Contradiction, **more: str) -> Problem:
     })  # fmt: skip
 
 
+#: Words that name a family of devices: a name of such words alone was cut.
+_FAMILIES = _MAKERS | {"rtx", "gtx", "amd", "radeon", "instinct", "graphics", "device", "gpu"}
+#: What a tool prints instead of a name when it fails.
+_FAILURE = re.compile(r"\b(?:fail(?:ed|ure)?|error|unable|could ?n[o']t|not (?:found|supported)|unknown)\b", re.I)
+
+
 def hardware(printed: str) -> str:
-    """Return a device's name without its maker, so that all sources give one name: `Tesla V100-SXM2-32GB`."""
+    """Return a device's name without its maker, so that all sources give one name: `Tesla V100-SXM2-32GB`.
+
+    It is empty if the text is no name: a family alone, which is a cut name, or the message of a tool that failed.
+    """
     words = printed.split()
+    if all(each.lower() in _FAMILIES for each in words) or _FAILURE.search(printed):
+        return ""
     while len(words) > 1 and words[0].lower() in _MAKERS:
         words = words[1:]
     return " ".join(words)

@@ -247,7 +247,7 @@ def test_two_batches_of_one_source_give_the_devices() -> None:
         ("Tesla V100-SXM2-32GB", "V100-SXM2-32GB"),
         ("NVIDIA A100-SXM4-40GB", "A100-SXM4-40GB"),
         ("NVIDIA GeForce RTX 3090", "RTX 3090"),
-        ("NVIDIA", "NVIDIA"),
+        ("NVIDIA", ""),
         ("Ascend 910", "Ascend 910"),
         ("AMD EPYC (family 25, model 17), 2 cores (CPU)", "AMD EPYC (family 25, model 17), 2 cores (CPU)"),
         ("", ""),
@@ -409,3 +409,20 @@ def test_a_batch_of_the_job_follows_from_speed_and_time(tmp_path: Path, ingest: 
     )
     (line,) = ingest(tmp_path / "logs", "--json").lines
     assert line["facts"]["batch_size_of_job"]["value"] == 256
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        ("NVIDIA GeForce RTX 3090", "RTX 3090"),
+        ("TITAN RTX", "TITAN RTX"),
+        ("GeForce RTX", ""),
+        ("RTX", ""),
+        ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver", ""),
+        ("Unable to determine the device handle for GPU 0000:00:1E.0: Unknown Error", ""),
+    ],
+)
+def test_a_cut_name_and_the_message_of_a_tool_are_no_hardware(printed: str, name: str) -> None:
+    assert hardware(printed) == name
+    found = merged(log={"gpu": printed}).stated.get("hardware")
+    assert (found.value if found else "") == name

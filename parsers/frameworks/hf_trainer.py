@@ -594,7 +594,8 @@ FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     marker=b"'epoch': ",
-    start=_once(_HEAD) + rb"|" + _once(_UNSLOTH) + rb"|" + _unannounced(),
+    # Unsloth may print its banner besides the head: both are one start.
+    start=_once(rb"(?:%s|%s)" % (_HEAD, _UNSLOTH)) + rb"|" + _unannounced(),
     before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|Distributed environment: |loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |\*{5} train metrics \*{5}|Training completed\. Do not forget to share",

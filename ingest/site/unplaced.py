@@ -16,7 +16,7 @@ from perfledger.schema.vocabulary import METRICS
 
 #: Rows of the front page; the page of runs has all.
 ROWS_SHOWN = 30
-_COLUMNS = ("run", "model", "framework", "figure", "not_stated")
+_COLUMNS = ("run", "figure", "not_stated", "model", "framework")
 
 
 def of_front(site: Site) -> tuple[Table | None, Link | None]:
@@ -41,10 +41,10 @@ def _table(site: Site, rows: Sequence[Row]) -> Table | None:
 def _line(site: Site, row: Row, run: Run) -> tuple[Cell, ...]:
     return (
         cell(run_names.short(run), site.page(run)),
-        cell(named(run.case.model), addresses.model_page_of(site, run)),
-        cell(named(run.case.framework)),
         _figure_cell(row, run),
         cell(listed([word_for("fact", each) for each in run.missing or ()])),
+        cell(named(run.case.model), addresses.model_page_of(site, run)),
+        cell(named(run.case.framework)),
     )
 
 

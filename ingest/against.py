@@ -64,6 +64,7 @@ class _ResultOfBaseline(Struct, frozen=True, kw_only=True):
     spread: float | None
     repeats: int
     metrics: dict[str, _MetricOfBaseline] = {}
+    placed: bool = True
 
 
 class _PublishedBaseline(Struct, frozen=True, kw_only=True):
@@ -149,7 +150,7 @@ def _entries(path: Path, text: bytes, metric: str) -> Iterator[HeldFigure]:
         keys = decoded(text, dict[str, msgspec.Raw])
         if "results" in keys:
             document = decoded(text, _PublishedBaseline)
-            return (_of_record(each, metric) for each in document.results if each.origin == "measured")
+            return (_of_record(each, metric) for each in document.results if each.origin == "measured" and each.placed)
         if "cases" in keys:
             figures = decoded(text, FiguresFound)
             return (_of_figure(path, each, metric) for each in figures.cases)

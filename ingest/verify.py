@@ -22,7 +22,7 @@ from msgspec import ValidationError
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.documents import MOST_OF_SITE, MOST_OF_TABLE, DocumentError, cause, read_bytes
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.compute.results import results
+from perfledger.ingest.compute.results import results, unplaced
 from perfledger.ingest.record.ledger_files import LedgerPlace, place_of, runs_in
 from perfledger.ingest.site import addresses, run_paging
 from perfledger.schema.records import NoFigure, Run, from_text
@@ -187,7 +187,8 @@ def _add(
 
 def _results(site: _Site) -> Iterator[str]:
     """Compute every measured result again from the ledger's runs; yield what differs."""
-    again = {(frozenset(each.run_ids), each.rule): each for each in results(list(site.runs.values()))}
+    runs = list(site.runs.values())
+    again = {(frozenset(each.run_ids), each.rule): each for each in (*results(runs), *unplaced(runs))}
     for each in site.results:
         ids = frozenset(link.id for link in each.runs)
         found = again.get((ids, each.rule or ""))

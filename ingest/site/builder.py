@@ -154,7 +154,8 @@ def build(
             files.update(made)
         files.update(_data(site, words, records))
         files.update(badges.badges(site, words))
-        files.update({STYLES: _styles(), COMPARISONS: compare.data(site, records)})
+        placed = [each for each in records if not each.missing]
+        files.update({STYLES: _styles(), COMPARISONS: compare.data(site, placed)})
         files.update(columnar.files(site, records, words, partial(_made_once, cached, code, columnar.is_table)))
         files.update(explorer.files(site, words, partial(_made_once, cached, code, explorer.is_document)))
         files.update(hardware_tables.files(site, words))

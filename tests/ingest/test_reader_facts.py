@@ -182,3 +182,14 @@ def test_constants_of_a_layout_yield_to_the_log_unless_they_must_be_true(
         found = by_name(ingest(logs, "--json", "--layout", named))
         assert (found["three.log"]["case"]["devices"], found["three.log"]["published"]) == (2, published)
         assert found["one.log"]["case"]["devices"] == 4
+
+
+def test_what_is_not_placed_is_compared_with_nothing(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
+    assert ingest(logs, "--out", tmp_path / "docs").code == 0
+    data = tmp_path / "docs/data"
+    compared = json.loads((data / "comparisons.json").read_text())
+    ids = [each["id"] for each in json.loads((data / "results.json").read_text())["results"]]
+    assert len(ids) == 3
+    assert not [each for each in ids if each in json.dumps(compared)]
+    told = ingest("against", data / "results.json", logs)
+    assert "no result" in told.err or told.code != 0

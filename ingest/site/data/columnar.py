@@ -37,7 +37,8 @@ _NUMBERS = frozenset({
     "value", "low", "high", "spread", "spread_within", "spread_between", "speedup", "efficiency", "latency_ms",
     "energy_per_sample_J", "samples_per_joule", "energy_per_token_J", "tokens_per_joule", "memory_MiB",
 })  # fmt: skip
-_FLAGS, _LISTS = frozenset({"diverged", "published"}), frozenset({"runs", "problems"})
+_FLAGS = frozenset({"diverged", "published", "placed"})
+_LISTS = frozenset({"runs", "problems"})
 _RUN = (
     "id", "path", "session", "sha256", "bytes", "lines", "format", "outcome", "observations", "model", "framework",
     "framework_version", "hardware", "nodes", "devices", "batch_size", "precision", "options", "rule", "unit", "value",

@@ -37,7 +37,10 @@ _METRICS |= {
     "energy_per_token": "energy_per_token_J",
     "tokens_per_joule": "tokens_per_joule",
 }
-COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
+COLUMNS = (
+    *_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page",
+    "placed", "missing", "scope",
+)  # fmt: skip
 
 
 def records(site: Site, words: Words) -> list[ResultRecord]:
@@ -78,6 +81,7 @@ def flat(found: ResultRecord) -> dict[str, object]:
         **{_METRICS[name]: each.value for name, each in found.metrics.items() if _fits(name, each)},
         "reason": found.reason.code if found.reason else None,
         "runs": " ".join(each.id for each in found.runs),
+        "missing": " ".join(found.missing or ()),
     }
 
 

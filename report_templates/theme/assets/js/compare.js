@@ -547,7 +547,7 @@
   /* ---- start ---- */
 
   function start([data, decided]) {
-    results = data.results;
+    results = data.results.filter((each) => each.placed !== false);
     tables = decided;
     frame();
     place.hidden = false;

@@ -13,13 +13,13 @@ from perfledger.schema.records import Case, Plain
 
 
 class RunFigure(Struct, frozen=True, kw_only=True):
-    """The figure of one run; `value` is None where there is none.
+    """The figure of one run; `value` is None if it has no figure.
 
     `records` counts the usable records; `path` is that of its log, as it was found. `interval` is
     that of its case. `verdict` says what else in the log supports the figure. `session` is its number in a log that has
     several. A figure is `placed` if its case is complete, and then of the whole job. Another one is of what `scope`
     says, is not compared, and has the `missing` facts; it is the time per step if no throughput follows from the log.
-    `reason` says in English why there is no figure, or why it is not placed.
+    `reason` says in English why the figure is missing or not placed.
     """
 
     path: str

@@ -437,8 +437,8 @@ class RunProgress(Struct, frozen=True):
 class Run(Struct, frozen=True, kw_only=True):
     """One session of a log with its facts, figures and problems: a line of the ledger, and of `--json`.
 
-    `sound` says whether its own figures are fit to be shown, `published` whether they stand in results: not if another
-    log is of the same run (`duplicate_of`), and not if facts of its case are `missing`.
+    `sound` says whether its own figures can be trusted, `published` whether results use them: not if another log is of
+    the same run (`duplicate_of`), and not if facts of its case are `missing`.
     """
 
     id: str = ""
@@ -516,7 +516,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def fits_results(self) -> bool:
-        """Whether its figure may stand in results, if no other log is of the same run."""
+        """Whether results may use its figure, if no other log is of the same run."""
         return self.sound and not self.missing and not self.disturbed
 
     @property
@@ -597,9 +597,9 @@ class Result(Struct, frozen=True, kw_only=True):
     resolution: float | UnsetType = UNSET
     #: Whether one of its runs is of a format of which no real log was read yet.
     unproven: Literal[True] | UnsetType = UNSET
-    #: Facts that the reader of a log states, each with where; absent if there are none.
+    #: Facts that the reader of a log states, each with where; absent if the logs state all.
     assumed: dict[str, str] | UnsetType = UNSET
-    #: Of a result that is not placed: the scope of its figure, and the needed facts that nothing states.
+    #: The scope of the figure, and the needed facts that nothing states; absent if the result is placed.
     scope: str | UnsetType = UNSET
     missing: tuple[str, ...] | UnsetType = UNSET
     run_ids: tuple[str, ...] = ()

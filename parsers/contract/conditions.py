@@ -1,4 +1,4 @@
-"""Conditions on the text of a session, for words that count one worker or all, by what else its log states."""
+"""Conditions on the text of a session, for lines that mean something else in other sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perfledger.parsers.contract.patterns import compiled
 
 @dataclass(frozen=True)
 class Clue:
-    """A pattern that stands in a text, or does not; in multi-line mode, `^` is the start of a line."""
+    """A pattern that a text contains or lacks; in multi-line mode, `^` is the start of a line."""
 
     pattern: bytes
 
@@ -28,7 +28,7 @@ class Clue:
         return literals(self.regex)
 
     def may_stand_in(self, distinct: bytes) -> bool:
-        """Return whether the pattern may stand in a text, by its distinct lines."""
+        """Return whether a text may contain the pattern, by its distinct lines."""
         return all_in(self._words, distinct)
 
 
@@ -39,8 +39,8 @@ class Condition:
     A session may name its benchmark after a million lines, so that a condition is decided at its end.
 
     Attributes:
-        says: clues that all stand in its text.
-        lacks: clues that do not stand in its text, and conditions that it does not meet.
+        says: clues that its text contains.
+        lacks: clues that its text does not contain, and conditions that it does not meet.
     """
 
     says: tuple[Clue, ...] = ()
@@ -63,10 +63,10 @@ class Condition:
 
 
 def says(*patterns: bytes) -> Condition:
-    """Return the condition that each of these patterns stands somewhere in a session."""
+    """Return the condition that a session contains each of these patterns."""
     return Condition(says=tuple(map(Clue, patterns)))
 
 
 def lacks(*parts: bytes | Condition) -> Condition:
-    """Return the condition that none of these patterns stands in a session, and that it meets none of these conditions."""
+    """Return the condition that a session contains none of these patterns, and meets none of these conditions."""
     return Condition(lacks=tuple(each if isinstance(each, Condition) else Clue(each) for each in parts))

@@ -42,13 +42,13 @@ _WORDS = (
 
 #: A stamp within a line: seconds since 1970 with a fraction, or milliseconds.
 _UNIX = re.compile(rb"(?<![0-9.])1[0-9]{9}(?:\.[0-9]++|[0-9]{3})(?![0-9.])")
-#: Ranks of one run announce themselves within so many seconds of each other; no program is started again as fast.
+#: Seconds within which the ranks of one run announce themselves. No program is started again as fast.
 _TOGETHER = 1.0
 
 
 @dataclass(frozen=True)
 class Announcement:
-    """A line with which a program announces itself: its characters without digits, and its stamp in seconds.
+    """The line by which a program announces itself: its characters without digits, and its stamp in seconds.
 
     The stamp is NaN if the line has none.
     """

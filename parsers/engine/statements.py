@@ -179,7 +179,7 @@ class StatementCollector:
         return found
 
     def _listen(self, text: bytes, distinct: bytes) -> None:
-        """Note which clues of conditions stand in a text."""
+        """Note which clues of conditions a text contains."""
         found = {each for each in self._unsaid if each.may_stand_in(distinct) and each.regex.search(text)}
         self._unsaid -= found
         self._said |= found

@@ -57,12 +57,12 @@ def _whole_batches(columns: Columns) -> Postprocessed:
 
 
 def squad_bar(marker: bytes) -> Reading:
-    """Return the reading of the bar `Iteration:` that `run_squad.py` draws anew in each epoch.
+    """Return the reading of the bar `Iteration:` that `run_squad.py` draws again in each epoch.
 
     Its seconds are whole ones since the epoch began; its speed is smoothed.
 
     Args:
-        marker: stands in the lines between the bars, which tell them from those of other programs.
+        marker: text of the lines between the bars, by which this program is recognized.
     """
     return Reading(
         rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<total_steps>[1-9][0-9]*+) "

@@ -422,7 +422,7 @@ def test_a_batch_of_the_job_follows_from_speed_and_time(tmp_path: Path, ingest: 
         ("Unable to determine the device handle for GPU 0000:00:1E.0: Unknown Error", ""),
     ],
 )
-def test_a_cut_name_and_the_message_of_a_tool_are_no_hardware(printed: str, name: str) -> None:
+def test_a_cut_name_or_an_error_message_is_not_hardware(printed: str, name: str) -> None:
     assert hardware(printed) == name
     found = merged(log={"gpu": printed}).stated.get("hardware")
     assert (found.value if found else "") == name

@@ -651,7 +651,7 @@ def ncf(*epochs: tuple[float, float], best: float) -> list[str]:
         (((8.5e7, 1.168), (2.9e10, 0.003)), None, "summary"),
     ],
 )
-def test_a_summary_stands_in_for_records_that_are_too_few(
+def test_the_summary_replaces_too_few_records(
     tmp_path: Path, epochs: tuple[tuple[float, float], ...], value: float | None, withheld_by: str
 ) -> None:
     found = measure(ncf(*epochs, best=epochs[-1][0]), tmp_path)

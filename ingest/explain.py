@@ -66,6 +66,8 @@ def _session(given: Input, session: Session, log: Log, stated: RunJsonFile, told
         yield f"differs    {message(facts.difference(given.name, each))}"
     for name, fact in sorted(merged.stated.items()):
         yield f"fact       {name} = {fact.value}   ({fact.where})"
+    if missing := facts.missing(merged.stated):
+        yield f"not placed the log does not state {', '.join(missing)}"
     for each in merged.contradictions:
         first, second = (f"{one.value} ({one.where})" for one in (each.first, each.second))
         yield f"contradiction  {each.fact}: {first} against {second}"

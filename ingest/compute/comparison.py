@@ -148,6 +148,18 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A result that a case leaves out, and why it is not compared with the best of the case.
+
+    `is_faster`: it is faster than that one.
+    """
+
+    candidate: Candidate
+    is_faster: bool
+    reasons: tuple[Difference, ...]
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What can be said of the frameworks in one case.
 
@@ -159,6 +171,7 @@ class Verdict:
         follows: what differs because the frameworks differ, such as the libraries that they were built with.
         contrast: what these two say of each other, the best first: as a ratio above 1 where it is ahead. None where
             nothing is compared.
+        left_out: results of other cases that a reader would miss, if they are known (see `comparison_place`).
     """
 
     kind: Outcome
@@ -169,6 +182,7 @@ class Verdict:
     tolerated: tuple[Difference, ...] = ()
     follows: tuple[Difference, ...] = ()
     contrast: Contrast | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def leader(self) -> Result | None:

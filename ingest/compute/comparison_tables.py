@@ -94,12 +94,14 @@ class ComparisonTables(Struct, frozen=True):
         outcomes: the distinct outcomes.
         ahead: by metric and id of a result: the results of other frameworks that it is ahead of, of those measured
             here on the same hardware with the same number of devices.
+        overturned: by level and id of a result: the faster results for which its case has no winner.
     """
 
     statements: dict[str, dict[str, StatementTable]]
     verdicts: list[dict[str, int]]
     outcomes: list[PairOutcome]
     ahead: dict[str, dict[str, dict[str, Lead]]]
+    overturned: dict[Level, dict[str, list[str]]] = {}
 
 
 def tables(

@@ -11,18 +11,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, phrase, word_for
-from perfledger.ingest.compute import comparison
-from perfledger.ingest.compute.comparison import Candidate, Difference, Verdict, contradicted
+from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.compute.comparison import Candidate, Verdict, contradicted
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL, Contrast
 from perfledger.ingest.compute.contrast import written as ratio_ends
-from perfledger.ingest.compute.rules import SUMMARY
 from perfledger.ingest.site import addresses, steadiness, witness_tables
-from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.answer_marks import (
+    FEW,
+    WIDE,
+    Mark,
+    best_of_case,
+    cautions,
+    counted,
+    marks,
+    named_left_out,
+    overturning,
+    run_page,
+)
 from perfledger.ingest.site.hardware_names import is_accelerator
 from perfledger.ingest.site.model import (
     Row,
@@ -37,26 +45,20 @@ from perfledger.ingest.site.model import (
     reason,
     written,
 )
-from perfledger.ingest.site.options import in_words, listed, name_of
+from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.table import Tag
-from perfledger.ingest.site.result_tables import own_marks, representative, sections, spread_marks, version_marks
+from perfledger.ingest.site.result_tables import own_marks, sections, spread_marks, version_marks
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.table_metrics import candidates
+from perfledger.ingest.site.table_metrics import places, verdicts
 from perfledger.schema.records import Run
 
-WIDE = 0.05  # a spread above this is a warning
-FEW = 10  # so does a figure of fewer records
-LONG = 92  # and dates that are more days apart
 LEADS = ("clear", "likely")  # verdicts that name a winner
 APART = ("units", "conditions")  # verdicts by which nothing is compared
 #: For the page that states them.
 LIMITS = {
     "wide": WIDE, "uneven": steadiness.UNEVEN, "clear": LEAST_CLEAR, "likely": LEAST_OF_FEW, "few": FEW,
 }  # fmt: skip
-#: Versions that differ because the frameworks do, and may explain a difference between them.
-_LIBRARIES = ("cuda", "cudnn", "nccl")
-_CUT_OFF = frozenset({"truncated", "short", "stopped"})  # outcomes of a run that has a figure and did not end
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,6 @@ class Bar:
     tag: Tag | None = None
     cautions: tuple[Text, ...] = ()
     differs: tuple[Text, ...] = ()
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A remark on an answer and the page that shows why; `warns` is False if it speaks for the answer."""
-
-    text: Text
-    page: str
-    warns: bool = True
 
 
 @dataclass(frozen=True)
@@ -166,13 +159,8 @@ def _all_answers(site: Site) -> Mapping[tuple[str, str, Level], tuple[Answer, ..
 
 
 def _answers(site: Site, suite: Suite, hardware: str, level: Level) -> tuple[Answer, ...]:
-    found = []
-    for rows in _groups(site, suite, hardware, level):
-        keys = sorted({_place(suite, row, level) for row in rows})
-        found += [
-            _answer(site, suite, [row for row in rows if _place(suite, row, level) == key], level) for key in keys
-        ]
-    return tuple(found)
+    groups = _groups(site, suite, hardware, level)
+    return tuple(_answer(site, suite, place, level) for rows in groups for place in places(suite, rows, level))
 
 
 def _groups(site: Site, suite: Suite, hardware: str, level: Level) -> list[list[Row]]:
@@ -202,22 +190,17 @@ def tally(found: Sequence[Part]) -> tuple[Text, ...]:
         return (_nothing_compared([answer for part in found for answer in part.answers]),)
     won = Counter(each.framework for each in compared if each.kind in LEADS)
     ranked = sorted(won.items(), key=lambda item: (-item[1], str(item[0])))
-    total = _counted("front.comparisons", len(compared))
+    total = counted("front.comparisons", len(compared))
     leads = [
         phrase("front.tally_next" if place else "front.tally_lead", framework=name, n=n, of=total)
         for place, (name, n) in enumerate(ranked)
     ]
-    counted = {kind: sum(each.kind in kinds for each in compared) for kind, kinds in _UNDECIDED.items()}
-    return (*leads, *(_counted(f"front.tally_{kind}", n) for kind, n in counted.items() if n), *_sureness(compared))
+    undecided = {kind: sum(each.kind in kinds for each in compared) for kind, kinds in _UNDECIDED.items()}
+    return (*leads, *(counted(f"front.tally_{kind}", n) for kind, n in undecided.items() if n), *_sureness(compared))
 
 
 #: What the tally counts besides leads, and the verdicts that it counts as that.
 _UNDECIDED = {"close": ("close",), "units": APART}
-
-
-def _counted(key: str, n: int) -> Text:
-    """Return a phrase about a number; for one, English needs other words."""
-    return phrase(f"{key}_one" if n == 1 else key, n=n)
 
 
 def _sureness(compared: Sequence[Answer]) -> list[Text]:
@@ -237,19 +220,13 @@ def _nothing_compared(found: Sequence[Answer]) -> Text:
     )
 
 
-def _place(suite: Suite, row: Row, level: Level) -> tuple[str, int, int]:
-    return (suite.variant(row), 0 if level == "everything" else row.nodes or 1, row.devices or 0)
-
-
 def _answer(site: Site, suite: Suite, rows: Sequence[Row], level: Level) -> Answer:
     """Return the answer of the case that the rule picks among those of one place."""
-    cases = comparison.cases(rows, suite.row_key, level)
-    verdicts = [comparison.verdict(candidates(site, case), "higher", suite.workload, level) for case in cases]
-    chosen, found = max(
-        zip(cases, verdicts, strict=True),
-        key=lambda each: (len(each[1].ranked), each[0][0].batch_size or 0, _top(each[0])),
-    )
+    judged = verdicts(site, suite, rows, level)
+    cases = [case for case, _ in judged]
+    chosen, found = max(judged, key=lambda each: (_frameworks_in(each[1]), each[0][0].batch_size or 0, _top(each[0])))
     ranked = [each.result for each in found.ranked]
+    chosen = [*chosen, *(each for each in ranked if each not in chosen)]
     first = ranked[0] if ranked else chosen[0]
     shown = _shown(suite, chosen, ranked)
     groups = {suite.group(each.precision) for each in shown}
@@ -261,13 +238,18 @@ def _answer(site: Site, suite: Suite, rows: Sequence[Row], level: Level) -> Answ
         framework=named(first.framework),
         figure=written(first),
         unit=found.unit,
-        run=_run_page(site, first),
+        run=run_page(site, first),
         verdict=_verdict(found, chosen, cases),
         bars=_bars(site, suite, chosen, ranked, found.kind),
-        marks=(*_marks(site, suite, found), *_other_batches(site, suite, chosen, cases)),
+        marks=marks(site, suite, found),
         rows=tuple(chosen),
         others=len(cases) - 1,
     )
+
+
+def _frameworks_in(found: Verdict) -> int:
+    """Return how many frameworks have a figure in a case, without those that it leaves out."""
+    return sum(not any(each is other.candidate for other in found.left_out) for each in found.ranked)
 
 
 def _top(rows: Sequence[Row]) -> float:
@@ -281,6 +263,8 @@ def _verdict(found: Verdict, rows: Sequence[Row], cases: Sequence[Sequence[Row]]
         return phrase("front.verdict", verdict=sure, runs=repeats(found.pair, found.contrast.more))
     if found.kind == "none":
         return reason(rows[0].reason) or phrase("site.unknown")
+    if (missed := overturning(found)) and found.kind == "conditions":
+        return named_left_out(missed, best_of_case(found))
     if found.kind == "alone":
         return _alone(first, rows, cases)
     return _units(rows) if found.kind == "units" else phrase(f"front.{found.kind}", first=first, second=second)
@@ -331,11 +315,18 @@ def _case(suite: Suite, shown: Sequence[Row], cases: Sequence[Sequence[Row]], le
     """
     row, same = shown[0], _shared(suite, shown)
     group = group_name(suite.group(row.precision))
-    parts: list[Text] = [precision_name(row.precision) if level == "identical" else group] if "group" in same else []
+    is_one = level == "identical" and len({each.precision for each in shown}) == 1
+    parts: list[Text] = [precision_name(row.precision) if is_one else group] if "group" in same else []
     parts.append(devices(row) if "nodes" in same else _devices(row.devices))
     parts += [phrase("front.batch", n=row.batch_size)] if row.batch_size and "batch" in same else []
     names = {name for alike in _by_key(suite, cases) for name in contradicted(alike, level)}
-    fixed = in_words({name: value for name, value in row.options.items() if name in names and level != "everything"})
+    fixed = in_words(
+        {
+            name: value
+            for name, value in row.options.items()
+            if name in names and level != "everything" and all(each.options.get(name) == value for each in shown)
+        }
+    )
     workload = suite.workload_words(row.model, row.options) if "workload" in same else suite.variant(row)
     return (*parts, *(each for each in (workload, fixed) if each))
 
@@ -397,7 +388,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequenc
         page=addresses.framework_page(suite, row.framework or ""),
         ink=colours.ink(row.framework or "").id,
         figure=written(row) if known else _why(row),
-        run=_run_page(site, row),
+        run=run_page(site, row),
         share=share,
         low=(row.low or 0) / (most or 1) if apart else None,
         high=(row.high or 0) / (most or 1) if apart else None,
@@ -450,188 +441,3 @@ def times(row: Row) -> Text:
 def _switches(suite: Suite, row: Row) -> Text:
     """Return the options that may differ between compared results; those of the workload may not."""
     return in_words({name: value for name, value in row.options.items() if name not in suite.row_options})
-
-
-def _run_page(site: Site, row: Row) -> str | None:
-    return site.page(representative(site, row)) if numbers.known(row.value) else site.page(site.by_id[row.run_ids[0]])
-
-
-def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
-    """Return warnings about the figures behind an answer, each with the page that shows why; or that there are none."""
-    pair = [each.result for each in verdict.pair]
-    compared = len(pair) > 1
-    found = [
-        *_of_rules(suite, verdict),
-        *_of_figures(site, suite, pair),
-        *(_between(suite, pair, (*verdict.reasons, *verdict.tolerated)) if compared else ()),
-        *(_of_dates(site, suite, pair) if compared else ()),
-        *_of_libraries(suite, verdict.follows),
-    ]
-    return tuple(found) or ((Mark(phrase("front.sound"), _page(suite, "beside"), warns=False),) if compared else ())
-
-
-def _page(suite: Suite, section: str) -> str:
-    return addresses.section(addresses.model_page(suite), section)
-
-
-def _of_rules(suite: Suite, verdict: Verdict) -> list[Mark]:
-    """Return a warning if another rule names another winner."""
-    if verdict.contrast is None or not verdict.contrast.against:
-        return []
-    second, rule = named(verdict.pair[1].framework), word_for("rule", verdict.contrast.against[0])
-    return [Mark(phrase("front.other_rule", rule=rule, name=second), _page(suite, "notes"))]
-
-
-def _of_dates(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
-    """Return a warning if the figures of two were measured months apart, or nobody knows when."""
-    days = [sorted(day for run in _runs(site, row) if (day := date_of(run))) for row in pair]
-    if undated := [row for row, known in zip(pair, days, strict=True) if not known]:
-        return [Mark(phrase("front.undated", names=_names(undated)), _page(suite, "environment"))]
-    first, second = sorted((each[0], each[-1]) for each in days)
-    apart = (date.fromisoformat(second[0]) - date.fromisoformat(first[1])).days
-    if apart <= LONG:
-        return []
-    return [Mark(phrase("front.months", n=round(apart / 30.4)), _page(suite, "environment"))]
-
-
-def _of_run(site: Site, suite: Suite, row: Row) -> list[Mark]:
-    """Return warnings about the run that a figure is read from: its log ended early, or has few records."""
-    run = representative(site, row)
-    figure, page = run.figure(row.rule), _run_page(site, row) or _page(suite, "notes")
-    found = [Mark(phrase("front.cut_off", name=named(row.framework)), page)] if run.outcome in _CUT_OFF else []
-    if figure and figure.used < FEW and row.rule != SUMMARY:
-        found.append(Mark(phrase("front.few", n=figure.used, name=named(row.framework)), page))
-    return found
-
-
-def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
-    """Return warnings about the figures of an answer, each by itself; what logs share is counted once for all."""
-    runs = [run for row in pair for run in _runs(site, row)]
-    troubled = sum(bool(run.problems) for run in runs)
-    warned = [run for run in runs if run.disturbances or run.warnings]
-    found = [*_of_single(site, suite, pair), *(mark for row in pair for mark in _of_figure(site, suite, row))]
-    found += [Mark(_counted("front.problems", troubled), addresses.PROBLEMS)] if troubled else []
-    if not warned:
-        return found
-    has_page = site.has_page(warned[0])
-    kind = "disturbances" if warned[0].disturbances else "warnings"
-    where = addresses.section(site.page(warned[0]), kind) if has_page else addresses.RUNS
-    return [*found, Mark(_counted("front.warnings", len(warned)), where)]
-
-
-def _of_single(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
-    """Return a warning where a figure is that of a single run."""
-    alone = [row for row in pair if row.repeats == 1]
-    if not alone:
-        return []
-    word = "single" if len(alone) < len(pair) else "single_alone" if len(pair) == 1 else "single_all"
-    page = _run_page(site, alone[0]) or _page(suite, "beside")
-    return [Mark(phrase(f"front.{word}", names=_names(alone)), page)]
-
-
-def _of_figure(site: Site, suite: Suite, row: Row) -> list[Mark]:
-    """Return warnings about one figure: its spread, its loss, its witnesses, its log, and its pace."""
-    name, known, found = named(row.framework), numbers.known(row.value), list[Mark]()
-    if numbers.known(row.spread) and (row.spread or 0) > WIDE:
-        spread = numbers.plus_minus(row.spread)
-        found.append(Mark(phrase("front.wide", spread=spread, name=name), _page(suite, "beside")))
-    if row.diverged:
-        found.append(Mark(phrase("front.diverged", name=name), _run_page(site, row) or _page(suite, "beside")))
-    if row.witnesses in ("line", "corrects"):
-        found.append(Mark(phrase(f"front.{row.witnesses}", name=name), _witnesses_page(site, row)))
-    found += _of_run(site, suite, row) if known else []
-    if known and steadiness.mark(run := representative(site, row)):
-        share = numbers.signed_percent(steadiness.difference(run) or 0)
-        found.append(Mark(phrase("front.uneven", name=name, difference=share), _page(suite, "notes")))
-    return found
-
-
-def cautions(site: Site, suite: Suite, row: Row) -> tuple[Text, ...]:
-    """Return what speaks against one figure by itself."""
-    return tuple(mark.text for mark in _of_figure(site, suite, row))
-
-
-def _witnesses_page(site: Site, row: Row) -> str:
-    """Return the witnesses of a result's run, or where witnesses are explained."""
-    run = representative(site, row)
-    return (
-        addresses.section(site.page(run), "witnesses")
-        if site.has_page(run) and run.witnesses
-        else witness_tables.METHOD
-    )
-
-
-def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -> list[Mark]:
-    """Return warnings for what differs between the best two besides the framework, also if it forbids a comparison."""
-    found = [
-        Mark(_differs(each), _page(suite, "environment"))
-        for each in reasons
-        if each.kind != "option" and each.name != "precision"
-    ]
-    rounds = sorted({row.round or "?" for row in pair})
-    if len(rounds) > 1:
-        found.append(Mark(phrase("front.round", values=" / ".join(rounds)), _page(suite, "results")))
-    if len({row.precision for row in pair}) > 1:
-        first, second = (precision_name(row.precision) for row in pair)
-        found.append(Mark(phrase("front.precision", first=first, second=second), _page(suite, "comparison")))
-    if differing := _differing(suite, pair):
-        found.append(Mark(phrase("front.options", names=differing), _page(suite, "notes")))
-    return found
-
-
-def _of_libraries(suite: Suite, follows: Sequence[Difference]) -> list[Mark]:
-    """Return a warning if the best two were built with other versions of a library."""
-    differ = [each for each in follows if each.name in _LIBRARIES]
-    if not differ:
-        return []
-    values = listed(
-        phrase("front.versions_of", name=word_for("environment", each.name), values=_values(each)) for each in differ
-    )
-    return [Mark(phrase("front.versions", values=values), _page(suite, "environment"))]
-
-
-def _other_batches(site: Site, suite: Suite, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> list[Mark]:
-    """Return what other frameworks reached with another batch size, where they have no figure with that of the case."""
-    here = {row.framework for row in chosen if numbers.known(row.value)}
-    best: dict[str | None, Row] = {}
-    for row in (row for case in cases for row in case):
-        is_other = row.batch_size not in (None, chosen[0].batch_size)
-        if numbers.known(row.value) and row.framework not in here and is_other:
-            best[row.framework] = max(row, best.get(row.framework, row), key=lambda each: each.value or 0)
-    return [
-        Mark(
-            phrase(
-                "front.other_batch", name=named(row.framework), figure=written(row), unit=row.unit, n=row.batch_size
-            ),
-            _run_page(site, row) or _page(suite, "comparison"),
-        )
-        for row in best.values()
-    ]
-
-
-def _differing(suite: Suite, pair: Sequence[Row]) -> Text:
-    """Name the settings that differ between two results."""
-    first, second = ({**suite.usual, **row.options} for row in pair)
-    return listed(name_of(each) for each in sorted({*first, *second}) if first.get(each) != second.get(each))
-
-
-def _differs(found: Difference) -> Text:
-    if found.name == "rule":
-        first, second = (word_for("rule", each) for each in sorted({*found.first, *found.second}))
-        return phrase("front.rules", first=first, second=second)
-    table = "environment" if found.kind == "condition" else "fact"
-    key = "front.condition" if table == "environment" else "front.fact"
-    return phrase(key, name=word_for(table, found.name), values=_values(found))
-
-
-def _values(found: Difference) -> str:
-    return " / ".join(sorted({*found.first, *found.second}))
-
-
-def _runs(site: Site, row: Row) -> list[Run]:
-    return [site.by_id[each] for each in row.run_ids]
-
-
-def _names(rows: Sequence[Row]) -> Text:
-    (first, *rest) = [named(row.framework) for row in rows]
-    return phrase("front.both", first=first, second=rest[0]) if rest else first

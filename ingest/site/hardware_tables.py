@@ -21,7 +21,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
 from perfledger.ingest.compute.contrast import Measured, contrast
 from perfledger.ingest.compute.rules import HEADLINE
-from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site import addresses, answer_marks, answers
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import is_accelerator, product
 from perfledger.ingest.site.model import Row, Site, Suite, group_name, precision_name
@@ -328,7 +328,7 @@ def _cell(site: Site, row: Row, column: MatrixColumn, figures: Mapping[str, Any]
     return {
         "page": site.page(representative(site, row)),
         "about": listed(_about(site, suite, row)),
-        "caution": listed(answers.cautions(site, suite, row)),
+        "caution": listed(answer_marks.cautions(site, suite, row)),
         "figures": figures,
     }
 

@@ -19,7 +19,8 @@ from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.published import cases
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses, answers, published_tables
-from perfledger.ingest.site.answers import APART, LEADS, Answer, Bar, Mark, Part
+from perfledger.ingest.site.answer_marks import Mark
+from perfledger.ingest.site.answers import APART, LEADS, Answer, Bar, Part
 from perfledger.ingest.site.hardware_names import is_accelerator, product, raw
 from perfledger.ingest.site.model import Hit, Row, Site, Suite, group_name, hardware_of, named, ordered
 from perfledger.ingest.site.options import listed
@@ -115,13 +116,17 @@ class HeatRow:
 
 @dataclass(frozen=True)
 class LoneCase:
-    """A case without a rival: one line with its only figure, and what others published; at some levels."""
+    """A case without a rival: one line with its only figure, and what others published; at some levels.
+
+    `faster` names the faster results that the case leaves out.
+    """
 
     place: HeatPlace
     framework: Text
     figure: Text
     run: str | None
     verdict: Text
+    faster: tuple[Mark, ...]
     published: tuple[HeatPublished, ...]
     levels: tuple[Level, ...]
 
@@ -370,6 +375,7 @@ def _alone(of: _Case, hardware: str) -> LoneCase:
         figure=figure,
         run=answer.run,
         verdict=answer.verdict,
+        faster=tuple(each for each in answer.marks if each.is_faster),
         published=tuple(found for name in sorted(of.published) if (found := _theirs(of, name))),
         levels=(of.level,),
     )

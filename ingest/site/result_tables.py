@@ -93,9 +93,8 @@ def _compared(
         Column(named(each), True, addresses.scorecard_page(site, each), switched=True, facets=(("framework", each),))
         for each in frameworks
     ]
-    body = []
+    best, body = {each.key: leaders(site, suite, rows, each) for each in shown}, []
     for chosen in by_case.values():
-        best = {each.key: leaders(site, suite, chosen, each) for each in shown}
         line = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
         line += [cell(suite.workload_words(chosen[0].model, chosen[0].options))] if with_options else []
         most = max((row.value or 0 for row in chosen), default=0) if len({row.framework for row in chosen}) > 1 else 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import phrase
 from perfledger.ingest.compute import comparison, results
 from perfledger.ingest.compute.comparison import Candidate, Verdict
+from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
+from perfledger.ingest.compute.comparison_place import place_verdicts
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.site.model import Row, Site, Suite
 from perfledger.ingest.site.render.table import View
@@ -19,6 +21,8 @@ THROUGHPUT = "throughput"
 #: What is computed from throughput, and other figures that a reader compares. The order is that of the switch.
 DERIVED = ("efficiency", "speedup", "per_device")
 BESIDE = ("latency", "memory")
+#: Views in which a case does not pass over a faster result of another case.
+SPEEDS = (THROUGHPUT, "per_device")
 
 
 def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
@@ -68,17 +72,31 @@ def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT) -> list[
 
 
 def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
-    """Return the rows that are clearly the best of their case, in a view."""
-    found = verdicts(site, suite, rows, view.key, view.better)
+    """Return the rows that are clearly the best of their case, in a view; `rows` are all of a precision group."""
+    if view.key in SPEEDS:
+        found = [said for place in places(suite, rows) for _, said in verdicts(site, suite, place, view=view.key)]
+    else:
+        cases = comparison.cases(rows, suite.row_key)
+        found = [comparison.verdict(candidates(site, case, view.key), view.better, suite.workload) for case in cases]
     return [each.leader for each in found if each.leader]
 
 
+def places(suite: Suite, rows: Sequence[Row], level: Level = DEFAULT) -> list[list[Row]]:
+    """Return rows by variant of the model, and number of machines and devices; at the loosest level machines differ."""
+    found: dict[tuple[str, int, int], list[Row]] = {}
+    for row in rows:
+        nodes = 0 if level == "everything" else row.nodes or 1
+        found.setdefault((suite.variant(row), nodes, row.devices or 0), []).append(row)
+    return [found[key] for key in sorted(found)]
+
+
 def verdicts(
-    site: Site, suite: Suite, rows: Sequence[Row], view: str = THROUGHPUT, better: str = "higher"
-) -> Iterator[Verdict]:
-    """Yield what can be said of each case of some rows, in a view."""
-    for case in comparison.cases(rows, suite.row_key):
-        yield comparison.verdict(candidates(site, case, view), better, suite.workload)
+    site: Site, suite: Suite, place: Sequence[Row], level: Level = DEFAULT, *, view: str = THROUGHPUT
+) -> list[tuple[list[Row], Verdict]]:
+    """Return the cases of a place, each with what can be said of it."""
+    cases = comparison.cases(place, suite.row_key, level)
+    said = place_verdicts([candidates(site, case, view) for case in cases], suite.workload, level)
+    return list(zip(cases, said, strict=True))
 
 
 def _of(

@@ -253,7 +253,9 @@ def test_each_number_of_devices_and_precision_has_its_answer() -> None:
 def test_what_a_framework_reached_with_another_batch_size_is_named() -> None:
     elsewhere = [*of("MXNet", 90.0, batch_size=32), *of("PyTorch", 9.0, batch_size=8)]
     found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0), *elsewhere])
-    assert marks(found) == ["Repeated, no warning", "MXNet: 90.09 images/s with batch size 32"]
+    assert marks(found) == [
+        "MXNet 90.09 images/s is left out: batch size per device 32 instead of 64", "Repeated, no warning",
+    ]  # fmt: skip
     assert marks(answer([*of("PyTorch", 400.0), *of("TensorFlow", 300.0)])) == ["Repeated, no warning"]
 
 

@@ -16,7 +16,7 @@ from perfledger.ingest.site.model import Row, Site, Suite, written
 from perfledger.ingest.site.options import in_words
 from perfledger.ingest.site.result_tables import own_marks, sections
 from perfledger.ingest.site.run_tables import reservations
-from perfledger.ingest.site.table_metrics import verdicts
+from perfledger.ingest.site.table_metrics import places, verdicts
 
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.
@@ -57,7 +57,7 @@ def _places(site: Site) -> Mapping[str, Text]:
     found: dict[str, Text] = {}
     for suite in site.shown:
         for _, _, rows in sections(site, suite):
-            for said in verdicts(site, suite, rows):
+            for _, said in (each for place in places(suite, rows) for each in verdicts(site, suite, place)):
                 of = said.pair if said.kind == "close" else said.pair[:1] if said.kind in ("clear", "likely") else ()
                 found |= {identity(each.result): phrase(f"badge.{said.kind}") for each in of}
     return found

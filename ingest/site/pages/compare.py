@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product as product_of
+
+from msgspec import structs
 
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.comparison import DIMENSIONS, FOLLOWS
-from perfledger.ingest.compute.comparison_levels import DEFAULT, PLACE
+from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, PLACE, Level
 from perfledger.ingest.compute.comparison_tables import tables
 from perfledger.ingest.site import addresses
+from perfledger.ingest.site.answer_marks import overturning
 from perfledger.ingest.site.data import measured
 from perfledger.ingest.site.hardware_names import product, raw
-from perfledger.ingest.site.model import Page, Site, framework_of, hardware_of
+from perfledger.ingest.site.model import Page, Row, Site, Suite, framework_of, hardware_of
 from perfledger.ingest.site.render import colours
 from perfledger.ingest.site.render.chart import CHARTS
+from perfledger.ingest.site.result_tables import sections
+from perfledger.ingest.site.table_metrics import places, verdicts
 from perfledger.schema.records import text_of
 from perfledger.schema.results import ResultRecord
 
@@ -55,7 +61,25 @@ def pages(site: Site) -> list[Page]:
 def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
     """Return `data/comparisons.json`: the verdicts that the page looks up."""
     workloads = {each.id: each.workload for each in site.known}
-    return text_of(tables(found, workloads, measured.figures(site))).encode() + b"\n"
+    made = structs.replace(tables(found, workloads, measured.figures(site)), overturned=_overturned(site))
+    return text_of(made).encode() + b"\n"
+
+
+def _overturned(site: Site) -> dict[Level, dict[str, list[str]]]:
+    """Return, by level and result, the faster results for which its case has no winner."""
+    found: dict[Level, dict[str, list[str]]] = {}
+    for level, (suite, place) in product_of(LEVELS, _places(site)):
+        for case, said in verdicts(site, suite, place, level):
+            if overturning(said):
+                faster = [measured.identity(each.candidate.result) for each in said.left_out if each.is_faster]
+                found.setdefault(level, {}).update({measured.identity(row): faster for row in case})
+    return found
+
+
+def _places(site: Site) -> list[tuple[Suite, list[Row]]]:
+    """Return the results of each model that a level may place together."""
+    groups = ((suite, rows) for suite in site.shown for _, _, rows in sections(site, suite))
+    return [(suite, place) for suite, rows in groups for place in places(suite, rows)]
 
 
 def _products(names: Iterable[str]) -> list[tuple[str, Text]]:

@@ -263,6 +263,7 @@
     const shown = drawn.concat(absent).sort(inOrder);
     drawn.sort(inOrder); // before figures are weighed against the first along the dimension
     weigh(drawn, listed, choice.by, compared, tables.ahead[choice.metric] || {}, workload);
+    if (choice.by === "framework" && choice.metric === "throughput") overturn(drawn, results, choice, tables, compared, workload);
     return {
       drawn: drawn, listed: listed, absent: absent.sort(inOrder), rows: drawn.concat(listed, absent).sort(inOrder), out: out,
       notes: notes(drawn, choice.by, compared, workload), unplaced: fitting.length - items.length, alone: fit.length - drawn.length,
@@ -485,6 +486,18 @@
     const comparable = others.filter((each) => !each.apart);
     return others.length > 0 && !others[0].apart && all.every((each) => faster(base, each) <= 0) &&
       over(others[0]).grade === "clear" && comparable.every((each) => ["clear", "likely"].includes(over(each).grade));
+  }
+
+  /** The best of a place is no winner if a framework is faster elsewhere that has no figure there: it is named. */
+  function overturn(drawn, results, choice, tables, compared, workload) {
+    const missed = (tables.overturned || {})[choice.level] || {};
+    groups(drawn, (each) => each.x).forEach((group) => {
+      const base = group.slice().sort(faster)[0];
+      const found = results.filter((each) => (missed[base.result.id] || []).includes(each.id)).map((each) => item(each, choice, workload));
+      if (!found.length) return;
+      base.best = false;
+      base.missed = found.map((each) => ({ item: each, reasons: compared(each, base).reasons.map((name) => difference(name, each, base, workload)) }));
+    });
   }
 
   /** What is not known of some of the drawn, and what differs because the dimension does. */

@@ -331,7 +331,7 @@
     return [
       { title: say(state.choice.by === "framework" ? "compare.share_best" : "compare.share_first"), number: true, wanted: any((each) => each.share !== undefined), text: shareText },
       { title: say("compare.behind"), wanted: any((each) => each.behind), cell: behindCell },
-      { title: say("compare.differs"), kind: "pl-compare-differs", wanted: any((each) => each.refusal || (each.differs || []).length), cell: differsCell },
+      { title: say("compare.differs"), kind: "pl-compare-differs", wanted: any((each) => each.refusal || each.missed || (each.differs || []).length), cell: differsCell },
     ].filter((each) => each.wanted);
   }
 
@@ -406,8 +406,14 @@
   function differsCell(each) {
     const found = (each.differs || []).length || !each.refusal ? each.differs || [] : each.refusal.reasons;
     const said = found.map(words.reason).join(say("compare.semicolon"));
+    if (each.missed) return each.missed.map(missedText);
     if (!each.apart) return [said];
     return [make("span", { class: "pl-tag pl-warn" }, say("compare.apart")), " ", said, " ", insteadButton(each)];
+  }
+
+  function missedText(each) {
+    const args = { result: words.result(each.item), figure: each.item.figure.text, unit: each.item.figure.unit, reasons: each.reasons.map(words.reason).join(say("compare.semicolon")) };
+    return make("small", { class: "pl-missed" }, say("compare.missed", args));
   }
 
   function insteadButton(each) {

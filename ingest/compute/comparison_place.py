@@ -1,0 +1,64 @@
+"""Judge the cases of one place together, so that no case passes over a faster result that it leaves out.
+
+A place is a model on a number of devices of one hardware, in one group of precisions. Its results form several cases
+if they did different work, such as with another batch size. A framework without a figure in a case may be faster in
+another case: then the case has no winner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from perfledger.ingest.compute.comparison import (
+    Candidate,
+    Difference,
+    LeftOut,
+    Verdict,
+    Workload,
+    comparability,
+    verdict,
+)
+from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
+
+
+def place_verdicts(
+    cases: Sequence[Sequence[Candidate]], workload: Workload, level: Level = DEFAULT
+) -> Iterator[Verdict]:
+    """Yield the verdict on the throughput of each case, with the results of the other cases that it leaves out."""
+    for number, case in enumerate(cases):
+        others = [each for place, other in enumerate(cases) if place != number for each in other]
+        yield _with_left_out(verdict(case, "higher", workload, level), others, workload, level)
+
+
+def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Verdict:
+    """Add what a case leaves out; its fastest figure is no winner if another framework is faster elsewhere."""
+    if not found.ranked:
+        return found
+    left_out = tuple(_left_out(found, others, workload, level))
+    here = {each.framework for each in found.ranked}
+    faster = tuple(each.candidate for each in left_out if each.is_faster and each.candidate.framework not in here)
+    if found.contrast is None or not faster:
+        return replace(found, left_out=left_out)
+    reasons = next(each.reasons for each in left_out if each.candidate is faster[0])
+    return Verdict(
+        "conditions", found.unit, (*faster, *found.ranked), (faster[0], found.ranked[0]), reasons, left_out=left_out
+    )
+
+
+def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Iterator[LeftOut]:
+    """Yield the fastest result of each framework that has no figure in a case, or is faster than the case's best."""
+    first, seen = found.ranked[0], set[str]()
+    here = {each.framework for each in found.ranked}
+    for each in sorted(others, key=lambda one: (one.figure.unit != found.unit, -one.figure.value, one.result.run_ids)):
+        is_faster = each.figure.unit == found.unit and each.figure.value > first.figure.value
+        if each.framework in seen or (each.framework in here and not is_faster):
+            continue
+        seen.add(each.framework)
+        yield LeftOut(each, is_faster, _reasons(each, first, workload, level))
+
+
+def _reasons(other: Candidate, first: Candidate, workload: Workload, level: Level) -> tuple[Difference, ...]:
+    """Return why a result is not compared with the best of a case; if nothing forbids it, the unknown options."""
+    said = comparability(other.statement, first.statement, "framework", workload, level)
+    return said.reasons or tuple(each for each in said.unknown if each.kind == "option")

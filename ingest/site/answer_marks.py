@@ -1,0 +1,276 @@
+"""The remarks on an answer: what speaks against it, and which results it leaves out.
+
+Each remark links to the page that shows why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.compute.comparison import Candidate, Difference, LeftOut, Verdict
+from perfledger.ingest.compute.rules import SUMMARY
+from perfledger.ingest.site import addresses, steadiness, witness_tables
+from perfledger.ingest.site.data.measured import date_of
+from perfledger.ingest.site.model import Row, Site, Suite, named, precision_name, written
+from perfledger.ingest.site.options import listed, name_of, value_of
+from perfledger.ingest.site.result_tables import representative
+from perfledger.schema.records import Run
+
+WIDE = 0.05  # a spread above this is a warning
+FEW = 10  # so does a figure of fewer records
+LONG = 92  # and dates that are more days apart
+#: Versions that differ because the frameworks do, and may explain a difference between them.
+_LIBRARIES = ("cuda", "cudnn", "nccl")
+#: Facts of the manner of measuring; the words of the vocabulary's facts do not have them.
+_SAID_BY_COMPARE = ("rule", "unit")
+_CUT_OFF = frozenset({"truncated", "short", "stopped"})  # outcomes of a run that has a figure and did not end
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A remark on an answer and the page that shows why; `warns` is False if it speaks for the answer.
+
+    `is_faster`: it names a result that is faster than those of the answer, which readers see without opening it.
+    """
+
+    text: Text
+    page: str
+    warns: bool = True
+    is_faster: bool = False
+
+
+def run_page(site: Site, row: Row) -> str | None:
+    """Return the page of the run that stands for a result."""
+    return site.page(representative(site, row)) if numbers.known(row.value) else site.page(site.by_id[row.run_ids[0]])
+
+
+def counted(key: str, n: int) -> Text:
+    """Return a phrase about a number; for one, English needs other words."""
+    return phrase(f"{key}_one" if n == 1 else key, n=n)
+
+
+def marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
+    """Return what an answer leaves out, and warnings about the figures behind it; or that there are none."""
+    pair = [each.result for each in verdict.pair]
+    compared = len(pair) > 1
+    found = [
+        *_of_rules(suite, verdict),
+        *_of_figures(site, suite, pair),
+        *(_between(suite, pair, (*verdict.reasons, *verdict.tolerated)) if compared else ()),
+        *(_of_dates(site, suite, pair) if compared else ()),
+        *_of_libraries(suite, verdict.follows),
+    ]
+    if not found and compared:
+        found = [Mark(phrase("front.sound"), _page(suite, "beside"), warns=False)]
+    return (*_left_out(site, suite, verdict), *found)
+
+
+def _page(suite: Suite, section: str) -> str:
+    return addresses.section(addresses.model_page(suite), section)
+
+
+def _of_rules(suite: Suite, verdict: Verdict) -> list[Mark]:
+    """Return a warning if another rule names another winner."""
+    if verdict.contrast is None or not verdict.contrast.against:
+        return []
+    second, rule = named(verdict.pair[1].framework), word_for("rule", verdict.contrast.against[0])
+    return [Mark(phrase("front.other_rule", rule=rule, name=second), _page(suite, "notes"))]
+
+
+def _of_dates(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+    """Return a warning if the figures of two were measured months apart, or nobody knows when."""
+    days = [sorted(day for run in _runs(site, row) if (day := date_of(run))) for row in pair]
+    if undated := [row for row, known in zip(pair, days, strict=True) if not known]:
+        return [Mark(phrase("front.undated", names=_names(undated)), _page(suite, "environment"))]
+    first, second = sorted((each[0], each[-1]) for each in days)
+    apart = (date.fromisoformat(second[0]) - date.fromisoformat(first[1])).days
+    if apart <= LONG:
+        return []
+    return [Mark(phrase("front.months", n=round(apart / 30.4)), _page(suite, "environment"))]
+
+
+def _of_run(site: Site, suite: Suite, row: Row) -> list[Mark]:
+    """Return warnings about the run that a figure is read from: its log ended early, or has few records."""
+    run = representative(site, row)
+    figure, page = run.figure(row.rule), run_page(site, row) or _page(suite, "notes")
+    found = [Mark(phrase("front.cut_off", name=named(row.framework)), page)] if run.outcome in _CUT_OFF else []
+    if figure and figure.used < FEW and row.rule != SUMMARY:
+        found.append(Mark(phrase("front.few", n=figure.used, name=named(row.framework)), page))
+    return found
+
+
+def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+    """Return warnings about the figures of an answer, each by itself; what logs share is counted once for all."""
+    runs = [run for row in pair for run in _runs(site, row)]
+    troubled = sum(bool(run.problems) for run in runs)
+    warned = [run for run in runs if run.disturbances or run.warnings]
+    found = [*_of_single(site, suite, pair), *(mark for row in pair for mark in _of_figure(site, suite, row))]
+    found += [Mark(counted("front.problems", troubled), addresses.PROBLEMS)] if troubled else []
+    if not warned:
+        return found
+    has_page = site.has_page(warned[0])
+    kind = "disturbances" if warned[0].disturbances else "warnings"
+    where = addresses.section(site.page(warned[0]), kind) if has_page else addresses.RUNS
+    return [*found, Mark(counted("front.warnings", len(warned)), where)]
+
+
+def _of_single(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
+    """Return a warning where a figure is that of a single run."""
+    alone = [row for row in pair if row.repeats == 1]
+    if not alone:
+        return []
+    word = "single" if len(alone) < len(pair) else "single_alone" if len(pair) == 1 else "single_all"
+    page = run_page(site, alone[0]) or _page(suite, "beside")
+    return [Mark(phrase(f"front.{word}", names=_names(alone)), page)]
+
+
+def _of_figure(site: Site, suite: Suite, row: Row) -> list[Mark]:
+    """Return warnings about one figure: its spread, its loss, its witnesses, its log, and its pace."""
+    name, known, found = named(row.framework), numbers.known(row.value), list[Mark]()
+    if numbers.known(row.spread) and (row.spread or 0) > WIDE:
+        spread = numbers.plus_minus(row.spread)
+        found.append(Mark(phrase("front.wide", spread=spread, name=name), _page(suite, "beside")))
+    if row.diverged:
+        found.append(Mark(phrase("front.diverged", name=name), run_page(site, row) or _page(suite, "beside")))
+    if row.witnesses in ("line", "corrects"):
+        found.append(Mark(phrase(f"front.{row.witnesses}", name=name), _witnesses_page(site, row)))
+    found += _of_run(site, suite, row) if known else []
+    if known and steadiness.mark(run := representative(site, row)):
+        share = numbers.signed_percent(steadiness.difference(run) or 0)
+        found.append(Mark(phrase("front.uneven", name=name, difference=share), _page(suite, "notes")))
+    return found
+
+
+def cautions(site: Site, suite: Suite, row: Row) -> tuple[Text, ...]:
+    """Return what speaks against one figure by itself."""
+    return tuple(mark.text for mark in _of_figure(site, suite, row))
+
+
+def _witnesses_page(site: Site, row: Row) -> str:
+    """Return the witnesses of a result's run, or where witnesses are explained."""
+    run = representative(site, row)
+    return (
+        addresses.section(site.page(run), "witnesses")
+        if site.has_page(run) and run.witnesses
+        else witness_tables.METHOD
+    )
+
+
+def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -> list[Mark]:
+    """Return warnings for what differs between the best two besides the framework, also if it forbids a comparison."""
+    found = [
+        Mark(_differs(each), _page(suite, "environment"))
+        for each in reasons
+        if each.kind != "option" and each.name != "precision"
+    ]
+    rounds = sorted({row.round or "?" for row in pair})
+    if len(rounds) > 1:
+        found.append(Mark(phrase("front.round", values=" / ".join(rounds)), _page(suite, "results")))
+    if len({row.precision for row in pair}) > 1:
+        first, second = (precision_name(row.precision) for row in pair)
+        found.append(Mark(phrase("front.precision", first=first, second=second), _page(suite, "comparison")))
+    if differing := _differing(suite, pair):
+        found.append(Mark(phrase("front.options", names=differing), _page(suite, "notes")))
+    return found
+
+
+def _of_libraries(suite: Suite, follows: Sequence[Difference]) -> list[Mark]:
+    """Return a warning if the best two were built with other versions of a library."""
+    differ = [each for each in follows if each.name in _LIBRARIES]
+    if not differ:
+        return []
+    values = listed(
+        phrase("front.versions_of", name=word_for("environment", each.name), values=_values(each)) for each in differ
+    )
+    return [Mark(phrase("front.versions", values=values), _page(suite, "environment"))]
+
+
+def overturning(found: Verdict) -> LeftOut | None:
+    """Return the left-out result that keeps a case from having a winner; None if there is none."""
+    return next((each for each in found.left_out if each.candidate is found.pair[0]), None)
+
+
+def _left_out(site: Site, suite: Suite, found: Verdict) -> list[Mark]:
+    """Return what a case leaves out, the faster results first, without the one that the verdict names."""
+    if not found.left_out:
+        return []
+    first = best_of_case(found)
+    missed = sorted(found.left_out, key=lambda each: not each.is_faster)
+    return [
+        Mark(
+            named_left_out(each, first),
+            run_page(site, each.candidate.result) or _page(suite, "comparison"),
+            is_faster=each.is_faster,
+        )
+        for each in missed
+        if each is not overturning(found)
+    ]
+
+
+def best_of_case(found: Verdict) -> Candidate:
+    """Return the best candidate of a case itself, without those that it leaves out."""
+    return next(each for each in found.ranked if not any(each is one.candidate for one in found.left_out))
+
+
+def named_left_out(found: LeftOut, first: Candidate) -> Text:
+    """Name a result that is left out, with its figure, and in what it differs from the best of the case."""
+    row = found.candidate.result
+    return phrase(
+        "front.faster_left_out" if found.is_faster else "front.left_out",
+        name=named(row.framework),
+        figure=written(row),
+        unit=row.unit,
+        reasons=listed(_contrasted(each, first) for each in found.reasons) or phrase("front.other_configuration"),
+    )
+
+
+def _contrasted(found: Difference, first: Candidate) -> Text:
+    """Say what a result states, and what the best of the case states instead."""
+    name = name_of(found.name) if found.kind == "option" else word_for(_table(found), found.name)
+    name = phrase(f"compare.fact_{found.name}") if found.name in _SAID_BY_COMPARE else name
+    mine, theirs = (listed(_value(found, each) for each in values) for values in (found.first, found.second))
+    if mine and theirs:
+        return phrase("front.instead", name=name, mine=mine, theirs=theirs)
+    key = "front.only_here" if mine else "front.only_there"
+    return phrase(key, name=name, value=mine or theirs, other=named(first.framework))
+
+
+def _value(found: Difference, value: str) -> Text:
+    if found.kind == "option":
+        return value_of(value)
+    return word_for(found.name, value) if found.name in ("precision", "rule") else value
+
+
+def _table(found: Difference) -> str:
+    return "environment" if found.kind == "condition" else "fact"
+
+
+def _differing(suite: Suite, pair: Sequence[Row]) -> Text:
+    """Name the settings that differ between two results."""
+    first, second = ({**suite.usual, **row.options} for row in pair)
+    return listed(name_of(each) for each in sorted({*first, *second}) if first.get(each) != second.get(each))
+
+
+def _differs(found: Difference) -> Text:
+    if found.name == "rule":
+        first, second = (word_for("rule", each) for each in sorted({*found.first, *found.second}))
+        return phrase("front.rules", first=first, second=second)
+    key = "front.condition" if found.kind == "condition" else "front.fact"
+    return phrase(key, name=word_for(_table(found), found.name), values=_values(found))
+
+
+def _values(found: Difference) -> str:
+    return " / ".join(sorted({*found.first, *found.second}))
+
+
+def _runs(site: Site, row: Row) -> list[Run]:
+    return [site.by_id[each] for each in row.run_ids]
+
+
+def _names(rows: Sequence[Row]) -> Text:
+    (first, *rest) = [named(row.framework) for row in rows]
+    return phrase("front.both", first=first, second=rest[0]) if rest else first

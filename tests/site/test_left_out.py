@@ -1,0 +1,183 @@
+"""No page names a fastest framework while it hides a faster result of the same model on the same devices."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perfledger.ingest import build
+from perfledger.ingest.common import numbers
+from perfledger.ingest.common.words import LANGUAGES, own
+from perfledger.ingest.compute import results
+from perfledger.ingest.compute.comparison_levels import LEVELS, Level
+from perfledger.ingest.site import answers, builder, scorecards
+from perfledger.ingest.site.data import badges
+from perfledger.ingest.site.model import Row, Site, Suite, suites, written
+from perfledger.ingest.site.pages import compare
+from perfledger.ingest.site.run_paging import Limits
+from perfledger.schema.records import Run
+from tests.builders import HARDWARE, run
+from tests.corpus import corpus
+
+WORDS = own()
+
+
+def of(framework: str, speed: float, accumulation: int | None = None, **other: Any) -> Run:
+    options = {} if accumulation is None else {"accumulation": accumulation}
+    named = "-".join(map(str, (framework, speed, accumulation, other.get("batch_size")))).lower().replace(".", "-")
+    return run(
+        named, suite="bert", model="BERT-base", framework=framework, speed=speed, unit="sequences/s",
+        options=options, **other,
+    )  # fmt: skip
+
+
+def site_of(runs: Sequence[Run]) -> Site:
+    return Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results.results)
+
+
+def answer(site: Site) -> answers.Answer:
+    (found,) = answers.answers(site, site.shown[0], HARDWARE)
+    return found
+
+
+def texts(found: answers.Answer, language: str = "en") -> list[str]:
+    return [WORDS.say(language, each) for each in (found.verdict, *(mark.text for mark in found.marks))]
+
+
+OVERTURNED = [of("PyTorch", 640.0, 704), of("TensorFlow", 530.0, 704), of("PaddlePaddle", 665.0, 88)]
+
+
+def test_a_faster_framework_that_is_left_out_overturns_a_lead() -> None:
+    site = site_of(OVERTURNED)
+    found = answer(site)
+    assert found.kind == "conditions"
+    assert texts(found)[0] == (
+        "PaddlePaddle 665.0 sequences/s is faster but left out: gradient accumulation steps 88 instead of 704"
+    )
+    assert texts(found, "zh")[0] == "PaddlePaddle 的 665.0 sequences/s 更快，但未参与比较：梯度累积步数 88 而非 704"
+    assert [bar.framework for bar in found.bars] == ["PaddlePaddle", "PyTorch", "TensorFlow"]
+    assert all(bar.share is None for bar in found.bars)
+    assert {each.kind for each in scorecards.placings(site)} == {"apart"}
+    said = [json.loads(each)["message"] for each in badges.badges(site, WORDS).values()]
+    assert len(said) == 3
+    assert not any("fastest" in each for each in said)
+    (missed,) = {tuple(each) for each in compare._overturned(site)["workload"].values()}
+    assert "paddlepaddle" in missed[0]
+
+
+def test_a_slower_framework_that_is_left_out_is_named_and_overturns_nothing() -> None:
+    found = answer(site_of([*OVERTURNED[:2], of("PaddlePaddle", 500.0)]))
+    assert (found.kind, found.framework) == ("likely", "PyTorch")
+    wanted = "PaddlePaddle 500.0 sequences/s is left out: gradient accumulation steps not stated (704 for PyTorch)"
+    assert wanted in texts(found)
+
+
+def test_a_framework_that_is_faster_with_another_batch_size_is_named_and_keeps_the_lead_of_a_case() -> None:
+    found = answer(site_of([*OVERTURNED[:2], of("TensorFlow", 700.0, 704, batch_size=8)]))
+    assert (found.kind, found.framework) == ("likely", "PyTorch")
+    (named,) = [each for each in found.marks if each.is_faster]
+    said = WORDS.say("en", named.text)
+    assert said == "TensorFlow 700.0 sequences/s is faster but left out: batch size per device 8 instead of 64"
+
+
+def test_a_case_without_a_rival_names_the_faster_results_that_it_leaves_out() -> None:
+    found = answer(site_of([of("PyTorch", 640.0, 704), of("PaddlePaddle", 665.0, 88, batch_size=32)]))
+    assert found.kind == "alone"
+    assert "PaddlePaddle 665.0 sequences/s is faster but left out" in " ".join(texts(found))
+
+
+# ---- every row of the pages of a corpus of GPUs ----
+
+
+@pytest.fixture(scope="module")
+def of_corpus() -> Site:
+    inputs = build.Inputs((corpus("paddle-perf"),), layout="paddle-perf", jobs=1, out=Path("nowhere"))
+    return site_of(list(build.read(inputs).ledger.runs))
+
+
+@pytest.fixture(scope="module")
+def pages(of_corpus: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    builder.build(of_corpus.runs, (), folder / "docs", cache=folder / "drawings.sqlite", limits=Limits(pages=0))
+    return folder / "docs"
+
+
+def faster_at(site: Site, suite: Suite, place: Mapping[str, Any], level: Level, value: float) -> Iterator[Row]:
+    """Yield the fastest result of each framework at a place, if it is faster than a value."""
+    best: dict[str, Row] = {}
+    for row in site.rows[suite.id]:
+        of_row = {
+            "hardware": row.hardware, "devices": row.devices, "unit": row.unit, "variant": suite.variant(row),
+            "group": suite.group(row.precision), "nodes": row.nodes or 1,
+        }  # fmt: skip
+        needed = [each for each in place if level != "everything" or each not in ("group", "nodes")]
+        if numbers.known(row.value) and all(of_row[each] == place[each] for each in needed):
+            best[row.framework or ""] = max(row, best.get(row.framework or "", row), key=lambda each: each.value or 0)
+    yield from (each for each in best.values() if (each.value or 0) > value * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_row_of_the_front_page_names_what_is_faster(of_corpus: Site, pages: Path, language: str) -> None:
+    """A cell of 100 % is the winner; the row's two lines in the page are what a reader can see."""
+    text = (pages / language / "index.md").read_text("utf-8")
+    rows = re.findall(r'<tr class="pl-row".*?</tr>', text, re.DOTALL)
+    crowned = missed = 0
+    for row in rows:
+        facts = dict(re.findall(r'data-(\w+)="([^"]*)"', row.split(">", 1)[0]))
+        winner = re.search(r'data-name="([^"]*)"[^>]*data-text="([\d.,]+) ([^"]*)"[^>]*--s:100\.0', row)
+        suite = next(each for each in of_corpus.shown if each.id == facts["suite"])
+        figures = [float(each.replace(",", "")) for each in re.findall(r'data-text="([\d.,]+) ', row)]
+        (nodes,) = {
+            int(each) for each in re.findall(r"(\d+) machines|(\d+) 机共", row)[:1] for each in each if each
+        } or {1}
+        place = {
+            "hardware": "V100-SXM2-32GB", "devices": int(facts["devices"]), "unit": facts["unit"], "variant": "",
+            "group": facts["group"], "nodes": nodes,
+        }  # fmt: skip
+        least = max(figures) if winner else min(figures)
+        crowned += bool(winner)
+        seen = html.unescape(re.sub("<[^>]*>", " ", row))
+        for level in facts["level"].split():
+            for each in faster_at(of_corpus, suite, place, next(one for one in LEVELS if one == level), least * 1.001):
+                missed += 1
+                assert not winner or each.framework in seen, (facts, each.framework, each.value)
+                assert written(each) in seen, (facts, each.framework, each.value)
+    assert crowned > 10
+    assert missed > 4
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_verdict_of_the_model_pages_names_what_is_faster(of_corpus: Site, level: Level) -> None:
+    checked = overturned = 0
+    for suite in of_corpus.shown:
+        for hardware in {row.hardware or "" for row in of_corpus.rows.get(suite.id, ())}:
+            for found in answers.answers(of_corpus, suite, hardware, level):
+                if not found.judged.ranked:
+                    continue
+                first, said = found.judged.ranked[0].result, " ".join(texts(found))
+                is_crowned = found.kind not in answers.APART
+                place = {
+                    "hardware": hardware, "devices": first.devices, "unit": first.unit, "variant": suite.variant(first),
+                    "group": suite.group(first.precision), "nodes": first.nodes or 1,
+                }  # fmt: skip
+                least = first.value or 0
+                if not is_crowned:
+                    least = min(each.figure.value for each in found.judged.ranked)
+                checked += 1
+                for each in faster_at(of_corpus, suite, place, level, least):
+                    shown = {bar.result.run_ids for bar in found.bars}
+                    assert each.run_ids in shown or f"{each.framework} {written(each)}" in said, (suite.id, found.case)
+                    overturned += found.kind == "conditions"
+                here = {each.framework for each in found.judged.ranked}
+                beaten = [
+                    each for each in faster_at(of_corpus, suite, place, level, least) if each.framework not in here
+                ]
+                assert not beaten or not is_crowned or found.kind == "alone", (suite.id, found.case, level)
+    assert checked >= 20
+    assert overturned or level == "everything"

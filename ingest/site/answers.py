@@ -351,9 +351,12 @@ def _by_key(suite: Suite, cases: Sequence[Sequence[Row]]) -> list[list[Row]]:
 
 def devices(row: Row) -> Text:
     """Return the number of devices in words, with that of machines where there are several."""
-    if row.devices is not None and (row.nodes or 1) > 1:
-        return phrase("front.machines", devices=row.devices, nodes=row.nodes)
-    return _devices(row.devices)
+    return devices_on(row.devices, row.nodes or 1)
+
+
+def devices_on(n: int | None, nodes: int) -> Text:
+    """Return a number of devices on some machines in words."""
+    return phrase("front.machines", devices=n, nodes=nodes) if n is not None and nodes > 1 else _devices(n)
 
 
 def _devices(n: int | None) -> Text:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from urllib.parse import urlencode
 
 from perfledger.ingest.common import numbers
@@ -254,7 +254,15 @@ def _merged(found: Iterable[_AtLevels]) -> tuple[_AtLevels, ...]:
     return tuple(replace(each, levels=tuple(named)) for each, named in levels.items())
 
 
-def groups(found: Iterable[Heat]) -> Mapping[str, Text]:
+class HasPlaces(Protocol):
+    """A table with lines."""
+
+    @property
+    def places(self) -> tuple[HeatPlace, ...]:
+        """What its lines are about."""
+
+
+def groups(found: Iterable[HasPlaces]) -> Mapping[str, Text]:
     """Return the groups of precisions that some tables have lines of, each once with its name."""
     there = dict.fromkeys(place.group for each in found for place in each.places if place.group)
     return {each: group_name(each) for each in there}
@@ -413,7 +421,7 @@ def _is_of_case(suite: Suite, level: Level, figure: Published, row: Row, fit: Ca
     )
 
 
-def _written(figure: Published) -> str:
+def written(figure: Published) -> str:
     """Return a published figure with as many digits as ours have, and no more than were printed."""
     return min(numbers.figure(figure.value), published_tables.printed(figure), key=len)
 
@@ -423,7 +431,7 @@ def _theirs(of: _Case, framework: str) -> HeatPublished | None:
     found = sorted(of.published.get(framework, ()), key=lambda each: each.value or 0)
     if not found:
         return None
-    ends = list(dict.fromkeys(map(_written, (found[0], found[-1]))))
+    ends = list(dict.fromkeys(map(written, (found[0], found[-1]))))
     best = of.answer.judged.ranked[0].figure.value if of.answer.judged.ranked and of.answer.kind not in APART else None
     sources = of.site.published.sources
     one = sources[found[0].source].address_of(found[0]) if len(found) == 1 else None

@@ -12,7 +12,7 @@ from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.published import publications
-from perfledger.ingest.site import answers, builder, published_figures, rivals
+from perfledger.ingest.site import answers, builder, published_figures, published_machines, rivals
 from perfledger.ingest.site.model import Site, Suite, suites
 from perfledger.ingest.site.pages import summary
 from perfledger.schema.records import Run
@@ -388,6 +388,33 @@ def test_a_trainers_own_summary_is_not_ranked_against_figures_over_records() -> 
 def published_site() -> Site:
     found = publications.read([Path(__file__).resolve().parents[2] / "raw_logs" / "published"])
     return Site((), (), suites(), results.results, found)
+
+
+def test_a_table_of_hardware_without_our_results_has_every_published_throughput() -> None:
+    site = published_site()
+    hardware = [each.hardware for each in summary.others(site)]
+    tables = {each.hardware: each for each in published_machines.machines(site, hardware)}
+    assert not tables["V100-SXM2"].rows
+    assert [WORDS.say("en", each.text) for each in tables["V100-SXM2"].models] == ["Wide & Deep"]
+    assert WORDS.say("en", tables["V100-SXM2"].metrics) == "Time per step, Device memory"
+    checked = 0
+    for suite in site.shown:
+        for row in site.published.by_suite.get(suite.id, ()):
+            if row.metric != "throughput" or row.value is None or row.hardware not in tables:
+                continue
+            table = tables[row.hardware]
+            column = [each.name for each in table.frameworks].index(row.framework)
+            group, devices = suite.group(row.precision), row.devices or 0
+            found = [
+                share
+                for each in table.rows
+                if (each.place.suite, each.place.group, each.place.devices, each.unit)
+                == (suite.id, group, devices, row.unit) and (share := each.shares[column])
+            ]  # fmt: skip
+            ends = [[float(end.replace(",", "")) for end in each.figure.split("–")] for each in found]
+            assert any(each[0] * 0.99 <= row.value <= each[-1] * 1.01 for each in ends), row
+            checked += 1
+    assert checked > 1000
 
 
 def test_every_hardware_of_published_figures_is_on_the_front_page_with_its_models() -> None:

@@ -28,7 +28,7 @@ from tests.site.kinds import figure, made_up
 WORDS = own()
 CELL = re.compile(
     r'<td class="pl-share"(?P<stated>[^>]*)><span>(?P<inside>.*?)</span>(?P<plain><small>.*?</small>)?'
-    r'(?P<differs><small>.*?</small>)?(?P<published><small class="pl-theirs">.*?</small>)?</td>'
+    r'(?P<differs><small class="pl-differs">.*?</small>)?(?P<published><small class="pl-theirs">.*?</small>)?</td>'
 )
 ROW = re.compile(r'<tr class="pl-row"(?P<about>[^>]*)>(?P<inside>.*?)</tr>', re.DOTALL)
 
@@ -44,6 +44,8 @@ def stated(attributes: str) -> dict[str, str]:
 def rows(pages: Path, language: str) -> Iterator[tuple[str, dict[str, str], list[dict[str, str]]]]:
     """Yield the hardware, what is said of the row, and its cells: attributes, text without tags, and link."""
     for part in front(pages, language).split('<div class="pl-machine')[1:]:
+        if part.startswith(" pl-published"):  # figures of others, which are not ranked
+            continue
         hardware = stated(part.partition(">")[0])["data-hardware"]
         for row in ROW.finditer(part):
             cells = [

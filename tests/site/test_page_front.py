@@ -114,13 +114,26 @@ def test_third_parties_are_shown_where_asked_for_and_lead_to_comparisons_and_rep
     page.goto(f"{home}?hardware={only}&others=1")
     assert page.locator("[name=others]").is_checked()
     assert page.locator(".pl-others dt:visible").all_inner_texts() == [only]
-    assert seen(page)["hardware"] == []
+    assert seen(page)["hardware"] == [only]
+    page.goto(f"{home}zh/?hardware={only}")
+    assert "仅有第三方公布数据" in page.locator(".pl-published h2:visible").inner_text()
+    assert "没有实测结果" in page.locator(".pl-published:visible .pl-tally").inner_text()
+    assert seen(page)["lines"] > 0
+    devices = seen(page)["devices"][0]
+    page.select_option("[name=devices]", devices)
+    assert seen(page)["devices"] == [devices]
     for target in targets[:3]:
         page.goto(target)
         page.wait_for_selector(".pl-compare-table tbody tr")
         for name in ("hardware", "model"):
             assert page.locator(f"#pl-c-{name}").input_value() == "=" + asked(target)[name][0], target
         assert page.locator("#pl-c-published").is_checked(), target
+        # A link that does not ask for third parties: on hardware without our results they are included with a message.
+        page.goto(target.replace("&published=1", ""))
+        page.wait_for_selector(".pl-compare-table tbody tr")
+        is_theirs = page.locator("#pl-c-published").is_checked()
+        assert page.locator("#pl-c-hardware").input_value() == "=" + asked(target)["hardware"][0]
+        assert is_theirs == ("没有该模型在" in page.locator(".pl-compare-gone").inner_text())
     page.goto(places[0])
     assert page.locator(f"h2[id='{urlsplit(places[0]).fragment}']").count() == 1
 
@@ -131,7 +144,9 @@ def test_without_scripts_every_table_and_reason_is_there(visit: Visit, home: str
     assert machines.count() > 1
     assert all(each.locator("h2").is_visible() for each in machines.all())
     usual = "[data-level~=workload]"
-    assert page.locator(f".pl-row{usual}").count() == page.locator(".pl-row:visible").count() > 0
+    ours = page.locator(".pl-machine:not(.pl-published) .pl-row:visible")
+    assert page.locator(f".pl-row{usual}").count() == ours.count() > 0
+    assert page.locator(".pl-published .pl-row:visible").count() > 0
     assert page.locator(f".pl-row{usual} + .pl-why").count() == page.locator(".pl-why:visible").count() > 0
     assert not page.locator(".pl-choose").is_visible()
     page.goto(large_home)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -11,7 +11,15 @@ from typing import Any
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.publications import Published
-from perfledger.ingest.site import addresses, answers, hardware_tables, heat, published_figures, unplaced
+from perfledger.ingest.site import (
+    addresses,
+    answers,
+    hardware_tables,
+    heat,
+    published_figures,
+    published_machines,
+    unplaced,
+)
 from perfledger.ingest.site.data import changes
 from perfledger.ingest.site.data.measured import date_of
 from perfledger.ingest.site.hardware_names import is_accelerator, product
@@ -52,11 +60,19 @@ def _context(site: Site) -> Mapping[str, Any]:
         "with_others": bool(site.published.rows),
         "others": (published_there := others(site)),
         "others_figures": sum(row.value is not None for row in site.published.rows),
-        "others_only": [each.hardware for each in published_there if each.hardware not in names],
+        "published_only": (published_only := _published_only(site, published_there, names)),
+        "others_only": [each.hardware for each in published_only],
         **answers.levels(),
-        "groups": heat.groups(found),
+        "groups": heat.groups([*found, *published_only]),
         **answers.LIMITS,
     }
+
+
+def _published_only(
+    site: Site, there: Iterable[Others], ours: Container[str]
+) -> tuple[published_machines.PublishedMachine, ...]:
+    """Return the tables of hardware that has results of others only."""
+    return published_machines.machines(site, [each.hardware for each in there if each.hardware not in ours])
 
 
 def _hardware_compared(site: Site) -> Text | None:

@@ -59,7 +59,13 @@
   }
 
   function fromAddress() {
-    state = settled(compare.address.read(location.search));
+    const wanted = compare.address.read(location.search);
+    state = settled(wanted);
+    const [hardware] = wanted.hardware || [];
+    if (hardware && !wanted.published && !state.choice.hardware.includes(hardware)) {
+      const withOthers = settled(Object.assign({}, wanted, { published: true }));
+      if (withOthers.choice.hardware.includes(hardware)) state = Object.assign(withOthers, { only: hardware });
+    }
     show();
   }
 
@@ -159,7 +165,8 @@
     const focused = document.activeElement && document.activeElement.id;
     parts.choice.replaceChildren(...controls().filter(Boolean));
     if (focused && parts.choice.querySelector("#" + CSS.escape(focused))) document.getElementById(focused).focus();
-    parts.gone.replaceChildren(...state.gone.map((each) => make("p", {}, goneText(each))));
+    const only = state.only ? [say("compare.only_published", { hardware: words.value("hardware", state.only) })] : [];
+    parts.gone.replaceChildren(...state.gone.map(goneText).concat(only).map((each) => make("p", {}, each)));
     parts.status.textContent = statusText();
     showTable();
     showChart();

@@ -17,7 +17,9 @@
 
   const ALL = "all";
   const lines = (machine) => Array.from(machine.querySelectorAll("[data-suite]"));
-  const isOfLevel = (node) => node.dataset.level.split(" ").includes(form.level.value);
+  // What others published has no level.
+  const isOfLevel = (node) => !node.dataset.level || node.dataset.level.split(" ").includes(form.level.value);
+  const isOfOthers = (machine) => machine.classList.contains("pl-published");
   const leveled = (machine) => lines(machine).filter(isOfLevel);
   const shown = () => machines.find((machine) => machine.dataset.hardware === form.hardware.value);
   const label = (name) => form[name].closest("label").firstChild.textContent.trim();
@@ -122,8 +124,8 @@
     machines.forEach((machine) => machine.classList.toggle("pl-chosen", machine === chosen));
     document.documentElement.classList.toggle("pl-with-theirs", Boolean(form.others && form.others.checked));
     const matching = chosen ? narrow(chosen) : 0;
-    showOthers(!chosen);
-    said.replaceChildren(...[...messages, ...(chosen && !matching ? [said.dataset.none] : [])].map((text) => {
+    showOthers(!chosen || isOfOthers(chosen));
+    said.replaceChildren(...[...messages, ...(chosen && lines(chosen).length && !matching ? [said.dataset.none] : [])].map((text) => {
       const line = document.createElement("span");
       line.textContent = text;
       return line;
@@ -137,9 +139,10 @@
     lines(machine).forEach((line) => {
       line.hidden = !fits(line);
       line.removeAttribute("data-late");
-      if (line.matches(".pl-row")) line.nextElementSibling.hidden = line.hidden;
       follow(line.querySelector("a"));
-      if (line.hidden && line.matches(".pl-row")) toggle(line, false);
+      if (!line.matches(".pl-row") || isOfOthers(machine)) return;
+      line.nextElementSibling.hidden = line.hidden;
+      if (line.hidden) toggle(line, false);
     });
     machine.querySelectorAll(".pl-alone").forEach((box) => {
       const left = box.querySelectorAll("li:not([hidden])").length;

@@ -18,6 +18,7 @@ from perfledger.ingest.compute.comparison import Candidate, Verdict, contradicte
 from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
 from perfledger.ingest.compute.contrast import LEAST_CLEAR, LEAST_OF_FEW, SEVERAL, Contrast
 from perfledger.ingest.compute.contrast import written as ratio_ends
+from perfledger.ingest.compute.rules import SUMMARY
 from perfledger.ingest.site import addresses, steadiness, witness_tables
 from perfledger.ingest.site.answer_marks import (
     FEW,
@@ -328,7 +329,8 @@ def _case(suite: Suite, shown: Sequence[Row], cases: Sequence[Sequence[Row]], le
         }
     )
     workload = suite.workload_words(row.model, row.options) if "workload" in same else suite.variant(row)
-    return (*parts, *(each for each in (workload, fixed) if each))
+    summary = phrase("metric.summary") if all(each.rule == SUMMARY for each in shown) else ""
+    return (*parts, *(each for each in (workload, fixed, summary) if each))
 
 
 def _shared(suite: Suite, rows: Sequence[Row]) -> set[str]:

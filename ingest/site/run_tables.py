@@ -9,6 +9,7 @@ from typing import Any
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import Phrase, Text, coded, phrase, word_for
+from perfledger.ingest.compute.rules import SUMMARY
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import (
     Row,
@@ -180,7 +181,9 @@ def why_absent(run: Run) -> Text | None:
 def reservations(found: Run | Row) -> tuple[Text, ...]:
     """Return the marks of a figure: its format was not tested with a real log, or its reader states facts of it."""
     by_reader = [phrase("run.fact_at", fact=word_for("fact", name), where=where) for name, where in _assumed(found)]
-    marks = [phrase("metric.unproven")] if found.unproven else []
+    of_trainer = isinstance(found, Run) and found.rule == SUMMARY  # rows of results say so by their rule
+    marks = [phrase("metric.summary")] if of_trainer else []
+    marks += [phrase("metric.unproven")] if found.unproven else []
     return (*marks, *([phrase("metric.by_reader", facts=_listed(by_reader))] if by_reader else []))
 
 

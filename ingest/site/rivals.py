@@ -9,27 +9,33 @@ from perfledger.ingest.compute import comparison
 from perfledger.ingest.compute.comparison import Candidate, Verdict
 from perfledger.ingest.compute.contrast import cliffs_delta, effect
 from perfledger.ingest.site import addresses, answers
+from perfledger.ingest.site.answer_marks import best_of_case, named_left_out, overturning
 from perfledger.ingest.site.model import Row, Site, Suite, named
 from perfledger.ingest.site.render.table import Link
 from perfledger.ingest.site.result_tables import sections
-from perfledger.ingest.site.table_metrics import candidates
+from perfledger.ingest.site.table_metrics import candidates, places, verdicts
 
 
 def rivals(site: Site) -> Mapping[str, Link]:
-    """Return, by run id, how the run's result compares with its best rival; the link leads to all of the model's."""
+    """Return, by run id, how the run's result compares with its best rival; the link leads to all of the model's.
+
+    If a framework is faster that the case leaves out, that one is named.
+    """
     found: dict[str, Link] = {}
     for suite in site.shown:
         page = addresses.section(addresses.model_page(suite), "fastest")
-        for case in _cases(site, suite):
-            for result, text in _compared(case, suite):
-                found |= dict.fromkeys(result.run_ids, Link(text, page))
+        for case, said in _cases(site, suite):
+            missed = overturning(said)
+            faster = named_left_out(missed, best_of_case(said)) if missed else None
+            for result, text in _compared(candidates(site, case), suite):
+                found |= dict.fromkeys(result.run_ids, Link(faster or text, page))
     return found
 
 
-def _cases(site: Site, suite: Suite) -> Iterator[list[Candidate]]:
+def _cases(site: Site, suite: Suite) -> Iterator[tuple[list[Row], Verdict]]:
     for _, _, rows in sections(site, suite):
-        for case in comparison.cases(rows, lambda row: (suite.variant(row), suite.row_key(row))):
-            yield candidates(site, case)
+        for place in places(suite, rows):
+            yield from verdicts(site, suite, place)
 
 
 def _compared(case: Sequence[Candidate], suite: Suite) -> Iterator[tuple[Row, Text]]:

@@ -16,7 +16,7 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.comparison_levels import LEVELS, Level
-from perfledger.ingest.site import answers, builder, scorecards
+from perfledger.ingest.site import answers, builder, rivals, scorecards
 from perfledger.ingest.site.data import badges
 from perfledger.ingest.site.model import Row, Site, Suite, suites, written
 from perfledger.ingest.site.pages import compare
@@ -67,6 +67,8 @@ def test_a_faster_framework_that_is_left_out_overturns_a_lead() -> None:
     said = [json.loads(each)["message"] for each in badges.badges(site, WORDS).values()]
     assert len(said) == 3
     assert not any("fastest" in each for each in said)
+    of_runs = {WORDS.say("en", each.text) for each in rivals.rivals(site).values()}
+    assert of_runs == {texts(found)[0]}, "the runs of the case do not name a slower one as the best other framework"
     (missed,) = {tuple(each) for each in compare._overturned(site)["workload"].values()}
     assert "paddlepaddle" in missed[0]
 

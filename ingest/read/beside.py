@@ -1,12 +1,12 @@
-"""Files beside logs that state environment and batch size, as a layout declares them: `benchmark.para`, JSON, and the
-text of PyTorch's `collect_env`. Each fact is quoted with file and line.
+"""Files beside logs that state environment and batch size, as a layout declares them: `benchmark.para`, JSON, the text
+of PyTorch's `collect_env`, and the `config.yaml` of Weights & Biases. Each fact is quoted with file and line.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from perfledger.ingest.common.toml_file import did_you_mean
 from perfledger.ingest.read import run_json
 from perfledger.ingest.read.layout import BesideEntry, Layout, beside, files_beside
 from perfledger.ingest.read.walk import Input
+from perfledger.parsers.contract import without_folders
 from perfledger.schema.records import FactValue, Origin, Plain, Problem, Stated
 from perfledger.schema.vocabulary import FACTS, PRECISIONS
 
@@ -27,6 +28,9 @@ _DEEPEST, _LARGEST = 8, 1 << 20
 #: `GPU models: A100`, `GPU=8`, `GLOBAL_BATCH 256`.
 _LINE = re.compile(r"\s*(?:(?P<named>[^:=]+?)\s*[:=]|(?P<word>\S+)(?=\s))\s*(?P<value>.*?)\s*")
 _GPU = re.compile(r"(?:.*: )?GPU \d+: (.+?)\s*(?:\(UUID: .*\))?")
+#: A key of a `config.yaml` of Weights & Biases, and its value: `value:` is indented once below the key.
+_CONFIG_KEY = re.compile(r"([\w./-]++):\s*+")
+_CONFIG_VALUE = re.compile(r"(\s++)value:\s++(['\"]?+)(.*?)\2\s*+")
 #: What stands where nothing is known. None of something is no count of it.
 _UNKNOWN = frozenset({"", "0", "n/a", "na", "none", "null", "unknown", "-", "could not collect"})
 
@@ -39,7 +43,8 @@ class PathFacts:
     """What is stated of one log besides its run.json and itself.
 
     A layout states facts by the log's path (None if no template fits), and by each file beside it. `weak` names the
-    facts of the path that yield to the log. `reader` are the facts that the reader of the log states.
+    facts of the path that yield to the log. `reader` are the facts that the reader of the log states, and those of
+    files that yield.
     """
 
     layout: str
@@ -73,9 +78,14 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
             problems += [] if entry.optional and found.code == "beside_missing" else [found]
             continue
         try:
-            facts.append(_facts(found, entry, relative))
+            stated = _facts(found, entry, relative)
         except _WrongEntryError as error:
             problems.append(Problem("beside_wrong", at, error.line, {"cause": run_json.short(str(error))}))
+            stated = {}
+        if entry.yields:
+            reader = {**stated, **reader}
+        else:
+            facts.append(stated)
         for key, name in entry.environment.items():
             if (value := _known(found, key)) is not None:
                 environment.setdefault(name, value)
@@ -106,6 +116,8 @@ def _entries(path: Path, at: str, entry: BesideEntry) -> Entries | Problem:
     if entry.kind == "json":
         document = run_json.read(path, at, "beside_wrong", "beside_wrong", _DEEPEST)
         return document if isinstance(document, Problem) else _of_document(document, text)
+    if entry.kind == "wandb_config":
+        return _of_wandb_config(text)
     return {**_of_text(text), **(_of_collect_env(text) if entry.kind == "collect_env" else {})}
 
 
@@ -127,6 +139,22 @@ def _of_collect_env(text: str) -> dict[str, tuple[str, int]]:
     return {"gpu": gpus[0], "gpus": (str(len(gpus)), gpus[-1][1])}
 
 
+def _of_wandb_config(text: str) -> dict[str, tuple[str, int]]:
+    """Return the plain values of a `config.yaml`, in which each key has a `value` and perhaps a `desc`."""
+    found: dict[str, tuple[str, int]] = {}
+    key = indent = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _CONFIG_KEY.fullmatch(line):
+            key, indent = match[1], ""
+        elif key and (indent := indent or line[: len(line) - len(line.lstrip())]):
+            match = _CONFIG_VALUE.fullmatch(line)
+            if match and match[1] == indent:
+                found.setdefault(key, (match[3], number))
+        else:
+            key = ""
+    return found
+
+
 def _of_document(document: Mapping[str, Any], text: str) -> dict[str, tuple[Any, int]]:
     """Return the plain values of a JSON object by their dotted keys.
 
@@ -145,8 +173,18 @@ def _leaves(document: Mapping[str, Any], above: str) -> Iterator[tuple[str, str,
     for name, value in document.items():
         if isinstance(value, dict):
             yield from _leaves(value, f"{above}{name}.")
-        elif not isinstance(value, list):
+        elif isinstance(value, list):
+            yield from _leaves(_shared(value), f"{above}{name}.*.")
+        else:
             yield f"{above}{name}", name, value
+
+
+def _shared(items: Sequence[Any]) -> dict[str, Any]:
+    """Return the plain values that all objects of a list have alike."""
+    if not items or not all(isinstance(each, dict) for each in items):
+        return {}
+    alike = {name: value for name, value in items[0].items() if all(each.get(name) == value for each in items)}
+    return {name: value for name, value in alike.items() if not isinstance(value, dict | list)}
 
 
 def _known(entries: Entries, key: str) -> Any:
@@ -166,7 +204,8 @@ def _facts(entries: Entries, entry: BesideEntry, relative: str) -> dict[str, Fac
         if (value := _known(entries, key)) is None:
             continue
         line = entries[key][1]
-        stated = entry.words.get(key, {}).get(str(value)) or _stated(entry, key, value, line)
+        words = entry.words.get(key, {})
+        stated = words[str(value)] if str(value) in words else _stated(entry, key, value, line)
         found |= {name: FactValue(each, BESIDE, f"{relative}:{line}") for name, each in stated.items()}
     return found
 
@@ -178,6 +217,8 @@ def _stated(entry: BesideEntry, key: str, value: Any, line: int) -> Mapping[str,
         raise _WrongEntryError(line, f"`{key}` is {value!r}, for which the layout has no word{hint}")
     if name == "framework":
         return _versioned(str(value))
+    if name == "model":
+        return {name: model} if (model := without_folders(str(value))) else {}
     return {name: _typed(name, key, value, line)}
 
 

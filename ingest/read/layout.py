@@ -25,6 +25,8 @@ from perfledger.schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
 
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
 OWN = "perfledger"
+#: Layouts of folders that programs write: they are used wherever our own layout is, since the names of files show them.
+_OF_PROGRAMS = ("wandb", "huggingface")
 _TIMEOUT_SECONDS = 1.0
 #: The slot that takes folders as well as names; all others end at the next slash.
 REST = "rest"
@@ -42,16 +44,19 @@ class BesideEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     `path` lies relative to the log's folder and may have slots of the log's template. `facts` and `environment` say
     which fact, or which entry of the environment, the value of a key is; `words` give facts for certain values of a
-    key. Keys of a JSON object within an object are joined by dots. A file that is missing is a problem unless it is
-    `optional`. Of kind `power` are files of power over time, as MLPerf keeps them, whose names may hold a `*`.
+    key. Keys of a JSON object within an object are joined by dots, and `cards.*.name` is the name that all cards of a
+    list share. A file that is missing is a problem unless it is `optional`. The facts of a file that `yields` fill in
+    what a log leaves open, and never contradict it. Of kind `power` are files of power over time, as MLPerf keeps them,
+    whose names may hold a `*`; of kind `wandb_config` is the `config.yaml` of Weights & Biases.
     """
 
     path: str
-    kind: Literal["text", "json", "collect_env", "power"]
+    kind: Literal["text", "json", "collect_env", "power", "wandb_config"]
     facts: dict[str, str] = {}
     environment: dict[str, str] = {}
     words: Words = {}
     optional: bool = False
+    yields: bool = False
 
     def __post_init__(self) -> None:
         for key, name in self.facts.items():
@@ -265,7 +270,15 @@ def _read(name: str) -> Layout:
     file = read(path, LayoutFile).data
     ignored = (_template(PathEntry(each), file) for each in file.ignore)
     templates = (_template(each, file) for each in file.path)
-    return Layout(path.stem, file.title or path.stem, file.source, tuple(templates), tuple(ignored))
+    found = Layout(path.stem, file.title or path.stem, file.source, tuple(templates), tuple(ignored))
+    return _with_programs(found) if name == OWN else found
+
+
+def _with_programs(own: Layout) -> Layout:
+    """Return our own layout with the templates of folders that programs write."""
+    others = [_read(each) for each in _OF_PROGRAMS]
+    templates, ignored = ([each for one in others for each in getattr(one, of)] for of in ("templates", "ignore"))
+    return with_fields(own, templates=(*own.templates, *templates), ignore=(*own.ignore, *ignored))
 
 
 def _template(entry: PathEntry, file: LayoutFile) -> Template:

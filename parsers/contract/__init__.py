@@ -455,6 +455,8 @@ class Format:
             training program.
         frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
             prints within it.
+        document: a key of the JSON document that the printer writes, at its top. Another JSON document that contains
+            such lines quotes them.
         unproven: whether the lines stand on the printer's source alone, since no real log was at hand: the format's page
             and every figure of it say so.
         id: `package.module`, filled in by the registry.
@@ -474,6 +476,7 @@ class Format:
     over: tuple[str, ...] = ()
     unproven: bool = False
     frames: tuple[Reading, ...] = ()
+    document: str = ""
     id: str = ""
     doc: str = ""
 

@@ -2,7 +2,8 @@
 
 A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
 Which markers of all formats stand in a chunk is found in one pass, so that a further format costs next to nothing where
-its marker is absent. A JSON document that quotes lines of a log in its strings is not that log.
+its marker is absent. A JSON document that quotes lines of a log in its strings is not that log, nor is one that
+contains the document of a printer within another structure.
 """
 
 from __future__ import annotations
@@ -118,8 +119,11 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     Weak readings, whose lines other printers' logs hold as well, count only where no format finds other lines. One start
     is enough: printers of one family announce themselves alike, and without records nothing could be read differently.
     """
-    known = formats()
-    seen = [_Searched(each, _markers().present(each)) for each in _without_sentences(list(chunks))]
+    chunks = list(chunks)
+    keys = _keys_of_document(chunks)
+    known = [each for each in formats() if keys is None or not each.document or each.document in keys]
+    read = chunks if keys is None else [replace(each, text=_STRING.sub(_without_words, each.text)) for each in chunks]
+    seen = [_Searched(each, _markers().present(each)) for each in read]
     present = frozenset[bytes]().union(*(each.markers for each in seen))
     marked = [each for each in known if each.marker in present]
     for weak in (False, True):
@@ -132,19 +136,21 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
 
 
-def _without_sentences(chunks: list[Chunk]) -> list[Chunk]:
-    """Return chunks of one JSON document without the words of its values, which may quote a log; others as they are."""
+def _keys_of_document(chunks: list[Chunk]) -> frozenset[str] | None:
+    """Return the keys at the top of a JSON document, which an array lacks; None if the chunks are not one document."""
     if not chunks or not chunks[0].text.lstrip().startswith((b"[", b"{")):
-        return chunks
+        return None
     try:
-        msgspec.json.decode(b"".join(each.text for each in chunks), type=msgspec.Raw)
+        document = msgspec.json.decode(
+            b"".join(each.text for each in chunks), type=dict[str, msgspec.Raw] | list[msgspec.Raw]
+        )
     except (msgspec.DecodeError, RecursionError):
-        return chunks
-    return [replace(each, text=_STRING.sub(_without_words, each.text)) for each in chunks]
+        return None
+    return frozenset(document if isinstance(document, dict) else ())
 
 
 def _without_words(string: re.Match[bytes]) -> bytes:
-    """Return a string of the same length; keys and single words stay as they are."""
+    """Return a string of the same length, since the words of a value may quote a log; keys and single words stay as they are."""
     return string[0] if string["key"] is not None or b" " not in string[0] else b'"%s"' % (b"_" * (len(string[0]) - 2))
 
 

@@ -30,6 +30,7 @@ FORMAT = Format(
     marker=b'"train_samples_per_second": ',
     unproven=True,
     over=("frameworks.hf_trainer_state",),
+    document="train_runtime",
     start=rb'\{\s++"epoch": [0-9.]++,' + _OTHERS + _KEY + rb'train_loss": ',
     end=rb'^\s*+"train_runtime": ',
     readings=(

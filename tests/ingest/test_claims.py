@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -60,6 +61,22 @@ def test_a_document_that_quotes_a_log_is_not_that_log(tmp_path: Path) -> None:
     lines = ["Training throughput: 40000.50 tok/s", '"train_epoch_items/sec": [ is a key of DLLogger']
     path = tmp_path / "notes.json"
     path.write_text(json.dumps([{"value": 40000.5, "traps": lines}], indent=1))
+    assert ids(path) == []
+
+
+@pytest.mark.parametrize("format_id", ["frameworks.hf_trainer_state", "frameworks.hf_results"])
+@pytest.mark.parametrize(
+    "quoted", [lambda state: [{"name": "a test", "expected": state}], lambda state: {"cases": [state]}]
+)
+def test_a_document_that_contains_that_of_a_trainer_is_not_that_log(
+    tmp_path: Path, format_id: str, quoted: Callable[[object], object]
+) -> None:
+    (made,) = [each for each in MADE if each.parent.name == format_id]
+    state = json.loads(made.read_text())
+    path = tmp_path / "notes.json"
+    path.write_text(json.dumps(state, indent=2))
+    assert ids(path) == [format_id]
+    path.write_text(json.dumps(quoted(state), indent=2))
     assert ids(path) == []
 
 

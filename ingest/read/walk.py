@@ -282,7 +282,10 @@ def may_be_log(path: Path) -> bool:
 
 
 def named_like_log(path: Path) -> bool:
-    """Return whether a file's name says that it is a log: `train.log`, `workerlog.0`, `slurm-1.out`, not `LICENSE`."""
+    """Return whether a file's name says that it is a log: `train.log`, `workerlog.0`, `slurm-1.out`, not `LICENSE`.
+
+    Nor does the name of an event file of TensorBoard say so: it may contain evaluations or images alone.
+    """
     name = plain_name(path.name)
     document = Path(name).suffix.lower() in _PROSE and _DOCUMENT.fullmatch(name)
     return bool(_LOG_WORD.search(name)) and not document and "tfevents" not in name

@@ -1,6 +1,6 @@
 """Unpack logs within limits: once, into a temporary file without a name, of which any part can be read again.
 
-A notebook is a packed log: it holds what its cells printed.
+A notebook is a packed log: it holds what its cells printed. So is an event file of TensorBoard, for its scalars.
 
 What a plain log may be is not limited: unpack a log that exceeds these limits yourself, if you trust it.
 """
@@ -19,6 +19,8 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
+
+from perfledger.parsers.engine import tensorboard_events
 
 #: Bytes that a log may unpack to.
 MOST_BYTES = 4 << 30
@@ -130,14 +132,18 @@ UNPACKERS: Mapping[str, Callable[[Path], Iterator[bytes]]] = {
 }
 
 
+def _unpacker(path: Path) -> Callable[[Path], Iterator[bytes]] | None:
+    return tensorboard_events.lines if tensorboard_events.is_event_file(path.name) else UNPACKERS.get(path.suffix)
+
+
 def is_packed(path: Path) -> bool:
-    """Return whether a file is packed, by its suffix."""
-    return path.suffix in UNPACKERS
+    """Return whether a file is packed, by its suffix, or as an event file by its name."""
+    return _unpacker(path) is not None
 
 
 def plain_name(name: str) -> str:
     """Return the name of a file without the suffix that says how it is packed."""
-    return name.removesuffix(Path(name).suffix) if is_packed(Path(name)) else name
+    return name.removesuffix(Path(name).suffix) if Path(name).suffix in UNPACKERS else name
 
 
 class _View(io.RawIOBase):
@@ -197,7 +203,8 @@ def _unpacked(path: Path, size: int) -> IO[bytes]:
     most = min(MOST_BYTES, max(FREE_BYTES, MOST_RATIO * size))
     into = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open until another log is unpacked
     try:
-        for data in UNPACKERS[path.suffix](path):
+        unpack = _unpacker(path)
+        for data in unpack(path) if unpack else ():
             into.write(data)
             if into.tell() > most:
                 raise UnpackError(most)

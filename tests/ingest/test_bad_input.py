@@ -638,7 +638,6 @@ BESIDE = {
     "benchmark.para": "GLOBAL_BATCH 320\nGPU 2\n",
     "hostfile": "node1 slots=8\n",
     "notes.txt": "The machine was idle.\n" * 30,
-    "events.out.tfevents.1795169472.node": "\0" * 500,
     "touched": "",
     "a|b`c`{{ 7*7 }}](javascript:alert(1))": "",
     "<script>alert(1)<script>": "",

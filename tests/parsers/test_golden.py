@@ -31,7 +31,7 @@ SILENT = {
     "frameworks.mindformers", "frameworks.mindspeed", "frameworks.ms_swift", "frameworks.nanotron",
     "frameworks.nemo", "frameworks.nemo_automodel", "frameworks.nemo_bar", "frameworks.nemo_rl",
     "frameworks.olmo_core", "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds",
-    "frameworks.sam2", "frameworks.voiceprint", "frameworks.wenet", "frameworks.xtuner",
+    "frameworks.sam2", "frameworks.tensorboard", "frameworks.voiceprint", "frameworks.wenet", "frameworks.xtuner",
     "ngc.mxnet_resnet50_speed", "ngc.tensorflow2_bert", "ngc.tensorflow_bert", "ngc.tensorflow_transformer_xl",
     "paddle.fleetx", "paddle.nlp_bert", "paddle.nlp_examples", "paddle.nlp_glue", "paddle.nlp_uie", "paddle.paddle3d",
     "paddle.paddlex",

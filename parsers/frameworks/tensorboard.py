@@ -1,0 +1,161 @@
+"""TensorBoard's event files (`events.out.tfevents.*`): scalars by step and wall time, of whatever program writes them.
+
+An event file is read as lines of text, one for each scalar; the place of a figure is the `offset` of its record, which the
+line begins with. The steps are those of one loss of training, the one with most points. A program numbers its points as it
+likes, by steps, by epochs or by samples, and the file does not say which: they count as steps where an `epoch` is written
+next to them that advances more slowly, where seconds or a rate per step agree with the wall times, or where the wait for
+data of each iteration is written. The time of an evaluation is part of the interval after its scalars. The Trainer of Hugging Face writes
+its own figure for the run at the end, with evaluations and saving, and its arguments at the start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perfledger.parsers.contract import (
+    Column,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    up_to,
+)
+
+#: Least steps of an epoch: with one step per epoch, points by step and by epoch look alike.
+_STEPS_PER_EPOCH = 2
+
+_SCALAR = rb"tensorboard offset=[0-9]++ wall_time=<unix> step=<step> series=(?P<_series>[0-9]++) "
+_VALIDATION = rb"(?i:val|eval|test|dev[/_])"
+_NUMBER = rb"[-+.0-9enaif]++"
+#: The epoch that is written after a loss, with its step: Lightning and the Trainer of Hugging Face write it last.
+_EPOCH = (
+    rb"(?:(?="
+    + up_to(
+        rb' (?=step=[0-9]++ series=[0-9]++ tag="(?:train/)?+epoch")', rb'[Ll]oss[^"\r\n]{0,400}+" value=', rb"[\s\S]"
+    )
+    + rb'step=(?P<_epoch_step>[0-9]++) series=[0-9]++ tag="[a-z/]++" value=(?P<_epoch>'
+    + _NUMBER
+    + rb")(?=\s))|)"
+)
+#: Megatron-LM and NeMo.
+_STEP_SECONDS = rb"iteration-time|train_step_timing in s"
+#: TensorFlow's Estimator, and its detection models.
+_STEP_RATE = rb"global_step/sec|steps_per_sec"
+#: Detectron2 and OpenMMLab.
+_WAIT = rb"(?:train/)?+data_time"
+#: Columns that show that points are numbered by steps.
+_EVIDENCE = ("_step_seconds", "_step_rate", "_wait")
+_NEXT = rb"\s++tensorboard offset=[0-9]++ wall_time=" + _NUMBER + rb" step=[0-9]++ series=[0-9]++ "
+
+
+def _training(columns: Columns) -> Postprocessed:
+    """Return the points of the loss with most points, if they are steps."""
+    series = columns["_series"]
+    losses = np.flatnonzero(~np.any([np.isfinite(columns[each]) for each in _EVIDENCE], axis=0))
+    numbers, points = np.unique(series[losses], return_counts=True)
+    rows = losses[series[losses] == numbers[np.argmax(points)]] if len(losses) else losses
+    if not _are_steps(columns, rows):
+        rows = rows[:0]
+    return rows, {name: columns[name][rows] for name in ("step", "clock", "loss")}
+
+
+def _are_steps(columns: Columns, rows: Rows) -> bool:
+    """Return whether other scalars show that points are numbered by steps."""
+    steps, (seconds, rate, wait) = columns["step"], (columns[each] for each in _EVIDENCE)
+    with_epochs = np.flatnonzero((columns["_epoch_step"] == steps) & np.isin(steps, steps[rows]))
+    if len(with_epochs):
+        advanced = float(np.ptp(steps[with_epochs]))
+        return advanced > 0 and advanced >= _STEPS_PER_EPOCH * float(np.ptp(columns["_epoch"][with_epochs]))
+    stated = np.concatenate([seconds[np.isfinite(seconds)], 1 / rate[rate > 0]])
+    if len(stated):
+        ratio = float(np.median(stated)) / _pace(columns, rows)
+        return 1 / _STEPS_PER_EPOCH < ratio < _STEPS_PER_EPOCH
+    return bool(np.isfinite(wait).any())
+
+
+def _pace(columns: Columns, rows: Rows) -> float:
+    """Return the seconds by the wall times from one number to the next; NaN if the numbers do not advance."""
+    advance: Column = np.diff(columns["step"][rows])
+    gaps = np.diff(columns["clock"][rows])[advance > 0] / advance[advance > 0]
+    return float(np.median(gaps)) if len(gaps) else float("nan")
+
+
+FORMAT = Format(
+    title="TensorBoard",
+    marker=b"tensorboard offset=",
+    unproven=True,
+    end=rb' tag="train/train_runtime" value=',
+    readings=(
+        Reading(
+            _SCALAR
+            + rb'tag="(?:(?:' + _STEP_SECONDS + rb')" value=(?P<_step_seconds>' + _NUMBER + rb")(?=\s)"
+            + rb"|(?:" + _STEP_RATE + rb')" value=(?P<_step_rate>' + _NUMBER + rb")(?=\s)"
+            + rb"|" + _WAIT + rb'" value=(?P<_wait>' + _NUMBER + rb")(?=\s)"
+            + rb'|(?:(?![Ll]oss|' + _VALIDATION + rb')[^"\r\n])*+[Ll]oss(?:(?!' + _VALIDATION + rb')[^"\r\n])*+" value=<loss>(?=\s)'
+            + _EPOCH + rb")",
+            unit="samples/s",
+            counts="update",
+            pauses=(
+                Pause(
+                    "evaluation", rb'tag="(?:eval|valid(?:ation)?|val|test)[/_]',
+                    b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=4 tag="eval/loss" value=2.25',
+                ),
+            ),
+            postprocess=_training,
+        ),
+        # Composer: of the whole job.
+        *(
+            Reading(
+                rb'tensorboard offset=[0-9]++ wall_time=<unix> step=<step> series=[0-9]++ tag="throughput/' + counted
+                + rb'_per_sec" value=<throughput>(?=\s)',
+                unit=unit, counts="update",
+            )
+            for counted, unit in ((b"tokens", "tokens/s"), (b"samples", "samples/s"))
+        ),
+        Reading(
+            rb' step=<step> series=[0-9]++ tag="train/train_runtime" value=<seconds>' + _NEXT
+            + rb'tag="train/train_samples_per_second" value=<throughput>(?=\s)',
+            unit="samples/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("model", rb'\\"_name_or_path\\": \\"([\w./-]++)\\"'),
+        Fact("batch_size", rb'\\"per_device_train_batch_size\\": ([0-9]++)', int),
+        Fact("accumulation", rb'\\"gradient_accumulation_steps\\": ([0-9]++)', int),
+        Fact("total_steps", rb'\\"max_steps\\": ([1-9][0-9]*+)', int),
+        Fact("precision", rb'\\"(bf16|fp16)\\": true', words={b"bf16": "bf16", b"fp16": "amp"}),
+        Fact("framework", rb'\\"(per_device_train_batch_size)\\": ', lambda _: "PyTorch"),
+    ),
+    samples=(
+        Sample(
+            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="train/loss" value=2.25\n', step=40, clock=1795132812.5, loss=2.25,
+        ),
+        Sample(
+            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="reduced_train_loss" value=nan\n', step=40, clock=1795132812.5,
+        ),
+        Sample(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="data_time" value=0.5\n', step=40, clock=1795132812.5),
+        Sample(
+            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=9 tag="throughput/tokens_per_sec" value=8192.0\n',
+            step=40, clock=1795132812.5, throughput=8192,
+        ),
+        Sample(
+            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=9 tag="throughput/samples_per_sec" value=64.0\n',
+            step=40, clock=1795132812.5, throughput=64,
+        ),
+        Sample(
+            b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=5 tag="train/train_runtime" value=800.5\n'
+            b'tensorboard offset=580 wall_time=1795132812.5 step=40 series=6 tag="train/train_samples_per_second" value=31.979\n',
+            step=40, seconds=800.5, throughput=31.979,
+        ),
+        NearMiss(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=4 tag="eval/loss" value=2.25\n', "an evaluation"),
+        NearMiss(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=4 tag="train/learning_rate" value=2e-05\n', "a learning rate"),
+        NearMiss(b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=2 tag="train/loss" value=2.2', "cut inside the number"),
+        NearMiss(b'tensorboard offset=512', "a record that is cut"),
+    ),
+)  # fmt: skip

@@ -220,7 +220,10 @@ def _below(walk: _Walk, folder: Path) -> None:
 
 
 def _entries(walk: _Walk, folder: Path, seen: set[tuple[int, int]]) -> list[Path]:
-    """Return the entries of a folder to look at, sorted; none of one that was entered before or lies too deep."""
+    """Return the entries of a folder to look at, sorted; none of one that was entered before or lies too deep.
+
+    A link to a folder around it is a problem; one to another folder, such as `latest-run` of Weights & Biases, is not.
+    """
     try:
         if len(folder.parts) - len(walk.root.parts) > DEEPEST:
             raise OSError(0, f"it is more than {DEEPEST} folders deep")
@@ -231,7 +234,8 @@ def _entries(walk: _Walk, folder: Path, seen: set[tuple[int, int]]) -> list[Path
         walk.problems.append(Problem("unreadable", walk.name(folder), args={"cause": cause}))
         return []
     if (at.st_dev, at.st_ino) in seen:
-        walk.problems.append(Problem("link_loop", walk.name(folder)))
+        if folder.parent.resolve().is_relative_to(folder.resolve()):
+            walk.problems.append(Problem("link_loop", walk.name(folder)))
         return []
     seen.add((at.st_dev, at.st_ino))
     paths = [folder / each for each in names if not each.startswith(".") and each != "__pycache__"]

@@ -60,12 +60,15 @@ def wandb_folder(root: Path, metadata: dict[str, Any] = METADATA, config: str = 
     (files / "wandb-summary.json").write_text('{"train/loss": 2.5, "_step": 50}')
     (files.parent / "logs").mkdir()
     (files.parent / "logs" / "debug-internal.log").write_text("2026-11-01 10:11:12 INFO MainThread:12 started\n")
+    (root / "logs" / "wandb" / "latest-run").symlink_to(files.parent.name)
+    (root / "logs" / "wandb" / "debug-internal.log").symlink_to(f"{files.parent.name}/logs/debug-internal.log")
     return root / "logs"
 
 
 def test_a_folder_of_wandb_needs_no_layout(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     called = ingest(wandb_folder(tmp_path), "--json")
     (line,) = called.lines
+    assert called.problems == []
     found = {name: (each["value"], each["where"], each["source"]) for name, each in line["facts"].items()}
     assert found["model"] == ("acme/tiny-lm", "config.yaml:5", "beside")
     assert found["hardware"] == ("L40S", "wandb-metadata.json:9", "beside")

@@ -578,7 +578,8 @@ def test_a_maze_of_links_is_walked_once(tree: Path, ingest: Ingest) -> None:
     assert sorted(each["path"] for each in called.lines if "/maze/" in each["path"]) == [
         f"logs/maze/{number:02}/x/1/train.log" for number in range(12)
     ]
-    assert len(called.problems) == 144
+    # Each folder has one link to itself; links to the others lead to what is read under its own name.
+    assert len(called.problems) == 12
     assert {*called.codes.values()} == {"link_loop"}
 
 
@@ -592,13 +593,13 @@ def test_a_maze_within_a_run_is_walked_once(tree: Path, ingest: Ingest) -> None:
             (folder / f"to{other.name}").symlink_to(other)
     called = ingest(tree, "--json", "--verbose")
     assert len(called.lines) == 5
-    assert len(called.problems) == 144
+    assert len(called.problems) == 12
 
 
 def test_a_linked_folder_is_read_under_its_own_name(tree: Path, ingest: Ingest) -> None:
     (tree / "seg/paddleseg/a-latest").symlink_to("bs2")
     called = ingest(tree, "--json")
-    assert [each.partition(":")[0] for each in called.problems] == ["logs/seg/paddleseg/a-latest"]
+    assert called.problems == []
     assert len(called.lines) == 5
     assert all(each["published"] for each in called.lines)
 

@@ -127,7 +127,7 @@ def _verdicts(run: Run) -> Iterator[str]:
     """Yield what supports the figure of a run, and which of its facts the reader states."""
     if run.headline:
         yield _verdict(run)
-    yield from (f"{name} is stated in {where}" for name, where in run.by_reader.items())
+    yield from (f"{name} is stated in {where}" for name, where in run.filled_in.items())
 
 
 def _verdict(run: Run) -> str:

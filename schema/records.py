@@ -139,7 +139,8 @@ class FactValue(Struct, frozen=True, gc=False):
     """A fact's plain value, the source that states it, and where in it.
 
     The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `reader` (a
-    `facts.toml` or `--assume`), `format`, or `derived` from other facts, which `where` then names.
+    `facts.toml` or `--assume`), `folder` (a file beside it that yields to it), `format`, or `derived` from other facts,
+    which `where` then names.
     """
 
     value: Any
@@ -510,9 +511,9 @@ class Run(Struct, frozen=True, kw_only=True):
         return bool(self.disturbances) and not self.accept_disturbed
 
     @property
-    def by_reader(self) -> Mapping[str, str]:
-        """The facts that the reader of the log states, each with where."""
-        return {name: each.where for name, each in self.facts.items() if each.source == "reader"}
+    def filled_in(self) -> Mapping[str, str]:
+        """The facts that the log leaves open and its reader, or a file of its folder, fills in, each with where."""
+        return {name: each.where for name, each in self.facts.items() if each.source in ("reader", "folder")}
 
     @property
     def fits_results(self) -> bool:
@@ -597,7 +598,7 @@ class Result(Struct, frozen=True, kw_only=True):
     resolution: float | UnsetType = UNSET
     #: Whether one of its runs is of a format of which no real log was read yet.
     unproven: Literal[True] | UnsetType = UNSET
-    #: Facts that the reader of a log states, each with where; absent if the logs state all.
+    #: Facts that a log leaves open and its reader or folder fills in, each with where; absent if the logs state all.
     assumed: dict[str, str] | UnsetType = UNSET
     #: The scope of the figure, and the needed facts that nothing states; absent if the result is placed.
     scope: str | UnsetType = UNSET

@@ -270,7 +270,8 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     assumed: Annotated[
         dict[str, str] | UnsetType,
         Meta(
-            description="Facts that the logs leave open and their reader states, each with file and line. Absent if "
+            description="Facts that the logs leave open and their reader, or a file of their folder, fills in, each "
+            "with file and line. Absent if "
             "there are none."
         ),
     ] = UNSET

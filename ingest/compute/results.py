@@ -347,7 +347,7 @@ def _result(repeats: _Repeats, rule: str | None) -> Result:
         witnesses=_weakest(runs, rule),
         resolution=_coarsest(runs, rule),
         unproven=any(run.unproven for run in well) or UNSET,
-        assumed={name: where for run in runs for name, where in run.by_reader.items()} or UNSET,
+        assumed={name: where for run in runs for name, where in run.filled_in.items()} or UNSET,
         run_ids=tuple(run.id for run in runs),
         outcome=_outcome(well) if over else first.outcome,
         reason=None if over else unlike or _reason(runs, reasons),

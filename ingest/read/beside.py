@@ -23,6 +23,8 @@ from perfledger.schema.vocabulary import FACTS, PRECISIONS
 
 #: The source of a fact that a file beside the log states.
 BESIDE = "beside"
+#: The same of a file that yields to the log.
+FOLDER = "folder"
 #: Deeper and larger than anybody describes a machine.
 _DEEPEST, _LARGEST = 8, 1 << 20
 #: `GPU models: A100`, `GPU=8`, `GLOBAL_BATCH 256`.
@@ -206,7 +208,8 @@ def _facts(entries: Entries, entry: BesideEntry, relative: str) -> dict[str, Fac
         line = entries[key][1]
         words = entry.words.get(key, {})
         stated = words[str(value)] if str(value) in words else _stated(entry, key, value, line)
-        found |= {name: FactValue(each, BESIDE, f"{relative}:{line}") for name, each in stated.items()}
+        source = FOLDER if entry.yields else BESIDE
+        found |= {name: FactValue(each, source, f"{relative}:{line}") for name, each in stated.items()}
     return found
 
 

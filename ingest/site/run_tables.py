@@ -180,16 +180,16 @@ def why_absent(run: Run) -> Text | None:
 
 def reservations(found: Run | Row) -> tuple[Text, ...]:
     """Return the marks of a figure: its format was not tested with a real log, or its reader states facts of it."""
-    by_reader = [phrase("run.fact_at", fact=word_for("fact", name), where=where) for name, where in _assumed(found)]
+    filled = [phrase("run.fact_at", fact=word_for("fact", name), where=where) for name, where in _filled_in(found)]
     of_trainer = isinstance(found, Run) and found.rule == SUMMARY  # rows of results say so by their rule
     marks = [phrase("metric.summary")] if of_trainer else []
     marks += [phrase("metric.unproven")] if found.unproven else []
-    return (*marks, *([phrase("metric.by_reader", facts=_listed(by_reader))] if by_reader else []))
+    return (*marks, *([phrase("metric.filled_in", facts=_listed(filled))] if filled else []))
 
 
-def _assumed(found: Run | Row) -> Iterable[tuple[str, str]]:
-    """Return the facts that the reader states, each with its place."""
-    return ((found.assumed or {}).items()) if isinstance(found, Row) else found.by_reader.items()
+def _filled_in(found: Run | Row) -> Iterable[tuple[str, str]]:
+    """Return the facts that the log leaves open and something else fills in, each with its place."""
+    return ((found.assumed or {}).items()) if isinstance(found, Row) else found.filled_in.items()
 
 
 def _listed(texts: Sequence[Text]) -> Text:

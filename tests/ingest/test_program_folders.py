@@ -70,11 +70,11 @@ def test_a_folder_of_wandb_needs_no_layout(tmp_path: Path, ingest: Callable[...,
     (line,) = called.lines
     assert called.problems == []
     found = {name: (each["value"], each["where"], each["source"]) for name, each in line["facts"].items()}
-    assert found["model"] == ("acme/tiny-lm", "config.yaml:5", "beside")
-    assert found["hardware"] == ("L40S", "wandb-metadata.json:9", "beside")
-    assert found["batch_size"] == (4, "config.yaml:24", "beside")
-    assert found["accumulation"] == (2, "config.yaml:18", "beside")
-    assert found["precision"] == ("bf16", "config.yaml:13", "beside")
+    assert found["model"] == ("acme/tiny-lm", "config.yaml:5", "folder")
+    assert found["hardware"] == ("L40S", "wandb-metadata.json:9", "folder")
+    assert found["batch_size"] == (4, "config.yaml:24", "folder")
+    assert found["accumulation"] == (2, "config.yaml:18", "folder")
+    assert found["precision"] == ("bf16", "config.yaml:13", "folder")
     assert line["environment"] == {
         "os": "Linux-5.15",
         "python": "3.11.4",
@@ -84,10 +84,17 @@ def test_a_folder_of_wandb_needs_no_layout(tmp_path: Path, ingest: Callable[...,
     }
 
 
-def test_the_cards_of_a_machine_are_not_the_devices_of_a_run(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """`gpu_count` counts all cards of the machine, whichever of them the run uses."""
-    (line,) = ingest(wandb_folder(tmp_path), "--json").lines
-    assert not {"devices", "devices_per_node"} & line["facts"].keys()
+def test_the_cards_of_a_machine_are_the_devices_unless_something_else_is_stated(
+    tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
+    """`gpu_count` counts all cards of the machine, whichever of them the run uses: the figure says where it is from."""
+    folder = wandb_folder(tmp_path)
+    (line,) = ingest(folder, "--json").lines
+    stated = line["facts"]["devices"]
+    assert (stated["value"], stated["source"], stated["where"]) == (4, "folder", "wandb-metadata.json:6")
+    assert "devices is stated in wandb-metadata.json:6" in ingest("figures", folder).out
+    (line,) = ingest(folder, "--json", "--assume", "devices=1").lines
+    assert line["case"]["devices"] == 1
 
 
 def test_cards_of_two_kinds_leave_the_hardware_open(tmp_path: Path, ingest: Callable[..., Called]) -> None:
@@ -184,7 +191,7 @@ def test_a_folder_of_the_trainer_names_its_model(
     (out / "training_args.bin").write_bytes(b"\x80\x04")
     (line,) = ingest(out, "--json").lines
     assert line["format"] == "frameworks.hf_trainer_state"
-    found = {fact: each["value"] for fact, each in line["facts"].items() if each["source"] == "beside"}
+    found = {fact: each["value"] for fact, each in line["facts"].items() if each["source"] == "folder"}
     assert found == facts
 
 

@@ -35,7 +35,7 @@ COMPANIONS = frozenset({RUN_JSON, "launch.json", "environment.json", "expected.c
 #: Other programs have files of these names too; ours name their schema.
 _RUN, _LAUNCH = (RUN_JSON, b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
 #: Words in the names of logs, and names of what lies beside logs in every repository.
-_LOG_WORD = re.compile(r"(?:^|[^a-z])(?:log|logs|workerlog|txt|out|err|jsonl?|stdout|stderr|nohup)(?:[^a-z]|$)", re.I)
+_LOG_WORD = re.compile(r"(?:^|[^a-z])(?:log|logs|workerlog|txt|out|err|jsonl|stdout|stderr|nohup)(?:[^a-z]|$)", re.I)
 _DOCUMENT = re.compile(
     r"(?:licen[cs]e|readme|notice|copying|authors|contributors|contributing|change(?:s|log)|requirements|citation|version"
     r"|news|history|install|todo|patents|makefile|dockerfile)(?:[^a-z].*)?",

@@ -47,6 +47,7 @@ class Tree:
 def trees() -> list[Tree]:
     """Return all trees that are on this machine."""
     known = [Tree("raw_logs", ROOT / "raw_logs"), Tree("own-logs", SHARED / "own-logs", "paddle-perf")]
+    known.append(Tree("strangers", SHARED / "strangers"))
     layouts = {
         "paddle-perf": "paddle-perf",
         "ngc-pytorch": "lambda-deeplearning-benchmark",

@@ -7,7 +7,8 @@ another case: then the case has no winner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from perfledger.ingest.compute.comparison import (
@@ -26,9 +27,22 @@ def place_verdicts(
     cases: Sequence[Sequence[Candidate]], workload: Workload, level: Level = DEFAULT
 ) -> Iterator[Verdict]:
     """Yield the verdict on the throughput of each case, with the results of the other cases that it leaves out."""
+    fastest = _fastest(cases)
     for number, case in enumerate(cases):
-        others = [each for place, other in enumerate(cases) if place != number for each in other]
+        firsts = (next((each for place, each in mine if place != number), None) for mine in fastest.values())
+        others = [each for each in firsts if each]
         yield _with_left_out(verdict(case, "higher", workload, level), others, workload, level)
+
+
+def _fastest(cases: Sequence[Sequence[Candidate]]) -> Mapping[tuple[str, str], Sequence[tuple[int, Candidate]]]:
+    """Return the results of each framework and unit with the number of their case, the fastest first."""
+    found: dict[tuple[str, str], list[tuple[int, Candidate]]] = defaultdict(list)
+    for number, case in enumerate(cases):
+        for each in case:
+            found[each.framework, each.figure.unit].append((number, each))
+    return {
+        of: sorted(mine, key=lambda one: (-one[1].figure.value, one[1].result.run_ids)) for of, mine in found.items()
+    }
 
 
 def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Verdict:

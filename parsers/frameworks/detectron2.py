@@ -56,8 +56,8 @@ FORMAT = Format(
             postprocess=since_start,
         ),
         Reading(
-            rb"(?P<clock>[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\]? (?:d2|detectron2)\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\nei]++)?+iter: <step> ++"
-            rb"total_loss: <loss> (?:[^\r\n tl]++| (?!(?:last_)?+time: |lr: )|[tl])*+ lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+(?=\s)",
+            rb"(?P<clock>[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})\]? (?:d2|detectron2)\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\nei]{1,40}+)?+iter: <step> ++"
+            rb"total_loss: <loss> (?:[^\r\n tl]{1,100}+| (?!(?:last_)?+time: |lr: )|[tl]){0,400}+ lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+(?=\s)",
             unit="images/s",
             pauses=(
                 Pause("evaluation", rb"Start inference on ", b"[11/20 09:10:00 d2.evaluation.evaluator]: Start inference on 50 batches"),

@@ -7,7 +7,7 @@ seconds of the epoch, without validations and with the wait for data. The first 
 from perfledger.parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 
 FORMAT = Format(
-    title="Deep Learning at Scale (NERSC)",
+    title="NERSC DL at Scale",
     framework="PyTorch",
     marker=b"Time taken for epoch ",
     unproven=True,

@@ -65,7 +65,7 @@ def squad_bar(marker: bytes) -> Reading:
         marker: text of the lines between the bars, by which this program is recognized.
     """
     return Reading(
-        rb"Iteration: (?<!\w Iteration: ) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<total_steps>[1-9][0-9]*+) "
+        rb"Iteration: (?<![a-z] Iteration: ) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<total_steps>[1-9][0-9]*+) "
         rb"\[(?P<elapsed>[0-9:]++)<[0-9:]++, ++[0-9.]++(?:it/s|s/it)",
         unit="sequences/s",
         repeated=True,

@@ -12,7 +12,6 @@ from functools import cache
 
 import pytest
 
-from perfledger.ingest.compute.rules import HEADLINE
 from perfledger.ingest.read import layout
 from perfledger.ingest.read.walk import walk
 from perfledger.ingest.record.run import runs_of
@@ -23,9 +22,15 @@ from tests.corpus import corpus
 #: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time. Today's
 #: trainers with the facts that their logs lack are compared within 1 % in test_missing_facts.py.
 RIGHT = 0.03
-#: Where the publisher's figure is the mean of all 19 iterations of one epoch, the first of which is five times as slow:
-#: the mean of the other 18.
-STEADY = {"results/QuadroRTX8000_v1/PyTorch_waveglow_FP32/14-12-2022_22-12-43.txt": 46_010.884}
+#: Logs whose publisher's figure includes the start. Of 19 iterations of an epoch, the first is five times as slow; BERT
+#: SQuAD divides all steps by a time with the warm-up, or has the last smoothed rate. The lines after it give the truth.
+STEADY = {
+    "results/QuadroRTX8000_v1/PyTorch_waveglow_FP32/14-12-2022_22-12-43.txt": 46_010.884,
+    "results/1080Ti/PyTorch_bert_large_squad_FP16/03-03-2020_10-35-27.txt": 258 * 4 / 124,
+    "results/2080Ti/PyTorch_bert_base_squad_FP16/23-06-2020_19-10-57.txt": 4.8 * 20,
+    "results/2xA100_40GB_SXM4_v1/PyTorch_bert_base_squad_FP16/19-11-2022_08-24-47.txt": 592.3,
+    "results/2xQuadroRTX8000NVlink_trt2/PyTorch_bert_large_squad_FP16/18-06-2020_07-11-19.txt": 80.3,
+}
 #: Models whose "FP16" logs all say `amp : False` since 2022: the option that the publisher gave no longer existed.
 NEVER_HALF = {"ncf", "tacotron2", "waveglow"}
 
@@ -86,7 +91,9 @@ def main_run(tree: str, path: str) -> Run:
 
 def verdict(run: Run, truth: Truth) -> str:
     """Return `right`, what is said against the figure, or `wrong and silent`."""
-    headline = run.figure(HEADLINE)
+    headline = run.headline
+    if run.unplaced:  # Its log does not state what the truth is of.
+        return "right" if headline and abs(headline.value / truth.value - 1) <= RIGHT else "not placed"
     if not run.published or headline is None:
         return f"refused: {', '.join(each.code for each in run.problems)}" if run.problems else "refused silently"
     if (known := PRECISIONS[truth.precision]) and run.case.precision not in known:
@@ -104,7 +111,7 @@ def test_no_figure_is_wrong_and_silent(tree: str) -> None:
     assert {path: what for path, what in told.items() if "silent" in what} == {}
 
 
-@pytest.mark.parametrize(("tree", "at_least"), [("public", 6), ("today", 8), ("ngc-pytorch", 19)])
+@pytest.mark.parametrize(("tree", "at_least"), [("public", 17), ("today", 14), ("ngc-pytorch", 55)])
 def test_figures_that_are_given_are_mostly_right(tree: str, at_least: int) -> None:
     told = [verdict(main_run(tree, each.path), each) for each in TABLES[tree]()]
     assert told.count("right") >= at_least
@@ -113,7 +120,8 @@ def test_figures_that_are_given_are_mostly_right(tree: str, at_least: int) -> No
 
 def test_a_wrong_figure_would_be_found() -> None:
     """The test of the test: a true value that no log has is told as wrong."""
-    truth = next(each for each in public() if verdict(main_run("public", each.path), each) == "right")
+    published = (each for each in public() if main_run("public", each.path).published)
+    truth = next(each for each in published if verdict(main_run("public", each.path), each) == "right")
     run = main_run("public", truth.path)
     assert verdict(run, Truth(truth.path, truth.value * 1.1, truth.of_device)).startswith(
         ("wrong and silent", "marked")

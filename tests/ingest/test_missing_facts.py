@@ -124,13 +124,15 @@ def test_the_figure_is_that_of_the_table_of_truths(tmp_path: Path) -> None:
 
 #: How far a figure may lie from the truth of a log of today's trainers.
 TRUE = 0.01
-#: Truths whose statistic is not that of the headline: a median of rows of which every 25th is slow; and three
-#: of the five iterations in the window.
-STATISTICS = {"upernet_vitaev2_s": ("median", TRUE), "waveglow": ("sustained", 0.012)}
+#: Truths whose statistic is not that of the headline: a median of rows of which every 25th is slow; three of the five
+#: iterations in the window; and all steps over a time that includes the warm-up.
+STATISTICS = {
+    "upernet_vitaev2_s": ("median", TRUE), "waveglow": ("sustained", 0.012), "bert_base_squad": ("sustained", 0.1),
+}  # fmt: skip
 #: Logs whose one figure is the trainer's own summary.
-OWN_SUMMARIES = ("trainer_state.json",)
-#: Logs without enough steps for a figure, and why there is none.
-WITHOUT = {"bert_base_squad": "too_few", "ncf": "too_few", "tacotron2": "too_few"}
+OWN_SUMMARIES = ("trainer_state.json", "tacotron2_FP16__19-02-2025_08-46-17.txt")
+#: Logs without a figure that can be trusted, and why there is none.
+WITHOUT = {"ncf": "witness_summary"}
 
 
 def truths() -> list[dict[str, Any]]:
@@ -171,4 +173,4 @@ def test_every_log_of_today_is_right_within_a_percent_or_refused_for_a_reason(tm
         assert value == pytest.approx(row["throughput"]["value"], rel=within), path
         assert line["published"], (path, line["problems"])
         right += 1
-    assert right == 23
+    assert right == 25

@@ -670,4 +670,4 @@ def test_training_is_cut_into_as_many_stretches_as_the_log_tells() -> None:
     """The window drops a fifth of them; none holds an evaluation."""
     found = run_at(rows("expected.csv")[0]["path"])
     assert found.observations == 6
-    assert len(training(np.zeros(6, np.uint8))) == 5
+    assert len(training(np.zeros(6, np.uint8), np.ones(6))) == 5

@@ -228,6 +228,9 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
 }
 #: Those that other tests make happen: of telemetry, published figures, parameter servers, two folders, and layouts.
 ELSEWHERE = {
+    "fact_differs",
+    "facts_unused",
+    "facts_wrong",
     "fault",
     "changing",
     "reader_killed",

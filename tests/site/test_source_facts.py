@@ -87,7 +87,7 @@ def test_the_front_page_counts_figures_and_no_cells_without_one(real_pages: Path
     assert 0 < len(figures) < len(rows)
     text = re.sub(r"<[^>]+>", " ", (real_pages / language / "index.md").read_text("utf-8"))
     assert f"{len(figures):,}" in text
-    assert f"{len(rows):,}" not in text
+    assert not re.search(rf"\b{len(rows):,}\b(?!–)", text)  # a published range may begin with the same number
 
 
 def test_images_are_those_that_somebody_saw_printed() -> None:

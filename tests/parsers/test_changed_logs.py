@@ -87,7 +87,8 @@ CHANGES: dict[Change, int] = {
 #: the seconds of an epoch, a bar or a summary.
 MOVED = {
     damage: {
-        "dlperf.megatron", "frameworks.autoresearch", "frameworks.big_vision", "frameworks.coqui", "frameworks.dlrm", "frameworks.edm",
+        "dlperf.megatron", "frameworks.autoresearch", "frameworks.big_vision", "frameworks.coqui", "frameworks.dlrm",
+        "frameworks.edm",
         "frameworks.gaussian_splatting", "frameworks.hf_notebook", "frameworks.keras_losses",
         "frameworks.llama_recipes", "frameworks.mindspeed", "frameworks.openrlhf_bars", "frameworks.orbit",
         "frameworks.rl_seconds", "frameworks.tf_object_detection", "frameworks.verl_sft", "frameworks.yolov6",

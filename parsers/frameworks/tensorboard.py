@@ -2,10 +2,12 @@
 
 An event file is read as lines of text, one for each scalar; the place of a figure is the `offset` of its record, which the
 line begins with. The steps are those of one loss of training, the one with most points. A program numbers its points as it
-likes, by steps, by epochs or by samples, and the file does not say which: they count as steps where an `epoch` is written
-next to them that advances more slowly, where seconds or a rate per step agree with the wall times, or where the wait for
-data of each iteration is written. The time of an evaluation is part of the interval after its scalars. The Trainer of Hugging Face writes
-its own figure for the run at the end, with evaluations and saving, and its arguments at the start.
+likes, by steps, by epochs or by samples, and the file does not say which: they count as steps if an `epoch` is written
+next to them that advances more slowly, if seconds or a rate per step agree with the wall times, if the wait for data of
+each iteration is written, or if they advance by several at a time. Reinforcement learning counts steps of the environment
+(Stable-Baselines3, CleanRL), and is not read. The time of an evaluation is part of the interval after its scalars. The
+Trainer of Hugging Face writes its own figure for the run at the end, with evaluations and saving, and its arguments at the
+start.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from perfledger.parsers.contract import (
     Sample,
     up_to,
 )
+from perfledger.parsers.contract.conditions import lacks
+from perfledger.parsers.contract.statistics import median
 
 #: Least steps of an epoch: with one step per epoch, points by step and by epoch look alike.
 _STEPS_PER_EPOCH = 2
@@ -75,7 +79,8 @@ def _are_steps(columns: Columns, rows: Rows) -> bool:
     if len(stated):
         ratio = float(np.median(stated)) / _pace(columns, rows)
         return 1 / _STEPS_PER_EPOCH < ratio < _STEPS_PER_EPOCH
-    return bool(np.isfinite(wait).any())
+    # Epochs are written one by one.
+    return bool(np.isfinite(wait).any()) or median(np.diff(steps[rows])) > 1
 
 
 def _pace(columns: Columns, rows: Rows) -> float:
@@ -106,6 +111,7 @@ FORMAT = Format(
                     b'tensorboard offset=512 wall_time=1795132812.5 step=40 series=4 tag="eval/loss" value=2.25',
                 ),
             ),
+            where=lacks(rb' tag="(?:rollout|charts)/'),
             postprocess=_training,
         ),
         # Composer: of the whole job.

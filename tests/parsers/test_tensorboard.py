@@ -142,7 +142,9 @@ def test_the_loss_with_most_points_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "every", "pace", "found"),
     [
-        ((), 10, 0.5, 0),  # they may be epochs or samples
+        ((), 10, 0.5, 20),
+        ((), 1, 0.5, 0),  # they may be epochs
+        (("rollout/ep_rew_mean",), 10, 0.5, 0),  # steps of an environment
         (("epoch",), 10, 0.5, 20),
         (("learning_rate",), 1, 300.0, 0),
         (("data_time",), 10, 0.5, 20),

@@ -88,7 +88,12 @@ KINDS: Mapping[str, Kind] = {
     "sources.toml": Kind("published/sources.toml", TOML),
     "table": Kind("published/{}.csv", CSV, SOURCES),
     "recomputed": Kind("published/recomputed/{}.jsonl", JSON.format(""), SOURCES, frozenset({"empty"})),
-    "plan": Kind("plans/{}.json", JSON.format("perfledger.plan/1"), as_other=frozenset({"folder"})),
+    # A JSON file that does not name the schema is another program's.
+    "plan": Kind(
+        "plans/{}.json",
+        JSON.format("perfledger.plan/1"),
+        as_other=frozenset({"folder", "empty", "zeros", "dotted", "quoted", "other encoding", "huge"}),
+    ),
     "telemetry.csv": Kind("1/telemetry.csv", CSV, as_other=frozenset({"folder"})),
     "run.json": Kind("1/run.json", JSON.format("perfledger.run/1"), optional=False),
     "environment.json": Kind("1/environment.json", JSON.format("perfledger.environment/1")),

@@ -17,7 +17,7 @@ from perfledger.schema.vocabulary import FACTS
 _JOB = "batch_size_of_job"
 _HEAD = "# Facts that the logs do not state. Fill in what you know, and remove the # in front of it."
 
-#: What is missing, and the paths below the folder of the file.
+#: Missing facts, and the paths of the logs that lack them, below the folder of the file.
 Groups = Mapping[tuple[str, ...], Sequence[str]]
 
 

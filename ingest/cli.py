@@ -448,7 +448,7 @@ def figures(inputs: Inputs, as_json: bool, as_csv: bool, markdown: bool, cases: 
 @reads_logs
 @click.option("--to", metavar="FILE", default="", help="Where to write it; - prints it [default: facts.toml of PATH].")
 def ask(inputs: Inputs, to: str) -> int:
-    """Write a facts.toml with blanks for what logs do not state.
+    """Write a facts.toml with blanks for facts that logs leave open.
 
     Example: perfledger ask logs/, then fill in logs/facts.toml. Logs of a folder that lack the same facts have one
     entry. A file that is there stays as it is.

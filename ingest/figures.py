@@ -15,7 +15,7 @@ from perfledger.schema.figures import CaseFigure, FiguresFound, RunFigure
 from perfledger.schema.records import Figure, NoFigure, Run
 from perfledger.schema.vocabulary import NO_FIGURE
 
-#: What a time per step is counted in, next to the units of throughput.
+#: Unit of a time per step, next to the units of throughput.
 _PER_STEP = "ms/step"
 COLUMNS = ("log", "format", "model", "devices", "figure", "95 % interval of case", "verdict, or why there is no figure")
 #: Reasons that count the records that they are of.

@@ -96,7 +96,7 @@ def read(
     Args:
         paths: logs, and folders that are searched for logs.
         layout: how the tree names its logs: a name, or a `.toml` file.
-        assume: facts by name, such as `devices`, that fill in what a log does not state.
+        assume: facts by name, such as `devices`, for logs that do not state them.
 
     Raises:
         perfledger.UsageError: a path, a layout or an assumed fact does not exist, or `perfledger.toml` is wrong.

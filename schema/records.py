@@ -139,8 +139,8 @@ class FactValue(Struct, frozen=True, gc=False):
     """A fact's plain value, the source that states it, and where in it.
 
     The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `reader` (a
-    `facts.toml` or `--assume`), `folder` (a file beside it that yields to it), `format`, or `derived` from other facts,
-    which `where` then names.
+    `facts.toml` or `--assume`), `folder` (a file next to it that yields to it), `format`, or `derived` from other
+    facts, which `where` then names.
     """
 
     value: Any

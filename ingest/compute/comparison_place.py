@@ -46,7 +46,7 @@ def _fastest(cases: Sequence[Sequence[Candidate]]) -> Mapping[tuple[str, str], S
 
 
 def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Verdict:
-    """Add what a case leaves out; its fastest figure is no winner if another framework is faster elsewhere."""
+    """Add the results that a case leaves out; it has no winner if another framework is faster elsewhere."""
     if not found.ranked:
         return found
     left_out = tuple(_left_out(found, others, workload, level))

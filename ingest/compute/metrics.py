@@ -114,11 +114,11 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
         if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
             frame, seconds = frame.clock_intervals()
             per_step = seconds / frame.covered if len(frame) else None
-        # An epoch of which nothing says how many steps it has is not a step.
+        # An epoch is not a step; it counts if the log states its steps.
         counted = records.reading.span != "epoch" or "steps" in frame
         if per_step is not None and counted and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
-            # The last step of an epoch may hold fewer samples and count as a part of one.
+            # The last step of an epoch may have fewer samples, and a log may count it as a part of one.
             steps = np.ceil(frame.covered - _COUNT_ROUNDING) * _updates_per_record(records.reading, case)
             seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
             kept = training(confirmed(frame, seconds, steps), seconds / steps)

@@ -101,7 +101,7 @@ def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
 
 
 def unplaced(runs: Sequence[Run]) -> list[Result]:
-    """Return one result per run whose case is incomplete: of what the log counts, and compared with nothing."""
+    """Return one result per run whose case is incomplete, at the scope of its log. It is not compared."""
     return [_unplaced(run) for run in runs if run.unplaced]
 
 

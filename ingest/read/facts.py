@@ -1,7 +1,7 @@
 """Facts of a case from five sources, strongest first: `run.json`, the log, files beside it, the layout, the reader.
 
-Two of the first four that disagree are never chosen between: the caller gets the contradiction. What the layout states
-of all its logs, and what the reader states, only fills in what the others leave open.
+If two of the first four disagree, the caller gets the contradiction. Facts that the layout states of all its logs, and
+facts of the reader, only fill in facts that the others leave open.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Merged:
 
     stated: Mapping[str, FactValue]
     contradictions: tuple[Contradiction, ...]
-    #: Where a source that only fills in states something else than the value that is used.
+    #: Values of sources that only fill in, if they differ from the value that is used.
     differences: tuple[Contradiction, ...] = ()
     #: Which of the facts are options of the case.
     options: frozenset[str] = OPTIONS
@@ -95,7 +95,7 @@ def merge(
     Args:
         run_json: `case` of run.json, empty where there is none.
         log: facts that the log states.
-        told: what is stated of the log by its path, by files beside it, and by its reader.
+        told: facts of the log by its path, by files next to it, and by its reader.
         implied: what the format itself says (framework), weaker than everything.
         format_id: the format of the log, which says what a printed name of a model means.
     """
@@ -127,7 +127,7 @@ def merge(
 def _merged(
     sources: Sequence[Mapping[str, FactValue]], format_id: str
 ) -> tuple[dict[str, FactValue], list[Contradiction]]:
-    """Return the facts of sources, the strongest first, with what follows from them, and where they contradict."""
+    """Return the facts of sources, the strongest first, and those that follow from them; and their contradictions."""
     merged: dict[str, FactValue] = {}
     contradictions = []
     for facts in (_derived(each, format_id) for each in sources):
@@ -142,7 +142,7 @@ def _merged(
 
 
 def _open_facts(by_reader: Mapping[str, FactValue], merged: Mapping[str, FactValue]) -> dict[str, FactValue]:
-    """Return the facts of the reader that nothing else states."""
+    """Return the facts of the reader that other sources leave open."""
     return {name: each for name, each in by_reader.items() if name not in merged}
 
 
@@ -367,14 +367,14 @@ def _named(code: str, path: str, found: Contradiction, **more: str) -> Problem:
 
 #: Words that name a family of devices: a name of such words alone was cut.
 _FAMILIES = _MAKERS | {"rtx", "gtx", "amd", "radeon", "instinct", "graphics", "device", "gpu"}
-#: What a tool prints instead of a name when it fails.
+#: Words of a tool that fails to print a name.
 _FAILURE = re.compile(r"\b(?:fail(?:ed|ure)?|error|unable|could ?n[o']t|not (?:found|supported)|unknown)\b", re.I)
 
 
 def hardware(printed: str) -> str:
     """Return a device's name without its maker, so that all sources give one name: `Tesla V100-SXM2-32GB`.
 
-    It is empty if the text is no name: a family alone, which is a cut name, or the message of a tool that failed.
+    It is empty if the text is a family alone, which is a cut name, or the message of a tool that failed.
     """
     words = printed.split()
     if all(each.lower() in _FAMILIES for each in words) or _FAILURE.search(printed):

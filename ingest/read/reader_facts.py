@@ -7,8 +7,9 @@
     devices = 8
 
 Keys before the first glob are of all logs below the folder. A glob is matched against the path below the folder, and
-its `*` matches `/`, too; a folder stands for all logs in it. A later glob replaces what an earlier one states, and a
-file in a deeper folder what one above it does. All of them fill in what a log leaves open, and never contradict it.
+its `*` matches `/`, too; a folder matches all logs in it. A later glob replaces facts of an earlier one, and a file in
+a deeper folder replaces facts of one above it. All of them fill in facts that a log leaves open, and never contradict
+it.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def parsed(given: Sequence[str]) -> dict[str, Plain]:
     """Return the facts of `--assume` options: `devices=8,model=ResNet-50`.
 
     Raises:
-        UsageError: one is not KEY=VALUE, or has no such fact, or holds a value of another type.
+        UsageError: one is not KEY=VALUE, names an unknown fact, or has a value of another type.
     """
     found: dict[str, Plain] = {}
     for each in (part for option in given for part in option.split(",")):
@@ -98,7 +99,7 @@ def checked(assumed: Mapping[str, Plain]) -> dict[str, Plain]:
     """Return facts that a user assumes.
 
     Raises:
-        UsageError: there is no such fact, or it has another type.
+        UsageError: a fact is unknown, or has another type.
     """
     try:
         check_facts((), assumed)

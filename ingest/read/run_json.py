@@ -108,7 +108,7 @@ def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document that a person wrote, `{"devices": 1}` or `{"case": {"devices": 1}}`, with what it lacks."""
+    """Complete a document that a person wrote: `{"devices": 1}` or `{"case": {"devices": 1}}`."""
     if "schema" in document or not document:
         return document
     if document.keys() <= {*FACTS, "options"}:

@@ -518,7 +518,7 @@ def _is_known(found: Mapping[str, MetricFigure], name: str) -> bool:
 
 #: Why there is no figure of numbers that contradict each other: nothing is missing that anybody could state.
 _OF_ITSELF = frozenset({"clock_runs_back"})
-#: Why there is no throughput, and the fact that is missing for it.
+#: Reasons for a missing throughput, with the fact that it needs.
 _LACKS = {
     "no_devices": "devices",
     "no_batch_size": "batch_size",

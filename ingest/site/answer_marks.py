@@ -190,7 +190,7 @@ def _of_libraries(suite: Suite, follows: Sequence[Difference]) -> list[Mark]:
 
 
 def overturning(found: Verdict) -> LeftOut | None:
-    """Return the left-out result that keeps a case from having a winner; None if there is none."""
+    """Return the left-out result because of which a case has no winner; None if it has one."""
     return next((each for each in found.left_out if each.candidate is found.pair[0]), None)
 
 

@@ -39,7 +39,7 @@ _HOLDS_LITTLE = 0.75
 _HUNDREDTH = 0.01
 #: A run was resumed if so many of its intervals lie before the first line.
 _LATE = 1.5
-#: Ratio from which on a summary and all records of a run that has few of them contradict each other.
+#: Smallest ratio at which a summary contradicts the mean of all records, if a run has few of them.
 _MANY_TIMES = 4.0
 #: Records that make up less than this share of the run's seconds did not take place during them.
 _LEAST_SHARE = 0.05

@@ -57,7 +57,7 @@ def lines(path: Path) -> Iterator[bytes]:
                 return
             try:
                 yield from _lines_of_event(data, offset, series)
-            except (ValueError, IndexError, struct.error):
+            except (ValueError, IndexError, TypeError, AttributeError, struct.error):
                 raise _damaged(offset, "it is no event") from None
 
 

@@ -107,9 +107,18 @@ def test_a_damaged_record_is_a_problem_that_names_its_offset(tmp_path: Path, at:
     assert caught.value.details["cause"] == f"the record at offset {len(header())} is damaged: {what}"
 
 
-def test_a_sound_record_that_is_no_event_is_damaged(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x2a\x05\x0a",  # a summary that is cut
+        b"\x28\x05",  # a number in place of the summary
+        b"\x08\x05\x2a\x00",  # a whole number in place of the wall time
+        b"\x2a\x04\x0a\x02\x08\x01",  # a number in place of a tag
+    ],
+)
+def test_a_sound_record_that_is_no_event_is_damaged(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(ScanError) as caught:
-        read_events(tmp_path, header() + record(b"\x2a\x05\x0a"))
+        read_events(tmp_path, header() + record(data))
     assert f"offset {len(header())} is damaged: it is no event" in str(caught.value.details["cause"])
 
 

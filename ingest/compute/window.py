@@ -91,9 +91,14 @@ def too_few(given: ThroughputSeries) -> Reason | None:
 
 
 def not_settled(given: ThroughputSeries) -> Reason | None:
-    """Return the reason if the speed still rises so much within the window that its mean is not the pace of the run."""
+    """Return the reason if the speed still rises so much within the window that its mean is not the pace of the run.
+
+    Only in a window of few records: where each half has enough of them, a rise is a change of the run, and a note.
+    """
     used = training(given.pauses, given.paces)
     half = len(used) // 2
+    if half >= ENOUGH_RECORDS:
+        return None
     early, late = (given.paces[each] for each in (used[:half], used[len(used) - half :]))
     ratio = median(early) / median(late) if half else 1.0
     return Reason("not_settled", {"records": len(used), "ratio": f"{ratio:.3g}"}) if ratio > _RISES else None

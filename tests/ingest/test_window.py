@@ -324,11 +324,15 @@ def test_a_fast_first_fifth_is_not_a_warm_up(seconds: list[float], begin: int, t
     [
         ([90.0, 60.0, 40.0, 10.0], "6"),
         ([90.0, 60.0, 40.0, 20.0, 10.0], "3.33"),
+        ([90.0, 60.0, *[60.0] * 4, *[20.0] * 5], "3"),
+        ([90.0, 60.0, 60.0, *[60.0] * 5, *[20.0] * 5], ""),  # a run that changes later
         ([90.0, 15.0, 15.0, 10.0, 10.0], ""),  # noise
         ([10.0, 10.0, 10.0, 40.0, 60.0], ""),  # a run that slows down has settled before
     ],
 )
-def test_a_run_whose_speed_still_doubles_has_no_figure(seconds: list[float], ratio: str, tmp_path: Path) -> None:
+def test_a_run_whose_few_records_still_double_in_speed_has_no_figure(
+    seconds: list[float], ratio: str, tmp_path: Path
+) -> None:
     given, session = of(steps(*seconds), tmp_path)
     reason = window.not_settled(given)
     assert (reason.args["ratio"] if reason else "") == ratio

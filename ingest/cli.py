@@ -118,7 +118,7 @@ def _layouts(given: tuple[str, ...]) -> str:
     pairs = [each.rpartition("=") for each in given if "=" in each]
     for folder, _, _ in pairs:
         if not Path(folder).is_dir():
-            raise UsageError(f"--layout {folder}=: {folder} is no folder; give FOLDER=NAME")
+            raise UsageError(f"--layout {folder}=: {folder} is not a folder; give FOLDER=NAME")
     if len(whole) > 1:
         raise UsageError(f"--layout {whole[1]}: is the second one of all logs; give FOLDER=NAME for those of a folder")
     return joined_layouts(whole[0] if whole else "perfledger", {at: name for at, _, name in pairs})
@@ -467,7 +467,7 @@ def ask(inputs: Inputs, to: str) -> int:
     else:
         target = Path(to) if to else target
         asking.write(target, found)
-        print(f"{target}: fill in what you know, then run the command again that you want")
+        print(f"{target}: fill in the blanks that you know, then read the logs again")
     return UNDERSTOOD
 
 

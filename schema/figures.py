@@ -17,8 +17,9 @@ class RunFigure(Struct, frozen=True, kw_only=True):
 
     `records` counts the usable records; `path` is that of its log, as it was found. `interval` is
     that of its case. `verdict` says what else in the log supports the figure. `session` is its number in a log that has
-    several. A figure is `placed` if its case is complete, and then of the whole job. Another one is of what `scope`
-    says, is not compared, and has the `missing` facts; it is the time per step if no throughput follows from the log.
+    several. A figure is `placed` if its case is complete; then it is of the whole job. If not, it is not compared,
+    `scope` says what it covers, `missing` names the facts that the log lacks, and a log without throughput has the
+    time per step.
     `reason` says in English why the figure is missing or not placed.
     """
 

@@ -270,16 +270,15 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     assumed: Annotated[
         dict[str, str] | UnsetType,
         Meta(
-            description="Facts that the logs leave open and their reader, or a file of their folder, fills in, each "
-            "with file and line. Absent if "
-            "there are none."
+            description="Facts that the logs leave open and that their reader, or a file next to them, states; each "
+            "with file and line. Absent if the logs state all facts."
         ),
     ] = UNSET
     placed: Annotated[
         Literal[False] | UnsetType,
         Meta(
-            description="Present if the case is incomplete: the figure is of one run, is of `scope`, and is compared "
-            "with nothing."
+            description="Present if the case is incomplete: then the figure is of one run, covers `scope`, and is not "
+            "compared."
         ),
     ] = UNSET
     missing: Annotated[
@@ -289,8 +288,8 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     scope: Annotated[
         str | UnsetType,
         Meta(
-            description="A scope of the vocabulary, of which the value of a result that is not placed is; absent where "
-            "it has no value, and in placed results, which are of the job."
+            description="Scope of the value of a result that is not placed, as the vocabulary names it. Absent if "
+            "the result has no value, and in placed results, which are of the job."
         ),
     ] = UNSET
     speedup: Annotated[

@@ -94,7 +94,7 @@ class ComparisonTables(Struct, frozen=True):
         outcomes: the distinct outcomes.
         ahead: by metric and id of a result: the results of other frameworks that it is ahead of, of those measured
             here on the same hardware with the same number of devices.
-        overturned: by level and id of a result: the faster results for which its case has no winner.
+        overturned: by level and id of a result: the faster results that leave its case without a winner.
     """
 
     statements: dict[str, dict[str, StatementTable]]

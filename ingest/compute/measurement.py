@@ -116,7 +116,7 @@ def _with_clock(found: Measurement, session: Session, case: Facts, headline: NoF
 def _of_summary(
     found: dict[str, Figure | NoFigure], session: Session, case: Facts, given: Callable[[], ThroughputSeries]
 ) -> Measurement:
-    """Take the trainer's own figure for the run as headline if its records give none, or why there is none."""
+    """Use the trainer's own figure as headline if the records give none, or the reason why it is missing."""
     missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
     few = isinstance(missing, NoFigure) and missing.reason.code in TOO_FEW
     alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"

@@ -30,8 +30,8 @@ TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses", "no
 ENOUGH_RECORDS, ENOUGH_SECONDS = 5, 30.0
 #: A record below this share of the median speed is a stall.
 SLOW = 0.8
-#: Ratio of the speeds of both halves of the window from which on a run has not settled. The noise of shared machines
-#: reaches 1.5, as in raw_logs/resnet50/pytorch/cpu-n1d1-bs8-bf16/2.
+#: Largest ratio between the median speeds of both halves of the window; beyond it the run has not settled. The noise of
+#: shared machines reaches 1.5, as in raw_logs/resnet50/pytorch/cpu-n1d1-bs8-bf16/2.
 _RISES = 2.0
 #: Share of the records of the first fifth that must be faster than the rest, since the others start the program.
 _MOST = 0.75

@@ -1,4 +1,4 @@
-"""Files beside logs that state environment and batch size, as a layout declares them: `benchmark.para`, JSON, the text
+"""Files next to logs that state environment and batch size, by a layout: `benchmark.para`, JSON, the text
 of PyTorch's `collect_env`, and the `config.yaml` of Weights & Biases. Each fact is quoted with file and line.
 """
 

@@ -1,4 +1,4 @@
-"""Facts of a case from five sources, strongest first: `run.json`, the log, files beside it, the layout, the reader.
+"""Facts of a case from five sources, strongest first: `run.json`, the log, files next to it, the layout, the reader.
 
 If two of the first four disagree, the caller gets the contradiction. Facts that the layout states of all its logs, and
 facts of the reader, only fill in facts that the others leave open.
@@ -86,7 +86,7 @@ class Merged:
 def merge(
     run_json: Mapping[str, Stated],
     log: Mapping[str, Quoted],
-    told: PathFacts,
+    of_path: PathFacts,
     implied: Mapping[str, str],
     format_id: str = "",
 ) -> Merged:
@@ -95,23 +95,23 @@ def merge(
     Args:
         run_json: `case` of run.json, empty where there is none.
         log: facts that the log states.
-        told: facts of the log by its path, by files next to it, and by its reader.
+        of_path: facts of the log by its path, by files next to it, and by its reader.
         implied: what the format itself says (framework), weaker than everything.
         format_id: the format of the log, which says what a printed name of a model means.
     """
     of_log = {name: FactValue(each.value, "log", f"line {each.line}") for name, each in log.items()}
-    of_log, differences = _without_default(of_log, told.beside)
+    of_log, differences = _without_default(of_log, of_path.beside)
     sources: list[Mapping[str, FactValue]] = [
         {name: FactValue(value, "run.json", "run.json") for name, value in run_json.items()},
         of_log,
-        *told.beside,
-        {name: FactValue(value, _LAYOUT, f"layout {told.layout}") for name, value in (told.path or {}).items()},
+        *of_path.beside,
+        {name: FactValue(value, _LAYOUT, f"layout {of_path.layout}") for name, value in (of_path.path or {}).items()},
     ]
     merged, found = _merged(sources, format_id)
-    contradictions = [each for each in found if not (each.second.source == _LAYOUT and each.fact in told.weak)]
+    contradictions = [each for each in found if not (each.second.source == _LAYOUT and each.fact in of_path.weak)]
     differences += [each for each in found if each not in contradictions]
-    if told.reader:
-        by_reader = _derived(told.reader, format_id)
+    if of_path.reader:
+        by_reader = _derived(of_path.reader, format_id)
         filled, more = _merged([*sources, _open_facts(by_reader, merged)], format_id)
         new = [each for each in more if each not in found]
         differences += new or _differences(merged, by_reader)

@@ -131,7 +131,7 @@ class Template:
 
 @dataclass(frozen=True)
 class Match:
-    """What a path says: its facts, those of them that yield to a log, and files beside it, by relative path."""
+    """Facts of a path, the names of those that yield to the log, and the files next to the log, by relative path."""
 
     facts: Mapping[str, Plain]
     weak: frozenset[str]

@@ -55,7 +55,7 @@ class FactsFile:
 def with_facts(found: FoundFiles, assumed: Mapping[str, Plain] | None = None) -> FoundFiles:
     """Return what was found, each log with the facts that its reader states.
 
-    A file that is wrong is a problem, and nothing of it is used; so is a glob that matches no log.
+    A wrong file is a problem, and none of its facts are used. A glob that matches no log is a problem, too.
     """
     of_call = {name: FactValue(value, READER, ASSUMED) for name, value in (assumed or {}).items()}
     files: dict[Path, FactsFile | None] = {}

@@ -44,7 +44,7 @@ class Mark:
 
 
 def run_page(site: Site, row: Row) -> str | None:
-    """Return the page of the run that stands for a result."""
+    """Return the page of the run that represents a result."""
     return site.page(representative(site, row)) if numbers.known(row.value) else site.page(site.by_id[row.run_ids[0]])
 
 
@@ -54,7 +54,7 @@ def counted(key: str, n: int) -> Text:
 
 
 def marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
-    """Return what an answer leaves out, and warnings about the figures behind it; or that there are none."""
+    """Return what an answer leaves out, then the warnings about its figures, or a remark that it has no warnings."""
     pair = [each.result for each in verdict.pair]
     compared = len(pair) > 1
     found = [
@@ -190,7 +190,7 @@ def _of_libraries(suite: Suite, follows: Sequence[Difference]) -> list[Mark]:
 
 
 def overturning(found: Verdict) -> LeftOut | None:
-    """Return the left-out result because of which a case has no winner; None if it has one."""
+    """Return the faster result that leaves a case without a winner; None if the case has one."""
     return next((each for each in found.left_out if each.candidate is found.pair[0]), None)
 
 
@@ -217,7 +217,7 @@ def best_of_case(found: Verdict) -> Candidate:
 
 
 def named_left_out(found: LeftOut, first: Candidate) -> Text:
-    """Name a result that is left out, with its figure, and in what it differs from the best of the case."""
+    """Name a result that is left out, with its figure and its differences from the best of the case."""
     row = found.candidate.result
     return phrase(
         "front.faster_left_out" if found.is_faster else "front.left_out",

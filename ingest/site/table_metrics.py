@@ -21,7 +21,7 @@ THROUGHPUT = "throughput"
 #: What is computed from throughput, and other figures that a reader compares. The order is that of the switch.
 DERIVED = ("efficiency", "speedup", "per_device")
 BESIDE = ("latency", "memory")
-#: Views in which a case does not pass over a faster result of another case.
+#: Views that compare speeds: a faster result of another case takes the win from a case.
 SPEEDS = (THROUGHPUT, "per_device")
 
 
@@ -93,7 +93,7 @@ def places(suite: Suite, rows: Sequence[Row], level: Level = DEFAULT) -> list[li
 def verdicts(
     site: Site, suite: Suite, place: Sequence[Row], level: Level = DEFAULT, *, view: str = THROUGHPUT
 ) -> list[tuple[list[Row], Verdict]]:
-    """Return the cases of a place, each with what can be said of it."""
+    """Return the cases of a place, each with its verdict."""
     cases = comparison.cases(place, suite.row_key, level)
     said = place_verdicts([candidates(site, case, view) for case in cases], suite.workload, level)
     return list(zip(cases, said, strict=True))

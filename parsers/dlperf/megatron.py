@@ -6,8 +6,8 @@ taken from `consumed samples` if printed; so may the sequences, whose length the
 loss is missing if all iterations were skipped; `1460.8/1450.4` is the interval's figure and the mean so far, as Primus'
 `(avg 510.1)` is; validation lines print a loss as well. Newer releases of Megatron Core print the first iteration
 alone, and hold it in the next line again: the first line is then no record. Forks for Ascend spell `gloabl batch size`.
-Old releases print no global batch size: then it is that of DeepSpeed's configuration, or must be stated beside the log. Memory is the peak allocated to tensors,
-not what the allocator reserved.
+Old releases print no global batch size: then it is that of DeepSpeed's configuration, or must be stated beside the log.
+Memory is the peak allocated to tensors, not what the allocator reserved.
 """
 
 from __future__ import annotations

@@ -42,13 +42,13 @@ _WORDS = (
 
 #: A stamp within a line: seconds since 1970 with a fraction, or milliseconds.
 _UNIX = re.compile(rb"(?<![0-9.])1[0-9]{9}(?:\.[0-9]++|[0-9]{3})(?![0-9.])")
-#: Seconds within which the ranks of one run announce themselves. No program is started again as fast.
+#: Most seconds between the first lines of the ranks of one run. A program that is started again needs longer.
 _TOGETHER = 1.0
 
 
 @dataclass(frozen=True)
 class Announcement:
-    """The line by which a program announces itself: its characters without digits, and its stamp in seconds.
+    """The line with which a program begins: its characters without digits, and its stamp in seconds.
 
     The stamp is NaN if the line has none.
     """

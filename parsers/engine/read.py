@@ -107,7 +107,7 @@ class _OpenSession:
     rows: list[int]
     started: bool
     held: list[Piece] = field(default_factory=list)
-    #: The line by which the program, or the last of its ranks, announced itself.
+    #: The line with which the program, or the last of its ranks, began.
     announced: Announcement | None = None
     #: Whether a record of training was found.
     trained: bool = False

@@ -27,7 +27,7 @@ _NAME = re.compile(r"(?:^|\.)tfevents\.[0-9]{10}")
 _LARGEST = 16 << 20
 #: Most bytes of a record whose checksum is verified: it is computed byte by byte, about 5 MB per second.
 _CHECKED = 64 << 10
-#: Texts in which the Trainer of Hugging Face writes down its arguments and the network.
+#: Texts of the Trainer of Hugging Face: its arguments, and the configuration of the network.
 _TEXTS = frozenset({"args/text_summary", "model_config/text_summary"})
 #: Fields of the messages, by their numbers.
 _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5

@@ -1,4 +1,4 @@
-"""autoresearch (`train.py`): the block that closes a run, for logs of which only this block is left.
+"""autoresearch (`train.py`): the block at the end of a run, for logs that contain this block alone.
 
 Source: `train.py` of autoresearch, March 2026. `training_seconds` leave out the first eleven steps, which compile, and
 the evaluation at the end; `total_tokens_M` counts all steps. The lines of the steps are those of nanochat.

@@ -40,7 +40,7 @@ _UPDATES = _maybe(rb"throughput/batches_per_sec", b"steps_per_second")
 
 
 def _with_batch(columns: Columns) -> Postprocessed:
-    """Return the blocks with the tokens or samples of a batch, by what is counted of both since the start."""
+    """Return the blocks with the tokens or samples of a batch, from the counters of both."""
     rows = np.arange(len(columns["step"]))
     batches, counted = columns["_batches"], columns["_counted"]
     known = np.flatnonzero(np.isfinite(batches) & np.isfinite(counted))

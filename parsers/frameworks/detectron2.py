@@ -6,7 +6,8 @@ iterations, such as checkpoints and evaluations. `IMS_PER_BATCH` is the batch si
 `Running with full config:`: the file of the configuration is printed above it as it is, before the command line changes
 it. `Auto-scaling the config` below changes it again for another number of devices. If a hook of the user computes
 validation losses, the same line ends with them. `plain_train_net.py` has no hook that takes the time (source:
-detectron2's `tools/` and `utils/events.py`): there the clocks of the lines count, in whole seconds. `Overall training speed` is printed after a crash as well.
+detectron2's `tools/` and `utils/events.py`): there the clocks of the lines count, in whole seconds. `Overall training
+speed` is printed after a crash as well.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step.
 
     Where none is complete, since the run ended within its first epoch or no bar knows how long an epoch is, it is the last state.
-    If validations begin within the bar, it is the last state before the first one of an epoch. Where the log does not
+    If validations begin within the bar, it is the last state before the first one of an epoch. If the log does not
     show that state, the epochs contain a validation.
     """
     steps = columns["steps"]

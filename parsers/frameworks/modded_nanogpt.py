@@ -17,7 +17,7 @@ import numpy as np
 from perfledger.parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from perfledger.parsers.contract.conditions import lacks, says
 
-#: A mean differs by less than this share from the time over the steps, of which the first ten may not count.
+#: Largest relative difference between a printed mean and the time over the steps: the first ten may not count.
 _OTHER_MEAN = 0.05
 
 

@@ -62,7 +62,7 @@ def squad_bar(marker: bytes) -> Reading:
     Its seconds are whole ones since the epoch began; its speed is smoothed.
 
     Args:
-        marker: text of the lines between the bars, by which this program is recognized.
+        marker: text of the lines between the bars, which identifies the program.
     """
     return Reading(
         rb"Iteration: (?<![a-z] Iteration: ) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<total_steps>[1-9][0-9]*+) "

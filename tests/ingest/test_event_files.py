@@ -18,7 +18,7 @@ def written(folder: Path, content: bytes) -> Path:
 
 
 def test_the_time_per_step_of_an_event_file(tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    """Ten steps take 5 s; after the evaluation of step 100, the next ten take 25 s and are no training alone."""
+    """Ten steps take 5 s; after the evaluation of step 100, the next ten take 25 s, since they include it."""
     points: list[Point] = []
     for tag, step, seconds, value in trained("train/epoch"):
         points.append((tag, step, seconds + (20 if step > 100 else 0), value))

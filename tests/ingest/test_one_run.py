@@ -111,7 +111,7 @@ def test_a_gap_divides_two_runs_if_the_pace_changes_with_it(
 
 @pytest.mark.parametrize(("slow_until", "expected"), [(98, None), (130, (10, "pace_of_another"))])
 def test_a_stall_is_not_a_second_run(slow_until: int, expected: tuple[int, str] | None, tmp_path: Path) -> None:
-    """After a stall, of which lines are missing, a run goes on at its own pace; a second run has another one."""
+    """After a stall with missing lines a run goes on at its own pace; a second run has another pace."""
     steps = [*range(1, 10), *range(90, 130)]
     lines = [f"iter {each} speed {2.0 if 90 <= each < slow_until else 10.0}" for each in steps]
     assert found(SPEEDS, lines, tmp_path) == expected

@@ -1,4 +1,4 @@
-"""Folders that programs write: the files next to a log fill in what it leaves open, without a layout that is named."""
+"""Folders that programs write: the files next to a log fill in what it leaves open, without an option."""
 
 from __future__ import annotations
 

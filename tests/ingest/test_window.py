@@ -311,7 +311,7 @@ def test_change_compares_the_halves_of_the_window(tmp_path: Path) -> None:
         ([9.0, 9.0, 4.0, *[4.0] * 9, *[6.0] * 40], 2),
         ([4.0] * 11 + [4.8] * 40, 10),  # a device that gets warm
         ([9.0] * 11 + [4.0] * 40, 10),  # a warm-up
-        ([4.0] * 4 + [6.0] * 16, 4),  # too few to tell
+        ([4.0] * 4 + [6.0] * 16, 4),  # too few records
     ],
 )
 def test_a_fast_first_fifth_is_not_a_warm_up(seconds: list[float], begin: int, tmp_path: Path) -> None:

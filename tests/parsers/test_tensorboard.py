@@ -116,7 +116,7 @@ def test_a_damaged_record_is_a_problem_that_names_its_offset(tmp_path: Path, at:
         b"\x2a\x04\x0a\x02\x08\x01",  # a number in place of a tag
     ],
 )
-def test_a_sound_record_that_is_no_event_is_damaged(tmp_path: Path, data: bytes) -> None:
+def test_a_record_that_is_not_an_event_is_damaged(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(ScanError) as caught:
         read_events(tmp_path, header() + record(data))
     assert f"offset {len(header())} is damaged: it is no event" in str(caught.value.details["cause"])
@@ -163,13 +163,13 @@ def test_the_loss_with_most_points_counts(tmp_path: Path) -> None:
         (("global_step/sec",), 1, 300.0, 0),
     ],
 )
-def test_points_that_are_not_known_to_be_steps_are_no_records(
+def test_points_that_may_be_epochs_are_not_read(
     tmp_path: Path, more: tuple[str, ...], every: int, pace: float, found: int
 ) -> None:
     assert len(steps(read_events(tmp_path, events(trained(*more, every=every, pace=pace))))) == found
 
 
-def test_points_by_epoch_are_no_steps(tmp_path: Path) -> None:
+def test_points_by_epoch_are_not_steps(tmp_path: Path) -> None:
     points: list[Point] = []
     for epoch in range(1, 21):
         points += [("Loss/train", epoch, 300.0 * epoch, 2.5), ("epoch", epoch, 300.0 * epoch, float(epoch))]

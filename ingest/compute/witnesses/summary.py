@@ -121,10 +121,10 @@ def _main_summary(session: Session, case: Facts, given: ThroughputSeries, headli
 
 
 def of_few_records(given: Callable[[], ThroughputSeries], summary: Figure) -> Witness:
-    """Hold the trainer's own figure against all records of a run that are too few for one.
+    """Compare the trainer's own figure with the mean of all records, if a run has too few of them for a figure.
 
-    They include the start of the program, so they can only contradict it: an epoch of 3 ms in a log of NCF makes its
-    summary 170 times as fast as the run.
+    The records include the start of the program, so they can only contradict the figure: an epoch of 3 ms in a log of
+    NCF makes its summary 170 times as fast as the run.
     """
     records = given()
     if (records.unit, records.scope) != (summary.unit, summary.scope):

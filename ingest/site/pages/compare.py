@@ -66,7 +66,7 @@ def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
 
 
 def _overturned(site: Site) -> dict[Level, dict[str, list[str]]]:
-    """Return, by level and result, the faster results for which its case has no winner."""
+    """Return the faster results that leave a case without a winner, by level and by each result of the case."""
     found: dict[Level, dict[str, list[str]]] = {}
     for level, (suite, place) in product_of(LEVELS, _places(site)):
         for case, said in verdicts(site, suite, place, level):

@@ -9,19 +9,19 @@ that is logged once is the program's own figure for the run.
 `samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and
 `block_stop` with a `step`, and may be that of the validation data at evaluations; the mean over a block, which the
 clock is held against, repeats as a line without a step. TorchTitan's blocks are one step of every ten: the samples at
-their beginnings count, and not their seconds, nor the speeds beside them, which hold the evaluations. `epoch_num` counts epochs, parts of epochs, samples, or tokens
-(GPT-3, and the accuracies of Llama 3.1 405B). OpenFold calls each epoch by the samples at its end. `train_samples` is the size of the data set if logged before the first
-epoch ends, and the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its
-epochs. An evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an
-evaluation by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts
-samples. The last epoch does not count, since it may have ended when the target was met; a burst of events after the run
-says nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not
-count. Of a program that was started again without a new head only the last run counts, and no time to train, since that
-run may go on where the one before broke off. Where the stamps of a run go back, nothing counts, except for the end of the
-run and for accuracies: Stable Diffusion evaluates its checkpoints after the last step, and dates its end back to the
-checkpoint that met the target. Every node may log the
-same figure, which counts once. A speed counts samples; of GPT-3, and of Llama 3.1, whose logs state the length of a
-sequence, tokens, whichever of the two is logged.
+their beginnings count, and not their seconds, nor the speeds beside them, which hold the evaluations. `epoch_num`
+counts epochs, parts of epochs, samples, or tokens (GPT-3, and the accuracies of Llama 3.1 405B). OpenFold calls each
+epoch by the samples at its end. `train_samples` is the size of the data set if logged before the first epoch ends, and
+the number of processed samples if logged after it; RetinaNet's counts batches, and U-Net3D fills up its epochs. An
+evaluation that goes on beside the next epoch takes no time from it. Hugging Face's LoRA and MaxText log an evaluation
+by its accuracy alone: the stretch that ends there holds it, and so does a run of which only the end counts samples. The
+last epoch does not count, since it may have ended when the target was met; a burst of events after the run says
+nothing. A stretch in which the beginning or the end of a block, an epoch or an evaluation is missing does not count. Of
+a program that was started again without a new head only the last run counts, and no time to train, since that run may
+go on where the one before broke off. Where the stamps of a run go back, nothing counts, except for the end of the run
+and for accuracies: Stable Diffusion evaluates its checkpoints after the last step, and dates its end back to the
+checkpoint that met the target. Every node may log the same figure, which counts once. A speed counts samples; of GPT-3,
+and of Llama 3.1, whose logs state the length of a sequence, tokens, whichever of the two is logged.
 
 `d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
 batch of the job, and are not read; nor is `submission_org`, which may be a placeholder, or name whose code it is.

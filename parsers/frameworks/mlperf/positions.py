@@ -83,7 +83,7 @@ def _are_samples(numbers: Sequence[float], events: Sequence[Event], batch: float
 def _begins_of_epochs(events: Sequence[Event], batch: float) -> Mapping[float, float]:
     """Return the samples at the beginning of each epoch, by its number, where that is the number of samples at its end.
 
-    The beginning and the end of such an epoch tell the same number, as in OpenFold. The first epoch is as long as the
+    The beginning and the end of such an epoch have the same number, as in OpenFold. The first epoch is as long as the
     second: if its number is larger, the run goes on from a checkpoint.
     """
     starts, stops = (
